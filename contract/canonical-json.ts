@@ -1,0 +1,64 @@
+/** Canonical JSON: the same value gives the same bytes on every machine (RFC 8785, JCS). */
+
+/** Anything that JSON can say. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/**
+ * Serialises by RFC 8785: members sorted by the UTF-16 code units of their names, numbers in ECMAScript's shortest
+ * form, no white space. Throws a `TypeError` for what I-JSON (RFC 7493) cannot carry: lone surrogates, NaN,
+ * infinities, `undefined`, functions, bigints, objects with a `toJSON` of their own.
+ *
+ * JSON.stringify already writes numbers and strings as the RFC asks, and members in the order of `Object.keys`; what it
+ * lacks is sorting and refusal. Renderers build their objects in order, so one checking pass and one native call do.
+ */
+export function canonicalJson(value: Json): string {
+  return isInOrder(value) ? JSON.stringify(value) : write(value);
+}
+
+/** Whether `Object.keys` is sorted all the way down. Throws for what is not JSON. */
+function isInOrder(value: Json): boolean {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) throw new TypeError('a string holds a lone surrogate, which JSON cannot carry');
+      return true;
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`);
+      return true;
+    case 'boolean':
+      return true;
+    case 'object':
+      if (value === null) return true;
+      return Array.isArray(value) ? isArrayInOrder(value) : isObjectInOrder(value as { readonly [name: string]: Json });
+    default:
+      throw new TypeError(`a value of type ${typeof value} is not JSON`);
+  }
+}
+
+function isArrayInOrder(array: readonly Json[]): boolean {
+  let inOrder = true;
+  for (let index = 0; index < array.length; index++) inOrder = isInOrder(array[index] as Json) && inOrder;
+  return inOrder;
+}
+
+function isObjectInOrder(object: { readonly [name: string]: Json }): boolean {
+  if (typeof object.toJSON === 'function') throw new TypeError('an object with a toJSON method is not plain JSON');
+  let inOrder = true;
+  let previous = '';
+  for (const name of Object.keys(object)) {
+    if (name < previous) inOrder = false;
+    if (!name.isWellFormed()) throw new TypeError('a member name holds a lone surrogate, which JSON cannot carry');
+    previous = name;
+    inOrder = isInOrder(object[name] as Json) && inOrder;
+  }
+  return inOrder;
+}
+
+/** Member by member, because an object always lists names such as "10" first, in numeric order. */
+function write(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const object = value as { readonly [name: string]: Json };
+  // The default sort compares UTF-16 code units, as section 3.2.3 of the RFC asks.
+  const names = Object.keys(object).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${write(object[name] as Json)}`).join(',')}}`;
+}

@@ -1,0 +1,69 @@
+/**
+ * The problem catalogue (RFC 9457): every error that any part of Tidemark answers with, by its stable code.
+ * Free of dependencies: the edge router is built from this file too.
+ */
+
+export interface ProblemDefinition {
+  /** HTTP status code (RFC 9110, section 15). */
+  readonly status: number;
+  /** Short summary, the same for every occurrence (RFC 9457, section 3.1.4). */
+  readonly title: string;
+}
+
+/** Problems of the public reads. The write API adds its own when it comes. */
+export const PROBLEMS = {
+  'invalid-request': { status: 400, title: 'Request not understood' },
+  'invalid-cursor': { status: 400, title: 'Malformed cursor' },
+  'unknown-query-parameter': { status: 400, title: 'Unknown query parameter' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'request-timeout': { status: 408, title: 'Request took too long to arrive' },
+  'content-too-large': { status: 413, title: 'Request body not accepted' },
+  'uri-too-long': { status: 414, title: 'URI too long' },
+  'header-fields-too-large': { status: 431, title: 'Request header fields too large' },
+  'internal-error': { status: 500, title: 'Internal error' },
+  'origin-unavailable': { status: 503, title: 'Origin unavailable' },
+} as const satisfies Record<string, ProblemDefinition>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One fault inside a request (RFC 9457, section 3.2): where (JSON Pointer, RFC 6901), which, and why. */
+export interface ProblemError {
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** A problem document (RFC 9457). Its media type is {@link PROBLEM_CONTENT_TYPE}. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly errors?: readonly ProblemError[];
+}
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** Makes the document for one occurrence. `detail` says what happened here and how to mend it. */
+export function problem(
+  code: ProblemCode,
+  detail: string,
+  more?: { readonly instance?: string; readonly errors?: readonly ProblemError[] },
+): Problem {
+  const definition = PROBLEMS[code];
+  const document = { type: `/problems/${code}`, title: definition.title, status: definition.status, code, detail };
+  return Object.assign(document, more);
+}
+
+/**
+ * The body of every 404 of the public reads, from the router, from the embedded edge and from the CDN's error page:
+ * a static file cannot know which URL was asked for, so it names each possible cause with its remedy.
+ */
+export const NOT_FOUND_PROBLEM: Problem = problem(
+  'not-found',
+  'No such resource. A market may have been removed; its slug is listed at /api/v1/markets. ' +
+    'A cursor that is unknown or has expired cannot be continued: start again from the first page, without a cursor.',
+);

@@ -1,0 +1,133 @@
+/**
+ * The one exhaustive table of what Tidemark stores: each kind of object has its key, content type, cache policy,
+ * cache tag and retention here and nowhere else. A new kind does not compile until all of them are decided.
+ *
+ * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
+ */
+import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+
+/** What every public body carries. Immutable pages too: the contract promises 15 seconds, for every URL. */
+export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
+
+/** Only keys below this prefix can be reached by a reader: an origin path, never a query or a header, adds it. */
+export const PUBLIC_PREFIX = 'public';
+
+/** Names one stored object: its kind, and what that kind needs to be told apart. */
+export type PublicObjectName =
+  | { readonly kind: 'market-list' }
+  | { readonly kind: 'market-list-page'; readonly cursor: string }
+  | { readonly kind: 'market'; readonly slug: string }
+  | { readonly kind: 'history'; readonly slug: string }
+  | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
+  | { readonly kind: 'snapshot' }
+  | { readonly kind: 'not-found' };
+
+export type PublicObjectKind = PublicObjectName['kind'];
+
+/**
+ * How long an object is kept:
+ * - `head`: one mutable object that follows the newest generation; gone when what it shows is gone.
+ * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ */
+export type Retention = 'head' | 'page';
+
+export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
+  /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
+  readonly path: (name: Extract<PublicObjectName, { kind: Kind }>) => string;
+  /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
+  readonly pattern: RegExp;
+  readonly contentType: string;
+  readonly cacheControl: string;
+  /** What a purge of this object names (CloudFront cache tags); `null` where only the path can name it. */
+  readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
+  readonly retention: Retention;
+}
+
+const JSON_TYPE = 'application/json';
+const ROOT = '/api/v1';
+
+/** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
+function whole(source: string): RegExp {
+  return new RegExp(`^${source}$`);
+}
+
+/** See the head of this file. */
+export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
+  'market-list': {
+    path: () => `${ROOT}/markets.json`,
+    pattern: whole(`${ROOT}/markets\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
+  'market-list-page': {
+    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
+    pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'markets',
+    retention: 'page',
+  },
+  market: {
+    path: (name) => `${ROOT}/markets/${name.slug}.json`,
+    pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  history: {
+    path: (name) => `${ROOT}/histories/${name.slug}.json`,
+    pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-page': {
+    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
+    pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'page',
+  },
+  snapshot: {
+    path: () => `${ROOT}/snapshot.json`,
+    pattern: whole(`${ROOT}/snapshot\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'snapshot',
+    retention: 'head',
+  },
+  'not-found': {
+    path: () => '/errors/404.json',
+    pattern: whole('/errors/404\\.json'),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => null,
+    retention: 'head',
+  },
+};
+
+/** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
+export function publicPath(name: PublicObjectName): string {
+  return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
+}
+
+/** The object-store key of an object, e.g. `public/api/v1/markets/gold-usd.json`. */
+export function publicKey(name: PublicObjectName): string {
+  return PUBLIC_PREFIX + publicPath(name);
+}
+
+/** What a key names, or `null` when it is not the key of any public object. Inverse of {@link publicKey}. */
+export function parsePublicKey(key: string): PublicObjectName | null {
+  if (!key.startsWith(`${PUBLIC_PREFIX}/`)) return null;
+  const path = key.slice(PUBLIC_PREFIX.length);
+  for (const kind of Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]) {
+    const match = PUBLIC_OBJECTS[kind].pattern.exec(path);
+    if (match) return { kind, ...match.groups } as PublicObjectName;
+  }
+  return null;
+}

@@ -1,0 +1,66 @@
+/** The object store: immutable pages, fenced heads, redo bundles. Holds nothing that the ledger cannot rebuild. */
+
+/**
+ * A strong validator of an object's bytes (RFC 9110, section 8.8.3), quotes included. The same bytes under the same key
+ * keep their ETag. Opaque: only the store that issued it can make one, so a swap cannot be forged from a digest.
+ */
+export type ETag = string & { readonly __brand: 'ETag' };
+
+/** What is kept beside the bytes. All of it but `generation` and `nextCursor` comes from the table of object kinds. */
+export interface ObjectMetadata {
+  readonly contentType: string;
+  readonly cacheControl: string;
+  readonly cacheTag: string | null;
+  /** The generation that wrote the object: the fence against late writers. */
+  readonly generation: number;
+  /** The next page's cursor, for hosts that can send a `Link` header. */
+  readonly nextCursor: string | null;
+}
+
+export interface ObjectHead {
+  readonly etag: ETag;
+  readonly sizeBytes: number;
+  readonly metadata: ObjectMetadata;
+}
+
+export interface StoredObject extends ObjectHead {
+  readonly body: Uint8Array;
+}
+
+export type GetResult =
+  | ({ readonly kind: 'found' } & StoredObject)
+  | { readonly kind: 'not-modified' }
+  | { readonly kind: 'absent' };
+
+/** There is no unconditional put: nothing may be overwritten by somebody who has not seen it. */
+export type PutCondition = { readonly kind: 'absent' } | { readonly kind: 'matches'; readonly etag: ETag };
+
+export type PutResult = { readonly kind: 'stored'; readonly etag: ETag } | { readonly kind: 'refused' };
+
+export interface ListPage {
+  readonly keys: readonly string[];
+  /** Pass as `after` to go on, or null at the end. */
+  readonly next: string | null;
+}
+
+/**
+ * Promises, proven for every adapter by one contract suite:
+ *
+ * - `put` is atomic: a reader sees the old object or the new one, whole, bytes and metadata together. When it resolves
+ *   `stored`, the object is durable. Of any number of simultaneous puts under one condition, exactly one is stored.
+ * - `refused` means that the condition did not hold; nothing was changed. When `put` rejects, the outcome is unknown,
+ *   and the write may still land later: compare bytes and generations before believing a refusal of one's own retry.
+ * - `delete` removes the object only while it still has this ETag; what is already absent counts as deleted.
+ * - Reads see every put and delete that was acknowledged before they began.
+ * - `list` gives keys in order of their UTF-8 bytes, at most 1,000 a page; it may miss keys written meanwhile.
+ *
+ * Keys are relative paths of `[a-z0-9._-]` segments joined by `/`; anything else throws a `RangeError`.
+ * A failure rejects with `StorageUnavailable` (retry) or `StorageCorrupt` (page a human), from `ledger.ts`.
+ */
+export interface ObjectStore {
+  get(key: string, options?: { readonly ifNoneMatch?: ETag }): Promise<GetResult>;
+  stat(key: string): Promise<ObjectHead | null>;
+  put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult>;
+  delete(key: string, etag: ETag): Promise<'deleted' | 'refused'>;
+  list(prefix: string, options?: { readonly after?: string }): Promise<ListPage>;
+}

@@ -1,0 +1,175 @@
+/**
+ * The ledger's records: where each kind of item lives and what it holds. The only place that spells a ledger key.
+ *
+ * | partition            | sort                              | holds                                             |
+ * |----------------------|-----------------------------------|---------------------------------------------------|
+ * | `market/<slug>`      | `record`                          | {@link MarketRecordValue}                         |
+ * | `market/<slug>`      | `observation/<order>`             | {@link ObservationValue}, in the order of history |
+ * | `markets`            | `<slug>`                          | nothing: lists the slugs in order                 |
+ * | `dirty`              | `market/<slug>`                   | nothing: this market must be published again      |
+ * | `dirty`              | `history/<slug>/<order>`          | nothing: and its closed pages from here on        |
+ * | `publication`        | `head`                            | {@link HeadValue}: the only commit point          |
+ * | `publication`        | `generation/<n>`                  | {@link GenerationValue}                           |
+ * | `published/list`     | `page/<index>`                    | {@link PublishedPage} of the market list          |
+ * | `published/market/<slug>` | `heads`                           | {@link PublishedHeads} of one market              |
+ * | `published/market/<slug>` | `page/<index>`                    | {@link PublishedPage} of its history              |
+ * | `unlinked`           | `<object key>`                    | {@link UnlinkedValue}: page waiting to be swept   |
+ *
+ */
+import { createHash } from 'node:crypto';
+import type { Market, Source, Unit } from '../contract/market.ts';
+import type { Metric, Observation } from '../contract/metric.ts';
+import type { Item, ItemKey } from './ledger.ts';
+import type { ETag } from './object-store.ts';
+
+/** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
+export type MarketRecordValue = {
+  name: string;
+  kind: string;
+  status: Market['status'];
+  nativeCurrency: string;
+  unit: Unit;
+  sources: Source[];
+  /** The newest observation of each metric, by its place in the history. */
+  latest: { [metric: string]: { order: string; metric: Metric } };
+  observations: number;
+  unknownValues: number;
+  firstObservedAt: string | null;
+  lastObservedAt: string | null;
+  /** The order key of the newest observation: what comes after it is an append. */
+  lastOrder: string | null;
+};
+
+export type ObservationValue = Observation;
+
+/** HEAD. Revision: the generation. */
+export type HeadValue = {
+  generation: number;
+  /** RFC 3339. */
+  publishedAt: string;
+  bundleKey: string;
+  /** SHA-256 of the bundle's bytes, in hex. */
+  bundleDigest: string;
+  /** False from the swap until every head body of the generation is in place. */
+  applied: boolean;
+  listDigest: string;
+  counts: { markets: number; observations: number; unknownValues: number };
+};
+
+/** One generation, for garbage collection. Revision: the generation. */
+export type GenerationValue = {
+  generation: number;
+  publishedAt: string;
+  bundleKey: string;
+  /** When its last head was put in place, milliseconds since the epoch: the one before stops being handed out. */
+  appliedAtMs: number | null;
+};
+
+/** An immutable page of the newest generation. Revision: the generation that put it at this index. */
+export type PublishedPage = {
+  cursor: string;
+  /** SHA-256 of its bytes, in hex. */
+  digest: string;
+  /** The keys it covers, inclusive: slugs in the list, order keys in a history. */
+  first: string;
+  last: string;
+};
+
+/** What is published of one head body. */
+export type PublishedHead = { digest: string; etag: ETag };
+
+/** The head bodies of one market. Revision: the generation that last changed one of them. */
+export type PublishedHeads = {
+  market: PublishedHead;
+  history: PublishedHead;
+  /** How many closed history pages there are. */
+  closedPages: number;
+  observations: number;
+  unknownValues: number;
+};
+
+/** A page that no longer belongs to the newest generation. Revision: the generation that dropped it. */
+export type UnlinkedValue = { generation: number };
+
+const ORDINAL_DIGITS = 4;
+const INDEX_DIGITS = 9;
+
+/** What identifies an observation: (market, metric, observedAt, source), and which version of it. */
+export interface ObservationIdentity {
+  readonly market: string;
+  readonly metric: string;
+  readonly observedAt: string;
+  readonly sourceUrl: string;
+  /** 0 for the first; each correction counts one up. */
+  readonly ordinal: number;
+}
+
+/**
+ * The place of an observation in its market's history: by instant, then metric, then source, then version. Depends on
+ * nothing but the identity, so the same observations give the same history in whatever order they arrived.
+ */
+export function orderKey(identity: ObservationIdentity): string {
+  // Normalised: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
+  const instant = new Date(identity.observedAt).toISOString();
+  const source = sha256Hex(identity.sourceUrl).slice(0, 16);
+  return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
+}
+
+/** The observation's public id: 96 bits of the digest of its identity. */
+export function observationId(identity: ObservationIdentity): string {
+  return `obs_${sha256Hex(`${identity.market}\n${orderKey(identity)}`).slice(0, 24)}`;
+}
+
+export const marketPartition = (slug: string): string => `market/${slug}`;
+export const OBSERVATION_PREFIX = 'observation/';
+export const marketKey = (slug: string): ItemKey => ({ partition: marketPartition(slug), sort: 'record' });
+export const observationKey = (slug: string, order: string): ItemKey => ({
+  partition: marketPartition(slug),
+  sort: OBSERVATION_PREFIX + order,
+});
+
+export const MARKETS_PARTITION = 'markets';
+export const marketIndexKey = (slug: string): ItemKey => ({ partition: MARKETS_PARTITION, sort: slug });
+
+export const DIRTY_PARTITION = 'dirty';
+/** Marks everything that shows the market: its body, the newest page of its history, its list page. */
+export const dirtyMarketKey = (slug: string): ItemKey => ({ partition: DIRTY_PARTITION, sort: `market/${slug}` });
+/** Marks the closed pages of a history from this place on: needed unless the observation was appended. */
+export const dirtyHistoryKey = (slug: string, order: string): ItemKey => ({
+  partition: DIRTY_PARTITION,
+  sort: `history/${slug}/${order}`,
+});
+
+/** Reads a dirty mark's key back: the market, and for closed history pages the place from which to render. */
+export function parseDirtyMark(mark: Item): { readonly slug: string; readonly fromOrder: string | null } {
+  const [kind, slug, ...order] = mark.sort.split('/');
+  if (slug === undefined || (kind !== 'market' && kind !== 'history')) {
+    throw new RangeError(`not a dirty mark: ${mark.sort}`);
+  }
+  return { slug, fromOrder: kind === 'history' ? order.join('/') : null };
+}
+
+export const PUBLICATION_PARTITION = 'publication';
+export const HEAD_KEY: ItemKey = { partition: PUBLICATION_PARTITION, sort: 'head' };
+export const GENERATION_PREFIX = 'generation/';
+export const generationKey = (generation: number): ItemKey => ({
+  partition: PUBLICATION_PARTITION,
+  sort: `${GENERATION_PREFIX}${String(generation).padStart(15, '0')}`,
+});
+
+export const PAGE_PREFIX = 'page/';
+export const LIST_PARTITION = 'published/list';
+export const publishedPartition = (slug: string): string => `published/market/${slug}`;
+export const publishedHeadsKey = (slug: string): ItemKey => ({ partition: publishedPartition(slug), sort: 'heads' });
+export const pageKey = (partition: string, index: number): ItemKey => ({
+  partition,
+  sort: PAGE_PREFIX + String(index).padStart(INDEX_DIGITS, '0'),
+});
+
+export const UNLINKED_PARTITION = 'unlinked';
+export const unlinkedKey = (objectKey: string): ItemKey => ({ partition: UNLINKED_PARTITION, sort: objectKey });
+
+/** SHA-256 in lower-case hex. */
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
