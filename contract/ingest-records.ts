@@ -37,19 +37,20 @@ const observationRecordFields = {
   zeroAsserted: z.boolean().default(false),
 } as const;
 
+export const moneyObservationRecordSchema = z.strictObject({
+  ...observationRecordFields,
+  amountMinor: amountMinorSchema.nullable(),
+  currency: currencyCodeSchema,
+});
+
+export const scalarObservationRecordSchema = z.strictObject({
+  ...observationRecordFields,
+  value: decimalSchema.nullable(),
+  unit: z.string().min(1).max(60),
+});
+
 /** One observation; money and scalar are told apart by their fields. */
-export const observationRecordSchema = z.union([
-  z.strictObject({
-    ...observationRecordFields,
-    amountMinor: amountMinorSchema.nullable(),
-    currency: currencyCodeSchema,
-  }),
-  z.strictObject({
-    ...observationRecordFields,
-    value: decimalSchema.nullable(),
-    unit: z.string().min(1).max(60),
-  }),
-]);
+export const observationRecordSchema = z.union([moneyObservationRecordSchema, scalarObservationRecordSchema]);
 
 export const ingestRecordSchema = z.union([marketRecordSchema, observationRecordSchema]);
 

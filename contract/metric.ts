@@ -4,6 +4,11 @@ import * as z from 'zod';
 /** RFC 3339 in UTC with `Z`, to the second or the millisecond. */
 export const instantSchema = z.iso.datetime();
 
+/** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
+export function canonicalInstant(instant: string): string {
+  return new Date(instant).toISOString().replace('.000Z', 'Z');
+}
+
 /** Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3). */
 export const sourceUrlSchema = z
   .string()

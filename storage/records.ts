@@ -20,7 +20,6 @@ import { createHash } from 'node:crypto';
 import type { Market, Source, Unit } from '../contract/market.ts';
 import type { Metric, Observation } from '../contract/metric.ts';
 import type { Item, ItemKey } from './ledger.ts';
-import type { ETag } from './object-store.ts';
 
 /** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
 export type MarketRecordValue = {
@@ -53,6 +52,8 @@ export type HeadValue = {
   /** False from the swap until every head body of the generation is in place. */
   applied: boolean;
   listDigest: string;
+  /** SHA-256 of the body of the CDN's error page. */
+  notFoundDigest: string;
   counts: { markets: number; observations: number; unknownValues: number };
 };
 
@@ -75,13 +76,11 @@ export type PublishedPage = {
   last: string;
 };
 
-/** What is published of one head body. */
-export type PublishedHead = { digest: string; etag: ETag };
-
-/** The head bodies of one market. Revision: the generation that last changed one of them. */
+/** What is published of one market. Revision: the generation that last changed any of it. */
 export type PublishedHeads = {
-  market: PublishedHead;
-  history: PublishedHead;
+  /** SHA-256 of the bodies of the market and of the newest page of its history, in hex. */
+  marketDigest: string;
+  historyDigest: string;
   /** How many closed history pages there are. */
   closedPages: number;
   observations: number;

@@ -1,0 +1,106 @@
+/** Reads the rows of a CSV file (RFC 4180), one at a time, and says on which line what is wrong with it. */
+import { Readable } from 'node:stream';
+import { CsvError, type Info, parse } from 'csv-parse';
+
+/** The file's text: whole, or in pieces cut anywhere, e.g. a read stream with encoding `utf8`. */
+export type CsvText = string | AsyncIterable<string> | Iterable<string>;
+
+/** A row with as many fields as the header, white space trimmed off; or the header itself, which comes first. */
+export interface CsvRow {
+  readonly kind: 'header' | 'row';
+  /** The line on which the row begins, counted from 1. */
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+/** What is wrong with a line. After a `fatal` one nothing more is read: what follows cannot be told apart. */
+export interface CsvFault {
+  readonly kind: 'fault';
+  readonly line: number;
+  readonly column: string | null;
+  readonly detail: string;
+  readonly fatal: boolean;
+}
+
+/** A row longer than this is taken for a quote that was never closed. */
+const MAX_ROW_CHARACTERS = 1_000_000;
+
+interface Parsed {
+  readonly info: Info;
+  readonly record: string[];
+}
+
+/**
+ * Takes a byte order mark, quoted fields with line breaks, LF, CRLF and CR. Blank lines are skipped. Yields the header,
+ * then rows and faults in the order of the file, holding one piece of text at a time.
+ */
+export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator<CsvRow | CsvFault> {
+  const parser = Readable.from(typeof text === 'string' ? [text] : text).pipe(
+    parse({
+      bom: true,
+      delimiter,
+      info: true,
+      max_record_size: MAX_ROW_CHARACTERS,
+      // Tried in this order: a file may mix them.
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      trim: true,
+    }),
+  );
+  let header: readonly string[] | null = null;
+  let endLine = 0;
+  try {
+    for await (const { info, record } of parser as AsyncIterable<Parsed>) {
+      const line = endLine + 1;
+      endLine = info.lines;
+      if (record.length === 1 && record[0] === '') continue;
+      const faults = header === null ? headerFaults(line, record) : rowFaults(line, record, header);
+      yield* faults;
+      if (faults.some((fault) => fault.fatal)) return;
+      if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields: record };
+      header ??= record;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield fault(endLine + 1, null, `${whyUnreadable(error)}; nothing after this line was read`, true);
+    return;
+  }
+  if (header === null) yield fault(1, null, 'the file is empty: its first line must name the columns', true);
+}
+
+function headerFaults(line: number, header: readonly string[]): CsvFault[] {
+  const duplicates = new Set(header.filter((name, index) => header.indexOf(name) !== index));
+  return [...duplicates].map((name) => {
+    const positions = header.flatMap((other, index) => (other === name ? [index + 1] : [])).join(' and ');
+    return fault(line, name, `columns ${positions} are both named ${JSON.stringify(name)}: rename all but one`, true);
+  });
+}
+
+function rowFaults(line: number, record: readonly string[], header: readonly string[]): CsvFault[] {
+  if (record.length !== header.length) {
+    const detail = `has ${record.length} fields where the header has ${header.length}: is a delimiter missing, or a field that holds one not quoted?`;
+    return [fault(line, null, detail, false)];
+  }
+  const damaged = record.findIndex((field) => field.includes('\uFFFD'));
+  if (damaged === -1) return [];
+  const detail = 'holds bytes that are not UTF-8: save the file as UTF-8';
+  return [fault(line, header[damaged] as string, detail, false)];
+}
+
+function whyUnreadable(error: CsvError): string {
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+    case 'CSV_MAX_RECORD_SIZE':
+      return 'a quote is opened in the row that begins here and never closed';
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return 'text follows a closing quote in the row that begins here: write a quote inside a quoted field twice';
+    case 'INVALID_OPENING_QUOTE':
+      return 'a quote stands inside an unquoted field in the row that begins here: quote the whole field and write the quote twice';
+    default:
+      return `not readable as CSV (${error.code})`;
+  }
+}
+
+function fault(line: number, column: string | null, detail: string, fatal: boolean): CsvFault {
+  return { kind: 'fault', line, column, detail, fatal };
+}

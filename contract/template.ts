@@ -1,0 +1,43 @@
+/** Templates of a CSV mapping: text with `{column}` placeholders. */
+
+/** The derived column that holds an observation's date as understood, `YYYY-MM-DD`. */
+export const OBSERVED_DATE = 'observedDate';
+
+/** Literal text, or the name of a column. */
+export type TemplatePart = string | { readonly column: string };
+
+/** The parts of a template, or null when a brace is not one of a `{column}` pair. */
+export function parseTemplate(template: string): readonly TemplatePart[] | null {
+  const parts: TemplatePart[] = [];
+  for (const [index, piece] of template.split(/\{([^{}]+)\}/).entries()) {
+    // A split by one group alternates: text, column, text, column …
+    if (index % 2 === 1) parts.push({ column: piece.trim() });
+    else if (/[{}]/.test(piece)) return null;
+    else if (piece !== '') parts.push(piece);
+  }
+  return parts;
+}
+
+/** The columns that a template names; none for a malformed one. */
+export function columnsOf(template: string): string[] {
+  return (parseTemplate(template) ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part.column]));
+}
+
+/** A row, by column. */
+export interface Columns {
+  get(column: string): string;
+}
+
+/** Makes the function that fills a template in; `encode` is applied to the values, not to the text around them. */
+export function compileTemplate(
+  template: string,
+  encode: (value: string) => string = (value) => value,
+): (columns: Columns) => string {
+  const parts = parseTemplate(template);
+  if (parts === null) throw new RangeError(`malformed template: ${template}`);
+  return (columns) => {
+    let text = '';
+    for (const part of parts) text += typeof part === 'string' ? part : encode(columns.get(part.column));
+    return text;
+  };
+}

@@ -1,0 +1,32 @@
+/** From zod's issues to faults that can be shown: flat, each with a JSON Pointer. */
+import type * as z from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+/** JSON Pointer (RFC 6901) of a path into a document. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * One issue for each fault: unknown fields one by one, at their own path; of a union the branch that got furthest, and
+ * where none got anywhere the union itself.
+ */
+export function flattenIssues(issues: readonly Issue[]): Issue[] {
+  return issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
+    }
+    if (issue.code !== 'invalid_union') return [issue];
+    const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));
+    if (entered === undefined) {
+      const choices = issue.errors.flatMap((branch) => branch.map((inner) => inner.message));
+      return [{ ...issue, message: choices.join('; or ') }];
+    }
+    return flattenIssues(entered).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  });
+}
+
+function isDeeper(issue: Issue): boolean {
+  return issue.path.length > 0 || issue.code === 'unrecognized_keys';
+}

@@ -1,0 +1,101 @@
+/** What to answer to one request: the router's word, an object, or the reason why there is none. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { problem } from '../../contract/problems.ts';
+import type { ObjectCache } from './cache.ts';
+import { type Coding, chooseCoding } from './encoding.ts';
+import { announcesBody, framingFault, originForm } from './framing.ts';
+import type { Representation } from './representation.ts';
+import { CLOSE, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
+import type { Route, Routed } from './router-sandbox.ts';
+
+/** What `GET /healthz` says: `body` as it is, with 200 when healthy and 503 when not. */
+export interface HealthReport {
+  readonly healthy: boolean;
+  readonly body: Json;
+}
+
+export interface AnswerOptions {
+  readonly route: Route;
+  readonly cache: ObjectCache<Representation>;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly maxHeaderCount: number;
+  readonly health: () => HealthReport | Promise<HealthReport>;
+}
+
+/** Sends the answer at once and gives null, or gives the promise of having sent it. May throw or reject. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
+
+export function createAnswer(options: AnswerOptions): Answer {
+  const { route, cache, nowMs, maxHeaderCount, health } = options;
+
+  function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
+    const fault = framingFault(request, maxHeaderCount);
+    if (fault !== null) {
+      sendProblem(request, response, fault, CLOSE);
+      return null;
+    }
+    const target = originForm(request.url as string);
+    if (target === '/healthz' && (request.method === 'GET' || request.method === 'HEAD')) {
+      return sendHealth(request, response);
+    }
+    const routed = route(request.method as string, target);
+    if (routed.kind === 'answer') {
+      sendRouted(request, response, routed);
+      return null;
+    }
+    const { key } = routed;
+    const entry = cache.fresh(key);
+    const variant = entry?.view.ready(codingFor(request, entry.view));
+    if (entry === undefined || variant === undefined) return sendUnready(request, response, key);
+    sendObject(request, response, entry.view, variant, ageSeconds(entry.validatedAtMs), null);
+    return null;
+  }
+
+  function ageSeconds(validatedAtMs: number): number {
+    return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
+  }
+
+  /** Sends an object that must first be fetched, revalidated or compressed, or says why there is none. */
+  async function sendUnready(request: IncomingMessage, response: ServerResponse, key: string): Promise<void> {
+    const found = await cache.read(key);
+    if (found.kind === 'absent') {
+      sendAbsent(request, response, ageSeconds(found.validatedAtMs), found.provenance);
+    } else if (found.kind === 'unavailable') {
+      const seconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
+      const document = problem('origin-unavailable', `The published data cannot be read: retry in ${seconds} s.`);
+      sendProblem(request, response, document, ['Retry-After', String(seconds)]);
+    } else {
+      const { view, validatedAtMs } = found.entry;
+      const variant = await view.variant(codingFor(request, view), () => cache.resized(key));
+      sendObject(request, response, view, variant, ageSeconds(validatedAtMs), found.provenance);
+    }
+  }
+
+  /** Embedded only: a CDN has health checks of its own. */
+  async function sendHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { healthy, body } = await health();
+    const bytes = Buffer.from(canonicalJson(body));
+    const fields = ['Content-Type', 'application/json', 'Content-Length', String(bytes.length)];
+    fields.push('Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff');
+    sendAnswer(request, response, healthy ? 200 : 503, fields, bytes);
+  }
+
+  return answer;
+}
+
+function codingFor(request: IncomingMessage, representation: Representation): Coding {
+  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
+  return chooseCoding(acceptEncoding, representation.identity.sizeBytes);
+}
+
+function sendRouted(
+  request: IncomingMessage,
+  response: ServerResponse,
+  routed: Extract<Routed, { kind: 'answer' }>,
+): void {
+  // A body that nobody reads would be taken for the next request.
+  const headers = announcesBody(request) ? [...routed.headers, ...CLOSE] : routed.headers;
+  sendAnswer(request, response, routed.status, headers, routed.body);
+}

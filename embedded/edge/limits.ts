@@ -1,0 +1,32 @@
+/** What one client may cost the edge server, in time and memory. */
+
+export interface EdgeLimits {
+  /** From the first byte of a connection or request to the end of its header fields. */
+  readonly headersTimeoutMs: number;
+  /** How often the above is checked: a slow client is cut off at most this much later. */
+  readonly checkIntervalMs: number;
+  /** Of a connection on which nothing moves: a sender that stalls, a reader that does not drain. */
+  readonly idleTimeoutMs: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveTimeoutMs: number;
+  /** Request line and header fields together. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderCount: number;
+  /** Bodies, compressed variants and what it takes to find them. */
+  readonly maxCacheBytes: number;
+  /** For one read of the object store. */
+  readonly originDeadlineMs: number;
+}
+
+export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
+  headersTimeoutMs: 10_000,
+  checkIntervalMs: 1_000,
+  idleTimeoutMs: 30_000,
+  // Longer than a minute, the usual polling interval and the usual idle limit of balancers, so that the other side
+  // closes first and no request meets a closing socket.
+  keepAliveTimeoutMs: 65_000,
+  maxHeaderBytes: 16_384,
+  maxHeaderCount: 100,
+  maxCacheBytes: 128 * 1024 * 1024,
+  originDeadlineMs: 5_000,
+};

@@ -1,0 +1,129 @@
+/** A stored object as the edge sends it: its bytes in each content coding, with the header fields of each. */
+import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { parsePublicKey } from '../../contract/public-objects.ts';
+import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
+import type { ObjectHead, StoredObject } from '../../storage/object-store.ts';
+import { type Coding, type CompressedCoding, compress } from './encoding.ts';
+
+/** Header fields as `writeHead` takes them: names and values in turn. */
+export type FieldList = readonly string[];
+
+const CORS_FIELDS: FieldList = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'ETag, Age, Link, Cache-Status',
+];
+
+/**
+ * Up to this size a body is held as a string of its bytes (Latin-1, one character a byte): node:http then joins it to
+ * the header and writes both at once, a third more answers a second at 2 KB. Larger buffers are better not copied.
+ */
+const MAX_TEXT_BYTES = 16_384;
+
+/** One coding of one object, with its header fields ready but for those that move with time. */
+export class Variant {
+  /** The bytes, or a string to be written as Latin-1. */
+  readonly body: Buffer | string;
+  readonly sizeBytes: number;
+  readonly #ok: FieldList;
+  readonly #notModified: FieldList;
+  // Every reader within one second gets the same fields, so they are put together once a second.
+  #hitAgeSeconds = -1;
+  #hitOk: FieldList = [];
+  #hitNotModified: FieldList = [];
+
+  constructor(body: Buffer, coding: Coding, object: ObjectHead, link: string | null) {
+    this.body = body.length <= MAX_TEXT_BYTES ? body.toString('latin1') : body;
+    this.sizeBytes = body.length;
+    const { contentType, cacheControl } = object.metadata;
+    // Weak once compressed: the ETag names the plain bytes, and others are sent (RFC 9110, section 8.8.3.3).
+    const etag = coding === 'identity' ? object.etag : `W/${object.etag}`;
+    const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
+    if (link !== null) validators.push('Link', link);
+    const content = ['Content-Type', contentType, 'Content-Length', String(body.length)];
+    if (coding !== 'identity') content.push('Content-Encoding', coding);
+    this.#ok = [...content, 'X-Content-Type-Options', 'nosniff', ...validators];
+    this.#notModified = validators;
+  }
+
+  get bytes(): Buffer {
+    return typeof this.body === 'string' ? Buffer.from(this.body, 'latin1') : this.body;
+  }
+
+  /** The fields of an answer with status 200 or 304 (RFC 9110, section 15.4.5: a 304 repeats the validators). */
+  fields(status: 200 | 304, ageSeconds: number, cacheStatus: string): FieldList {
+    const fixed = status === 200 ? this.#ok : this.#notModified;
+    return [...fixed, 'Age', String(ageSeconds), 'Cache-Status', cacheStatus];
+  }
+
+  /** The same for a hit on a fresh entry. */
+  hitFields(status: 200 | 304, ageSeconds: number): FieldList {
+    if (ageSeconds !== this.#hitAgeSeconds) {
+      const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
+      this.#hitOk = this.fields(200, ageSeconds, cacheStatus);
+      this.#hitNotModified = this.fields(304, ageSeconds, cacheStatus);
+      this.#hitAgeSeconds = ageSeconds;
+    }
+    return status === 200 ? this.#hitOk : this.#hitNotModified;
+  }
+}
+
+/** An object with its variants. Compressed ones are made when first asked for, and kept. */
+export class Representation {
+  readonly etag: string;
+  readonly identity: Variant;
+  readonly #head: ObjectHead;
+  readonly #link: string | null;
+  readonly #compressed = new Map<CompressedCoding, Variant>();
+  readonly #underWay = new Map<CompressedCoding, Promise<Variant>>();
+
+  constructor(key: string, object: StoredObject) {
+    this.etag = object.etag;
+    // Without the body: it is held once.
+    this.#head = { etag: object.etag, sizeBytes: object.sizeBytes, metadata: object.metadata };
+    this.#link = nextPageLink(key, object.metadata.nextCursor);
+    const body = Buffer.from(object.body.buffer, object.body.byteOffset, object.body.byteLength);
+    this.identity = new Variant(body, 'identity', object, this.#link);
+  }
+
+  /** Of all bodies that are held, in bytes. */
+  get sizeBytes(): number {
+    let sizeBytes = this.identity.sizeBytes;
+    for (const variant of this.#compressed.values()) sizeBytes += variant.sizeBytes;
+    return sizeBytes;
+  }
+
+  /** The variant, unless it has yet to be made. */
+  ready(coding: Coding): Variant | undefined {
+    return coding === 'identity' ? this.identity : this.#compressed.get(coding);
+  }
+
+  /** The variant. However many readers wait for it, it is made once; `made` is called when memory has grown. */
+  variant(coding: Coding, made: () => void): Promise<Variant> {
+    const ready = this.ready(coding);
+    if (ready !== undefined || coding === 'identity') return Promise.resolve(ready ?? this.identity);
+    const underWay = this.#underWay.get(coding);
+    if (underWay !== undefined) return underWay;
+    const making = this.#compress(coding, made).finally(() => this.#underWay.delete(coding));
+    this.#underWay.set(coding, making);
+    return making;
+  }
+
+  async #compress(coding: CompressedCoding, made: () => void): Promise<Variant> {
+    const body = await compress(this.identity.bytes, coding);
+    const variant = new Variant(body, coding, this.#head, this.#link);
+    this.#compressed.set(coding, variant);
+    made();
+    return variant;
+  }
+}
+
+/** `Link` to the next page (RFC 8288). The key alone tells the URL: a page is reached by one URL only. */
+function nextPageLink(key: string, nextCursor: string | null): string | null {
+  if (nextCursor === null) return null;
+  const name = parsePublicKey(key);
+  if (name === null) return null;
+  const url = 'slug' in name ? historyUrl(name.slug) : MARKETS_URL;
+  return `<${url}?cursor=${nextCursor}>; rel="next"`;
+}

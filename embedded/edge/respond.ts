@@ -1,0 +1,104 @@
+/** Puts answers on the wire. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
+import type { Provenance } from './cache.ts';
+import { matchesIfNoneMatch } from './conditional.ts';
+import type { FieldList, Representation, Variant } from './representation.ts';
+
+/** Ends the connection after this answer. */
+export const CLOSE: FieldList = ['Connection', 'close'];
+
+/** `Cache-Status` of an answer (RFC 9211, section 2). */
+export function cacheStatus(provenance: Provenance, status: number, ageSeconds: number | null): string {
+  const parts = ['Tidemark'];
+  if (provenance.forwarded !== null) {
+    parts.push(`fwd=${provenance.forwarded}`);
+    // Section 2.3: left out, it is the status of the answer itself.
+    const originStatus = provenance.origin === null ? status : ORIGIN_STATUS[provenance.origin];
+    if (originStatus !== status) parts.push(`fwd-status=${originStatus}`);
+    if (provenance.stored) parts.push('stored');
+    if (provenance.collapsed) parts.push('collapsed');
+  } else if (ageSeconds !== null) {
+    parts.push('hit');
+  }
+  if (ageSeconds !== null && (provenance.forwarded === null || provenance.staleIfError)) {
+    parts.push(`ttl=${FRESH_SECONDS - ageSeconds}`);
+  }
+  if (provenance.staleIfError) parts.push('detail=stale-if-error');
+  return parts.join('; ');
+}
+
+const ORIGIN_STATUS = { found: 200, 'not-modified': 304, absent: 404 } as const;
+
+/** Sends an object, or 304 if the client has it. `provenance` null: a hit on a fresh entry. */
+export function sendObject(
+  request: IncomingMessage,
+  response: ServerResponse,
+  representation: Representation,
+  variant: Variant,
+  ageSeconds: number,
+  provenance: Provenance | null,
+): void {
+  const ifNoneMatch = request.headers['if-none-match'];
+  const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.etag);
+  const status = isCurrent ? 304 : 200;
+  const fields =
+    provenance === null
+      ? variant.hitFields(status, ageSeconds)
+      : variant.fields(status, ageSeconds, cacheStatus(provenance, status, ageSeconds));
+  response.writeHead(status, fields as string[]);
+  if (isCurrent || request.method === 'HEAD') response.end();
+  else response.end(variant.body, 'latin1');
+}
+
+/** Sends an answer that is complete but for its framing. A HEAD gets the fields alone. */
+export function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  fields: FieldList,
+  body: Buffer,
+): void {
+  response.writeHead(status, fields as string[]);
+  if (request.method === 'HEAD' || body.length === 0) response.end();
+  else response.end(body);
+}
+
+/** The fields and the body of a problem document (RFC 9457). Not to be stored, unless `more` says otherwise. */
+export function problemAnswer(document: Problem, more: FieldList = []): { fields: FieldList; body: Buffer } {
+  const body = Buffer.from(canonicalJson(document as unknown as Json));
+  const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
+  const fields = [
+    ...['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)],
+    ...cacheControl,
+    ...['Access-Control-Allow-Origin', '*', 'X-Content-Type-Options', 'nosniff'],
+    ...more,
+  ];
+  return { fields, body };
+}
+
+export function sendProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  document: Problem,
+  more: FieldList = [],
+): void {
+  const { fields, body } = problemAnswer(document, more);
+  sendAnswer(request, response, document.status, fields, body);
+}
+
+/** The 404 of a key that the store does not have: cached as briefly as what might take its place. */
+export function sendAbsent(
+  request: IncomingMessage,
+  response: ServerResponse,
+  ageSeconds: number,
+  provenance: Provenance,
+): void {
+  sendProblem(request, response, NOT_FOUND_PROBLEM, [
+    ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
+    ...['Access-Control-Expose-Headers', 'Age, Cache-Status'],
+    ...['Cache-Status', cacheStatus(provenance, 404, ageSeconds)],
+  ]);
+}

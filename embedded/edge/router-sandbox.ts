@@ -1,0 +1,88 @@
+/** Runs the built router as CloudFront would: the same file, in a bare VM context, fed with the same events. */
+import { readFileSync } from 'node:fs';
+import { createContext, Script } from 'node:vm';
+import { LRUCache } from 'lru-cache';
+import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } from '../../infra/edge/router.ts';
+import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
+
+/** What the router made of a request: the key of a stored object, or an answer ready to send. */
+export type Routed =
+  | { readonly kind: 'object'; readonly key: string }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      /** Names and values in turn, with `content-length` where the answer has a body. */
+      readonly headers: readonly string[];
+      readonly body: Buffer;
+    };
+
+export type Route = (method: string, url: string) => Routed;
+
+const REMEMBERED_URLS = 10_000;
+
+/** The handler of a built router, evaluated in a context of its own that has ECMAScript's builtins and nothing else. */
+export function evaluateRouter(source: string): (event: ViewerRequestEvent) => ViewerRequest | RouterResponse {
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
+  return new Script(`${source}\nhandler;`, { filename: 'router.generated.js' }).runInContext(context);
+}
+
+/**
+ * Routes by method and origin-form URL, e.g. `/api/v1/markets?cursor=…`. The router depends on nothing else, so its
+ * results are remembered, in bounded number.
+ */
+export function loadRouter(): Route {
+  const file = new URL('../../infra/edge/router.generated.js', import.meta.url);
+  const handler = evaluateRouter(readFileSync(file, 'utf8'));
+  const remembered = new LRUCache<string, Routed>({ max: REMEMBERED_URLS });
+  return (method, url) => {
+    // A URL holds no space, so no GET is mistaken for another method; the bare URL spares the hot path a new string.
+    const request = method === 'GET' ? url : `${method} ${url}`;
+    const known = remembered.get(request);
+    if (known !== undefined) return known;
+    const routed = outcome(handler(toEvent(method, url)));
+    if (url.length <= URL_MAX_LENGTH) remembered.set(request, routed);
+    return routed;
+  };
+}
+
+/** The event that CloudFront would make of this request. Nothing is percent-decoded; headers and cookies are left out. */
+export function toEvent(method: string, url: string): ViewerRequestEvent {
+  const mark = url.indexOf('?');
+  const request = {
+    method,
+    uri: mark < 0 ? url : url.slice(0, mark),
+    querystring: mark < 0 ? {} : parseQuery(url.slice(mark + 1)),
+    headers: {},
+    cookies: {},
+  };
+  return { version: '1.0', context: { eventType: 'viewer-request' }, viewer: { ip: '127.0.0.1' }, request };
+}
+
+function parseQuery(query: string): ViewerRequest['querystring'] {
+  const values = new Map<string, { value: string }[]>();
+  for (const part of query.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const value = { value: equals < 0 ? '' : part.slice(equals + 1) };
+    const earlier = values.get(name);
+    if (earlier === undefined) values.set(name, [value]);
+    else earlier.push(value);
+  }
+  // fromEntries defines its properties, so that a parameter called __proto__ is a parameter.
+  return Object.fromEntries(Array.from(values, ([name, all]) => [name, toQueryValue(all)]));
+}
+
+function toQueryValue(all: readonly { value: string }[]): QueryValue {
+  const { value } = all[0] as { value: string };
+  return all.length === 1 ? { value } : { value, multiValue: all };
+}
+
+function outcome(result: ViewerRequest | RouterResponse): Routed {
+  if (!('statusCode' in result)) return { kind: 'object', key: PUBLIC_PREFIX + result.uri };
+  const body = Buffer.from(result.body?.data ?? '');
+  const headers = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);
+  if (result.body !== undefined) headers.push('content-length', String(body.length));
+  return { kind: 'answer', status: result.statusCode, headers, body };
+}

@@ -1,0 +1,152 @@
+/**
+ * The edge router: maps a reader's URL to the origin path of a stored object, and answers everything else itself, so
+ * that neither a query string nor a method other than GET and HEAD ever reaches the cache.
+ *
+ * A CloudFront function (runtime 2.0, viewer request); the embedded edge runs the same built file. Its language is
+ * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
+ */
+import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem, problem } from '../../contract/problems.ts';
+import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
+
+/** One query parameter, not percent-decoded. `multiValue` lists every value when the name came more than once. */
+export interface QueryValue {
+  readonly value: string;
+  readonly multiValue?: readonly { readonly value: string }[];
+}
+
+export interface ViewerRequest {
+  readonly method: string;
+  /** The path, from the slash on, without the query. */
+  uri: string;
+  querystring: { readonly [name: string]: QueryValue };
+  readonly headers: { readonly [name: string]: { readonly value: string } };
+  readonly cookies: { readonly [name: string]: { readonly value: string } };
+}
+
+/** A CloudFront Functions event; what it says beside `request` is not used. */
+export interface ViewerRequestEvent {
+  readonly version: string;
+  readonly context: { readonly eventType: string };
+  readonly viewer: { readonly ip: string };
+  readonly request: ViewerRequest;
+}
+
+/** An answer given by the router itself. Header names are in lower case, as CloudFront requires. */
+export interface RouterResponse {
+  readonly statusCode: number;
+  readonly statusDescription: string;
+  readonly headers: { readonly [name: string]: { readonly value: string } };
+  readonly body?: { readonly encoding: 'text'; readonly data: string };
+}
+
+/** The longest URL that is served: path, question mark and query, in characters. */
+export const URL_MAX_LENGTH = 2048;
+
+const METHODS = 'GET, HEAD, OPTIONS';
+const MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
+const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
+
+/** Gives the request with `uri` rewritten and no query, or the answer. Depends on nothing but method, path and query. */
+export function handler(event: ViewerRequestEvent): ViewerRequest | RouterResponse {
+  const request = event.request;
+  // First, because every later step costs time in proportion to the length.
+  if (urlLength(request) > URL_MAX_LENGTH) {
+    return refuse(problem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`));
+  }
+  if (request.method === 'OPTIONS') return preflight();
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return refuse(problem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
+  }
+  const first = firstPage(request.uri);
+  if (first === null) return refuse(NOT_FOUND_PROBLEM);
+  const names = Object.keys(request.querystring);
+  if (names.length === 0) return rewrite(request, first);
+  const paged = first.kind === 'market-list' || first.kind === 'history';
+  if (names.length > 1 || names[0] !== 'cursor' || !paged) {
+    const allowed = paged ? 'only "cursor"' : 'no query parameter';
+    return refuse(problem('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`));
+  }
+  const parameter = request.querystring.cursor as QueryValue;
+  const repeated = parameter.multiValue !== undefined && parameter.multiValue.length > 1;
+  if (repeated || !CURSOR.test(parameter.value)) {
+    return refuse(
+      problem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the page before gives it.'),
+    );
+  }
+  return rewrite(request, laterPage(first, parameter.value));
+}
+
+/** As it was before it was taken apart; an upper bound where a parameter came without an equals sign. */
+function urlLength(request: ViewerRequest): number {
+  let length = request.uri.length;
+  const names = Object.keys(request.querystring);
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    const parameter = request.querystring[name] as QueryValue;
+    const values = parameter.multiValue === undefined ? [parameter] : parameter.multiValue;
+    for (let place = 0; place < values.length; place++) {
+      length += name.length + (values[place] as { value: string }).value.length + 2;
+    }
+  }
+  return length;
+}
+
+/** What a path names when it comes without a cursor, or null when it names nothing. Exact: no decoding, no folding. */
+function firstPage(uri: string): PublicObjectName | null {
+  if (uri === MARKETS_URL) return { kind: 'market-list' };
+  if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
+  const match = MARKET.exec(uri);
+  if (match === null) return null;
+  const groups = match.groups as { slug: string; history?: string };
+  if (groups.slug.length > SLUG_MAX_LENGTH) return null;
+  return groups.history === undefined ? { kind: 'market', slug: groups.slug } : { kind: 'history', slug: groups.slug };
+}
+
+function laterPage(first: PublicObjectName, cursor: string): PublicObjectName {
+  if (first.kind === 'history') return { kind: 'history-page', slug: first.slug, cursor: cursor };
+  return { kind: 'market-list-page', cursor: cursor };
+}
+
+function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest {
+  request.uri = publicPath(name);
+  request.querystring = {};
+  return request;
+}
+
+/** For every path, so that a script may also read the 404. Kept two hours: Chromium cuts anything longer to that. */
+function preflight(): RouterResponse {
+  return {
+    statusCode: 204,
+    statusDescription: 'No Content',
+    headers: {
+      allow: { value: METHODS },
+      'access-control-allow-origin': { value: '*' },
+      'access-control-allow-methods': { value: METHODS },
+      'access-control-allow-headers': { value: 'If-None-Match' },
+      'access-control-max-age': { value: '7200' },
+    },
+  };
+}
+
+/**
+ * No answer of the router is stored anywhere: an edge runs the router for every request, so that a cache would save
+ * nothing there, and a reader must not go on seeing 404 for a path that the next deployment adds.
+ */
+function refuse(document: Problem): RouterResponse {
+  const headers: { [name: string]: { value: string } } = {
+    'content-type': { value: PROBLEM_CONTENT_TYPE },
+    'cache-control': { value: 'no-store' },
+    'access-control-allow-origin': { value: '*' },
+    'x-content-type-options': { value: 'nosniff' },
+  };
+  if (document.status === 405) headers.allow = { value: METHODS };
+  return {
+    statusCode: document.status,
+    statusDescription: document.title,
+    headers: headers,
+    // The documents are flat, so listing their names in order gives canonical JSON: the bytes of every other 404.
+    body: { encoding: 'text', data: JSON.stringify(document, Object.keys(document).sort()) },
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * The rules that a row must meet whatever the other rows say: by itself, with its market, at this time. Each stands for an
+ * incident in public data (see `ROW_ERROR_CODES`); all faults of a row are given at once.
+ */
+import type * as z from 'zod';
+import { checkCurrency, checkCurrencyCode } from '../../contract/currencies.ts';
+import {
+  type IngestRecord,
+  marketRecordSchema,
+  moneyObservationRecordSchema,
+  type ObservationRecord,
+  type RowError,
+  type RowErrorCode,
+  scalarObservationRecordSchema,
+} from '../../contract/ingest-records.ts';
+import { sourceUrlSchema } from '../../contract/metric.ts';
+import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+
+/**
+ * How far ahead of our clock an observation may be. The day that has begun in Kiribati (UTC+14) is in the future of UTC,
+ * sources stamp tonight's release with tomorrow, and clocks differ; a mistyped year or swapped day and month is further.
+ */
+const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The first instant that is believed. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The
+ * Unix epoch is not refused: monthly series that begin in January 1970 are real.
+ */
+const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
+
+export type ParsedRecord = { readonly record: IngestRecord } | { readonly errors: readonly [RowError, ...RowError[]] };
+
+/** Reads one record of a batch: its shape, and of a market also that its native currency is or was a currency. */
+export function parseRecord(input: unknown): ParsedRecord {
+  const schema = schemaOf(input);
+  if (!('safeParse' in schema)) return { errors: [schema] };
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) {
+    const [first, ...others] = flattenIssues(parsed.error.issues).map((issue) =>
+      errorOf(issue, valueAt(input, issue.path)),
+    );
+    return { errors: [first as RowError, ...others] };
+  }
+  if (parsed.data.type === 'market') {
+    const fault = checkCurrencyCode(parsed.data.nativeCurrency);
+    if (fault !== null) return { errors: [{ pointer: '/nativeCurrency', ...fault }] };
+  }
+  return { record: parsed.data };
+}
+
+/**
+ * Every fault of an observation that its market and the clock bring out. `market` is null while the market is not known;
+ * `nowMs` is milliseconds since the epoch.
+ */
+export function checkObservation(
+  record: ObservationRecord,
+  market: { readonly nativeCurrency: string } | null,
+  nowMs: number,
+): RowError[] {
+  return [
+    ...currencyErrors(record, market),
+    ...zeroErrors(record),
+    ...dateErrors(record.observedAt, nowMs),
+    ...sourceUrlErrors(record.sourceUrl),
+    ...provenanceErrors(record),
+  ];
+}
+
+function currencyErrors(record: ObservationRecord, market: { readonly nativeCurrency: string } | null): RowError[] {
+  const isPrice = record.metric === 'price';
+  if (!('currency' in record)) {
+    if (!isPrice) return [];
+    return [error('/unit', 'currency.not-native', 'a price is money: send amountMinor and currency')];
+  }
+  const errors: RowError[] = [];
+  const fault = checkCurrency(record.currency, record.observedAt);
+  if (fault !== null) errors.push({ pointer: '/currency', ...fault });
+  if (isPrice && market !== null && record.currency !== market.nativeCurrency) {
+    const detail = `the market's prices are in ${market.nativeCurrency}: send ${record.currency} to a market of its own`;
+    errors.push(error('/currency', 'currency.not-native', detail));
+  }
+  return errors;
+}
+
+function zeroErrors(record: ObservationRecord): RowError[] {
+  const [pointer, isZero] =
+    'currency' in record
+      ? ['/amountMinor', record.amountMinor === 0]
+      : ['/value', record.value !== null && /^-?0+(\.0+)?$/.test(record.value)];
+  if (!isZero || record.zeroAsserted) return [];
+  const detail = 'a zero is published only if it is a real price: set zeroAsserted, or send null with an unknownReason';
+  return [error(pointer, 'amount.zero-unasserted', detail)];
+}
+
+function dateErrors(observedAt: string, nowMs: number): RowError[] {
+  const observedAtMs = Date.parse(observedAt);
+  if (observedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
+    const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check year, and order of day and month`;
+    return [error('/observedAt', 'date.future', detail)];
+  }
+  if (observedAtMs >= Date.parse(EARLIEST_PLAUSIBLE)) return [];
+  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or cut-off date`;
+  return [error('/observedAt', 'date.implausible', detail)];
+}
+
+function sourceUrlErrors(sourceUrl: string): RowError[] {
+  if (sourceUrl.trim() === '') {
+    return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
+  }
+  if (sourceUrlSchema.safeParse(sourceUrl).success) return [];
+  const detail = 'must be an absolute http or https URL of at most 2,048 characters';
+  return [error('/sourceUrl', 'source.url-not-absolute', detail)];
+}
+
+function provenanceErrors(record: ObservationRecord): RowError[] {
+  const isUnknown = ('currency' in record ? record.amountMinor : record.value) === null;
+  if (isUnknown === (record.unknownReason !== null)) return [];
+  const detail = isUnknown
+    ? 'the value is null: say why'
+    : 'the value is known, so there is no reason for not knowing it: leave one of them out';
+  return [error('/unknownReason', 'provenance.incomplete', detail)];
+}
+
+/** Picks the schema by hand, so that errors are about the record that was meant and not about each that was not. */
+function schemaOf(input: unknown) {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return error('', 'record.invalid', 'a record is a JSON object');
+  }
+  const type = 'type' in input ? input.type : undefined;
+  if (type === 'market') return marketRecordSchema;
+  if (type !== 'observation') return error('/type', 'record.invalid', 'must be "market" or "observation"');
+  if ('amountMinor' in input || 'currency' in input) return moneyObservationRecordSchema;
+  if ('value' in input || 'unit' in input) return scalarObservationRecordSchema;
+  return error('', 'record.invalid', 'has no value: send amountMinor and currency, or value and unit');
+}
+
+/** The fields without which a number has no provenance; a missing or empty one has a code of its own. */
+const PROVENANCE_FIELDS: ReadonlySet<PropertyKey | undefined> = new Set(['sourceLabel', 'observedAt', 'confidence']);
+
+function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
+  const pointer = pointerOf(issue.path);
+  const [field, ...deeper] = issue.path;
+  if (deeper.length === 0) {
+    if (field === 'amountMinor' && typeof value === 'number') {
+      return Number.isInteger(value) || !Number.isFinite(value)
+        ? error(pointer, 'amount.out-of-range', 'is beyond ±(2^53−1): quote a smaller quantity')
+        : error(pointer, 'amount.not-integral', `${value} is not an integer of minor units: 61.17 USD is 6117`);
+    }
+    if ((field === 'currency' || field === 'nativeCurrency') && typeof value === 'string') {
+      const fault = checkCurrencyCode(value);
+      if (fault !== null) return { pointer, ...fault };
+    }
+    const isMissing = value === undefined || value === null || value === '';
+    if (field === 'sourceUrl' && isMissing) return error(pointer, 'source.url-missing', 'is missing');
+    if (PROVENANCE_FIELDS.has(field) && isMissing) return error(pointer, 'provenance.incomplete', 'is missing');
+  }
+  return error(pointer, 'record.invalid', issue.message);
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[part];
+  }
+  return value;
+}
+
+function error(pointer: string, code: RowErrorCode, detail: string): RowError {
+  return { pointer, code, detail };
+}

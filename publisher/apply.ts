@@ -1,0 +1,82 @@
+/** Applying a committed generation: from its bundle alone, so that the first try and every recovery are one path. */
+import pMap from 'p-map';
+import { type PublicObjectKind, parsePublicKey } from '../contract/public-objects.ts';
+import { type Change, type Item, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records.ts';
+import { type BundleLine, readBundle } from './bundle.ts';
+import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
+import { Superseded } from './errors.ts';
+import { fencedDelete, fencedPut } from './fenced-head.ts';
+
+/**
+ * Bottom-up: what a link leads to is put before what links to it, and is removed after. So a reader who follows links
+ * never arrives at something older than where it came from, whenever it looks and wherever this is interrupted.
+ */
+const PUT_ORDER: readonly PublicObjectKind[] = ['not-found', 'history', 'market', 'market-list', 'snapshot'];
+
+/**
+ * Puts every body of the generation that HEAD names and records what is published. Every step may be done again, by
+ * this process or another. Throws {@link Superseded} when a newer generation is found in place.
+ */
+export async function applyGeneration(dependencies: PublisherDependencies, head: Item): Promise<void> {
+  const value = head.value as HeadValue;
+  const bundle = { key: value.bundleKey, digest: value.bundleDigest };
+  for await (const lines of readBundle(dependencies.objects, bundle)) {
+    await applyPart(dependencies, value.generation, lines);
+  }
+  await markApplied(dependencies, value);
+}
+
+async function applyPart(
+  { ledger, objects, newAttemptId }: PublisherDependencies,
+  generation: number,
+  lines: readonly BundleLine[],
+): Promise<void> {
+  const concurrency = OBJECT_CONCURRENCY;
+  const puts = lines.filter((line) => line.kind === 'put');
+  for (const kind of PUT_ORDER) {
+    const ofKind = puts.filter((line) => parsePublicKey(line.key)?.kind === kind);
+    await pMap(ofKind, (line) => fencedPut(objects, generation, line.key, line.body, line.nextCursor), { concurrency });
+  }
+  const deletes = lines.filter((line) => line.kind === 'delete');
+  await pMap(deletes, (line) => fencedDelete(objects, generation, line.key), { concurrency });
+
+  const records = lines.filter((line) => line.kind === 'record');
+  // Each batch checks HEAD, so that a batch that lands late cannot write over the records of a newer generation.
+  const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
+  for (let start = 0; start < records.length; start += MAX_TRANSACT_CHANGES - 1) {
+    const batch = records.slice(start, start + MAX_TRANSACT_CHANGES - 1).map((line) => recordChange(line, generation));
+    const result = await ledger.transact([guard, ...batch], { attemptId: newAttemptId() });
+    if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
+  }
+}
+
+function recordChange(line: Extract<BundleLine, { kind: 'record' }>, generation: number): Change {
+  const any = { kind: 'any' } as const;
+  return line.value === null
+    ? { kind: 'delete', key: line.key, if: any }
+    : { kind: 'put', key: line.key, revision: generation, value: line.value, if: any };
+}
+
+/** HEAD stays at its generation: this only says that recovery has nothing left to do. */
+export async function markApplied(
+  { ledger, nowMs, newAttemptId }: PublisherDependencies,
+  head: HeadValue,
+): Promise<void> {
+  const { generation, publishedAt, bundleKey } = head;
+  const record: GenerationValue = { generation, publishedAt, bundleKey, appliedAtMs: nowMs() };
+  const result = await ledger.transact(
+    [
+      {
+        kind: 'put',
+        key: HEAD_KEY,
+        revision: generation,
+        value: { ...head, applied: true },
+        if: { kind: 'revision-is', revision: generation },
+      },
+      { kind: 'put', key: generationKey(generation), revision: generation, value: record, if: { kind: 'any' } },
+    ],
+    { attemptId: newAttemptId() },
+  );
+  if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
+}

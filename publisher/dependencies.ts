@@ -1,0 +1,28 @@
+/** What the publisher is given: storage, a clock, ids. */
+import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
+import type { Ledger } from '../storage/ledger.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
+
+export interface PageSizes {
+  readonly markets: number;
+  readonly observations: number;
+}
+
+export const DEFAULT_PAGE_SIZES: PageSizes = { markets: MARKETS_PAGE_SIZE, observations: OBSERVATIONS_PAGE_SIZE };
+
+export interface PublisherDependencies {
+  readonly ledger: Ledger;
+  readonly objects: ObjectStore;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** Unique per call, also across processes. */
+  readonly newAttemptId: () => string;
+  /** Fixed by the deployment: changing them needs a rebuild. */
+  readonly pageSizes: PageSizes;
+}
+
+/** How many object-store requests are under way at once. */
+export const OBJECT_CONCURRENCY = 16;
+
+/** `changed`: what is marked dirty. `everything`: every market, marked or not, each from its first observation on. */
+export type PublishScope = 'changed' | 'everything';

@@ -1,0 +1,56 @@
+/**
+ * Heads: the mutable bodies. Each carries the generation that wrote it, and is only ever swapped for a newer one.
+ *
+ * Safety: a swap names the ETag that was seen together with an older generation, so a request that lands late, after
+ * someone else has swapped, is refused by the store. An ETag never comes back under a newer generation, because the
+ * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow.
+ */
+import { parsePublicKey } from '../contract/public-objects.ts';
+import type { ObjectHead, ObjectStore } from '../storage/object-store.ts';
+import { Superseded } from './errors.ts';
+import { publicMetadata } from './put-immutable.ts';
+
+/** More rounds than publishers that could ever race for one head; past it something else is wrong. */
+const MAX_ROUNDS = 20;
+
+/** Puts a head body unless this generation has put it before. Throws {@link Superseded} where a newer one is found. */
+export async function fencedPut(
+  objects: ObjectStore,
+  generation: number,
+  key: string,
+  body: string,
+  nextCursor: string | null,
+): Promise<void> {
+  const name = parsePublicKey(key);
+  if (name === null) throw new RangeError(`${key} is not the key of a public object`);
+  const metadata = publicMetadata(name, generation, nextCursor);
+  await swap(objects, generation, key, async (present) => {
+    if (present?.metadata.generation === generation) return true;
+    const condition = present ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+    return (await objects.put(key, Buffer.from(body), metadata, condition)).kind === 'stored';
+  });
+}
+
+/** Removes a head body that an older generation has put. Throws {@link Superseded} where a newer one is found. */
+export async function fencedDelete(objects: ObjectStore, generation: number, key: string): Promise<void> {
+  await swap(objects, generation, key, async (present) => {
+    return present === null || (await objects.delete(key, present.etag)) === 'deleted';
+  });
+}
+
+/** Looks, and tries; and again, if somebody was quicker. */
+async function swap(
+  objects: ObjectStore,
+  generation: number,
+  key: string,
+  tryOnce: (present: ObjectHead | null) => Promise<boolean>,
+): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const present = await objects.stat(key);
+    if (present !== null && present.metadata.generation > generation) {
+      throw new Superseded(`${key} is of generation ${present.metadata.generation}, newer than ${generation}`);
+    }
+    if (await tryOnce(present)) return;
+  }
+  throw new Error(`${key} could not be swapped in ${MAX_ROUNDS} rounds, although nothing newer is in place`);
+}

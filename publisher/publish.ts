@@ -1,0 +1,185 @@
+/**
+ * Publishing a generation. This file is the safety story from top to bottom; docs/architecture.md walks through it.
+ *
+ * Whatever fails, wherever: calling `publish` again is the whole of recovery. Two publishers at once are safe: both may
+ * prepare, one commits, and applying what is committed is the same work whoever does it.
+ */
+import { publicKey } from '../contract/public-objects.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import {
+  DIRTY_PARTITION,
+  dirtyMarketKey,
+  type GenerationValue,
+  generationKey,
+  HEAD_KEY,
+  type HeadValue,
+  MARKETS_PARTITION,
+  parseDirtyMark,
+} from '../storage/records.ts';
+import { applyGeneration } from './apply.ts';
+import { type BundleRef, BundleWriter } from './bundle.ts';
+import type { PublisherDependencies, PublishScope } from './dependencies.ts';
+import { Superseded } from './errors.ts';
+import { planMarketList } from './plan-market-list.ts';
+import { planMarkets } from './plan-markets.ts';
+import { readAll } from './read-market.ts';
+import { notFoundBody, rendered, snapshotBody } from './render.ts';
+
+/** What came of it. `unchanged`: what is published is what the ledger says, and nothing was written to the store. */
+export interface PublishOutcome {
+  readonly kind: 'published' | 'unchanged';
+  /** The newest generation, 0 before the first. */
+  readonly generation: number;
+}
+
+/**
+ * Publishes what the ledger holds. Throws {@link Superseded} when another publisher was quicker (stop, or call again),
+ * `StorageUnavailable` when storage failed (call again later), and `ImmutableMismatch`, `BundleLost` or
+ * `StorageCorrupt` when a human must look. In every case readers go on seeing whole generations.
+ */
+export async function publish(
+  dependencies: PublisherDependencies,
+  scope: PublishScope = 'changed',
+): Promise<PublishOutcome> {
+  // 1. Recover: a generation that is committed but not applied comes first.
+  const head = await recover(dependencies);
+
+  // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them.
+  const draft = await prepare(dependencies, head, scope);
+  if (draft.bundle.isEmpty) {
+    await clearMarks(dependencies, draft.marks);
+    return { kind: 'unchanged', generation: draft.generation - 1 };
+  }
+
+  // 4. The bundle: from here on nothing needs to be rendered again.
+  const bundle = await draft.bundle.seal();
+
+  // 5. Commit. The only place where the truth about what is published changes.
+  const committed = await swapHead(dependencies, head, draft, bundle);
+
+  // 6. Apply, and 7. record and mark applied.
+  await applyGeneration(dependencies, committed);
+  await clearMarks(dependencies, draft.marks);
+  return { kind: 'published', generation: draft.generation };
+}
+
+/** Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. */
+export async function recover(dependencies: PublisherDependencies): Promise<Item | null> {
+  const head = await dependencies.ledger.get(HEAD_KEY);
+  if (head !== null && !(head.value as HeadValue).applied) await applyGeneration(dependencies, head);
+  return head;
+}
+
+interface Draft {
+  readonly generation: number;
+  readonly publishedAt: string;
+  readonly bundle: BundleWriter;
+  /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
+  readonly marks: readonly Item[];
+  readonly listDigest: string;
+  readonly notFoundDigest: string;
+  readonly counts: HeadValue['counts'];
+}
+
+async function prepare(dependencies: PublisherDependencies, head: Item | null, scope: PublishScope): Promise<Draft> {
+  const before = (head?.value as HeadValue | undefined) ?? null;
+  const generation = (before?.generation ?? 0) + 1;
+  const publishedAt = new Date(dependencies.nowMs()).toISOString();
+  const bundle = new BundleWriter(dependencies.objects, generation);
+
+  const marketMarks = await readAll(dependencies.ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
+  const slugs = await slugsToPlan(dependencies.ledger, marketMarks, scope);
+  const markets = await planMarkets(dependencies, bundle, generation, slugs, scope);
+  const list =
+    before === null || scope === 'everything' || markets.changedItems.size > 0
+      ? await planMarketList(dependencies, bundle, generation, before, markets, scope)
+      : null;
+  const notFound = rendered(notFoundBody());
+  const draft: Draft = {
+    generation,
+    publishedAt,
+    bundle,
+    marks: [...marketMarks, ...markets.marks],
+    listDigest: list?.head.digest ?? before?.listDigest ?? '',
+    notFoundDigest: notFound.digest,
+    counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
+  };
+
+  const put = (kind: 'market-list' | 'not-found' | 'snapshot', body: string, nextCursor: string | null) =>
+    bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor });
+  if (list !== null && list.head.digest !== before?.listDigest) {
+    await put('market-list', list.head.body, list.head.nextCursor);
+  }
+  if (notFound.digest !== before?.notFoundDigest) await put('not-found', notFound.body, null);
+  if (!bundle.isEmpty) await put('snapshot', snapshotBody(draft), null);
+  for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
+  return draft;
+}
+
+async function slugsToPlan(ledger: Ledger, marks: readonly Item[], scope: PublishScope): Promise<readonly string[]> {
+  const slugs = new Set(marks.map((mark) => parseDirtyMark(mark).slug));
+  if (scope === 'everything') {
+    for (const item of await readAll(ledger, MARKETS_PARTITION)) slugs.add(item.sort);
+  }
+  return [...slugs].sort();
+}
+
+async function swapHead(
+  { ledger, newAttemptId }: PublisherDependencies,
+  before: Item | null,
+  draft: Draft,
+  bundle: BundleRef,
+): Promise<Item> {
+  const { generation, publishedAt, listDigest, notFoundDigest, counts } = draft;
+  const head: HeadValue = {
+    generation,
+    publishedAt,
+    bundleKey: bundle.key,
+    bundleDigest: bundle.digest,
+    applied: false,
+    listDigest,
+    notFoundDigest,
+    counts,
+  };
+  const record: GenerationValue = { generation, publishedAt, bundleKey: bundle.key, appliedAtMs: null };
+  const attemptId = newAttemptId();
+  const result = await ledger.transact(
+    [
+      {
+        kind: 'put',
+        key: HEAD_KEY,
+        revision: generation,
+        value: head,
+        if: before === null ? { kind: 'absent' } : { kind: 'revision-is', revision: before.revision },
+      },
+      { kind: 'put', key: generationKey(generation), revision: generation, value: record, if: { kind: 'any' } },
+    ],
+    { attemptId },
+  );
+  if (!result.committed) throw new Superseded(`another publisher has committed generation ${generation}`);
+  return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value: head };
+}
+
+/** A mark that was set again since it was read stays: the next generation takes care of it. */
+async function clearMarks({ ledger, newAttemptId }: PublisherDependencies, marks: readonly Item[]): Promise<void> {
+  for (let start = 0; start < marks.length; start += MAX_TRANSACT_CHANGES) {
+    let batch = marks.slice(start, start + MAX_TRANSACT_CHANGES);
+    while (batch.length > 0) {
+      const deletes = batch.map(({ partition, sort, attemptId }): Change => {
+        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
+      });
+      const result = await ledger.transact(deletes, { attemptId: newAttemptId() });
+      if (result.committed) break;
+      const refused = new Set(result.refusals.map((refusal) => refusal.index));
+      batch = batch.filter((_, index) => !refused.has(index));
+    }
+  }
+}
+
+function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {
+  return {
+    markets: counts.markets + delta.markets,
+    observations: counts.observations + delta.observations,
+    unknownValues: counts.unknownValues + delta.unknownValues,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Records to bytes. Pure: no clock, no request, no order of arrival; the same records give the same bytes on every
+ * machine. Objects are built with their members in canonical order, so serialising them is one native call.
+ */
+import { canonicalJson, type Json } from '../contract/canonical-json.ts';
+import type { Snapshot } from '../contract/market.ts';
+import { NOT_FOUND_PROBLEM, type Problem } from '../contract/problems.ts';
+import { historyUrl } from '../contract/routes.ts';
+import type { MarketRecordValue, ObservationValue } from '../storage/records.ts';
+import { sha256Hex } from '../storage/records.ts';
+
+/** A body with the digest that names it: SHA-256 in hex. */
+export interface Rendered {
+  readonly body: string;
+  readonly digest: string;
+}
+
+/** Digests a body that is complete. */
+export function rendered(body: string): Rendered {
+  return { body, digest: sha256Hex(body) };
+}
+
+/** The cursor of a page: the generation that first published it, and half of its digest. */
+export function pageCursor(generation: number, digest: string): string {
+  return `${generation}-${digest.slice(0, 32)}`;
+}
+
+/** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */
+export function marketBody(slug: string, revision: number, record: MarketRecordValue): string {
+  const metrics: { [name: string]: Json } = {};
+  for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
+    metrics[name] = record.latest[name]?.metric ?? null;
+  }
+  return canonicalJson({
+    disputed: false,
+    history: {
+      count: record.observations,
+      firstObservedAt: record.firstObservedAt,
+      href: historyUrl(slug),
+      lastObservedAt: record.lastObservedAt,
+    },
+    kind: record.kind,
+    metrics,
+    name: record.name,
+    nativeCurrency: record.nativeCurrency,
+    representedBy: null,
+    revision,
+    slug,
+    sources: record.sources.map((source) => ({ ...source, verification: null })),
+    status: record.status,
+    unit: record.unit,
+    updatedAt: record.lastObservedAt,
+  });
+}
+
+/** A page of observations, newest first; `observations` are given oldest first, as the ledger keeps them. */
+export function historyPageBody(observations: readonly ObservationValue[], nextCursor: string | null): string {
+  return collectionBody(observations.map((observation) => canonicalJson(observation)).reverse(), nextCursor);
+}
+
+/** A page of a collection from items that are canonical already. */
+export function collectionBody(items: readonly string[], nextCursor: string | null): string {
+  return `{"data":[${items.join(',')}],"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
+}
+
+/** The items of a page that {@link collectionBody} made, each with its own bytes. */
+export function collectionItems(body: string): readonly string[] {
+  return (JSON.parse(body) as { data: Json[] }).data.map(canonicalJson);
+}
+
+/** The body of `GET /api/v1/snapshot`. */
+export function snapshotBody({ counts, generation, listDigest, publishedAt }: Snapshot): string {
+  return canonicalJson({ counts, generation, listDigest, publishedAt });
+}
+
+/** The body of the CDN's error page for 404. */
+export function notFoundBody(): string {
+  return canonicalJson(NOT_FOUND_PROBLEM as Problem & { [name: string]: Json });
+}

@@ -1,0 +1,82 @@
+/** Walks one market's history and compares it with the market. */
+import { collectionSchema, type Market } from '../../contract/market.ts';
+import { type Observation, observationSchema } from '../../contract/metric.ts';
+import { orderKey } from '../../storage/records.ts';
+import { checkBody, checkCursor, type Findings } from './check-body.ts';
+import type { PublicReader } from './reader.ts';
+
+const pageSchema = collectionSchema(observationSchema);
+
+export interface HistoryTotals {
+  readonly observations: number;
+  readonly unknownValues: number;
+  readonly pages: number;
+}
+
+/**
+ * Every observation once, newest first, closed pages full, corrections linked both ways; and nothing missing that the
+ * market counts. A history may be newer than the market that links to it, never older.
+ */
+export async function checkHistory(
+  reader: PublicReader,
+  findings: Findings,
+  market: Market,
+  pageSize: number,
+): Promise<HistoryTotals> {
+  const observations: Observation[] = [];
+  let pages = 0;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const url: string = cursor === undefined ? market.history.href : `${market.history.href}?cursor=${cursor}`;
+    const page = await checkBody(reader, findings, url, pageSchema);
+    if (page === null) break;
+    pages++;
+    checkCursor(findings, url, cursor ?? null, page.digest);
+    const { data } = page.value;
+    const fits = cursor === undefined ? data.length <= pageSize : data.length === pageSize;
+    if (!fits) findings.add(url, 'page-size', `holds ${data.length} observations, pages hold ${pageSize}`);
+    observations.push(...(data as Observation[]));
+    cursor = page.value.page.nextCursor;
+  }
+  checkOrder(findings, market, observations);
+  checkLinks(findings, market, observations);
+  checkTotals(findings, market, observations);
+  const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
+  return { observations: observations.length, unknownValues, pages };
+}
+
+function checkOrder(findings: Findings, market: Market, observations: readonly Observation[]): void {
+  const ids = new Set(observations.map(({ id }) => id));
+  if (ids.size !== observations.length) findings.add(market.history.href, 'order', 'shows an observation twice');
+  // The version is not part of what is public; within one source and instant, links tell the order of versions.
+  const places = observations.map((observation) => orderKey({ ...observation, market: market.slug, ordinal: 0 }));
+  const wrong = places.findIndex((place, index) => index > 0 && place > (places[index - 1] as string));
+  if (wrong > 0)
+    findings.add(market.history.href, 'order', `${observations[wrong]?.id} is newer than the one before it`);
+}
+
+function checkLinks(findings: Findings, market: Market, observations: readonly Observation[]): void {
+  const byId = new Map(observations.map((observation) => [observation.id, observation]));
+  for (const { id, supersedes, supersededBy } of observations) {
+    const forward = supersededBy === null || byId.get(supersededBy)?.supersedes === id;
+    const backward = supersedes === null || byId.get(supersedes)?.supersededBy === id;
+    if (!forward || !backward) findings.add(market.history.href, 'link', `the correction links of ${id} do not match`);
+  }
+}
+
+function checkTotals(findings: Findings, market: Market, observations: readonly Observation[]): void {
+  const { count, firstObservedAt, lastObservedAt, href } = market.history;
+  if (observations.length < count) {
+    findings.add(href, 'older-than-its-link', `shows ${observations.length} observations, the market counts ${count}`);
+  }
+  if (observations.length !== count) return;
+  const [newest, oldest] = [observations[0], observations.at(-1)];
+  if ((newest?.observedAt ?? null) !== lastObservedAt || (oldest?.observedAt ?? null) !== firstObservedAt) {
+    findings.add(href, 'count', 'its first or last observation is not the one that the market names');
+  }
+  for (const [name, metric] of Object.entries(market.metrics)) {
+    const latest = observations.find((observation) => observation.metric === name);
+    if ((latest === undefined) !== (metric === null) || (latest && latest.observedAt !== metric?.observedAt)) {
+      findings.add(href, 'count', `the market's ${name} is not its newest observation`);
+    }
+  }
+}

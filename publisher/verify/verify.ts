@@ -1,0 +1,123 @@
+/**
+ * The oracle: walks everything that is published, by GET alone, and checks every promise to the reader. The same
+ * function judges the tests' injected faults and a running deployment.
+ */
+import pMap from 'p-map';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { collectionSchema, type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
+import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
+import { type Checked, checkBody, checkCursor, Findings } from './check-body.ts';
+import { checkHistory } from './check-history.ts';
+import type { PublicReader } from './reader.ts';
+import type { VerifyReport } from './report.ts';
+
+export interface VerifyOptions {
+  readonly pageSizes?: PageSizes;
+  /**
+   * True when nothing is being published: then all bodies must be of one generation. Otherwise what a link leads to may
+   * be newer than the link, never older.
+   */
+  readonly settled?: boolean;
+}
+
+const listSchema = collectionSchema(marketSchema);
+const MARKETS_AT_ONCE = 8;
+
+/** Walks and checks. Rejects only when the reader does; whatever is wrong with the answers is a finding. */
+export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false } = options;
+  const findings = new Findings();
+  const list = await walkList(reader, findings, pageSizes.markets);
+  const totals = { observations: 0, unknownValues: 0, pages: list.pages };
+  const checkMarket = async (item: Market): Promise<void> => {
+    const market = await checkBody(reader, findings, marketUrl(item.slug), marketSchema);
+    if (market === null) return;
+    checkAgainstItem(findings, item, market, settled);
+    const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
+    if (settled && history.observations !== market.value.history.count) {
+      findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
+    }
+    totals.observations += history.observations;
+    totals.unknownValues += history.unknownValues;
+    totals.pages += history.pages;
+  };
+  await pMap(list.items, checkMarket, { concurrency: MARKETS_AT_ONCE });
+
+  // The snapshot is put last, so it is read last: it may be older than the list, and only unsettled.
+  const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
+  if (settled && snapshot !== null && list.head !== null) {
+    const { counts, listDigest } = snapshot.value;
+    const { observations, unknownValues } = totals;
+    const found = { markets: list.items.length, observations, unknownValues };
+    if (listDigest !== list.head.digest)
+      findings.add(SNAPSHOT_URL, 'digest', 'names another list than the one published');
+    if (canonicalJson(counts) !== canonicalJson(found)) {
+      findings.add(SNAPSHOT_URL, 'count', `counts ${canonicalJson(counts)}, found ${canonicalJson(found)}`);
+    }
+  }
+  if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
+  return {
+    findings: findings.all,
+    generation: snapshot?.value.generation ?? null,
+    markets: list.items.length,
+    observations: totals.observations,
+    pages: totals.pages,
+  };
+}
+
+interface ListWalk {
+  readonly head: Checked<unknown> | null;
+  readonly items: readonly Market[];
+  readonly pages: number;
+}
+
+async function walkList(reader: PublicReader, findings: Findings, pageSize: number): Promise<ListWalk> {
+  const items: Market[] = [];
+  let head: Checked<unknown> | null = null;
+  let pages = 0;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const url: string = cursor === undefined ? MARKETS_URL : `${MARKETS_URL}?cursor=${cursor}`;
+    const page = await checkBody(reader, findings, url, listSchema);
+    if (page === null) break;
+    head ??= page;
+    pages++;
+    checkCursor(findings, url, cursor ?? null, page.digest);
+    const { data } = page.value;
+    const isLast = page.value.page.nextCursor === null;
+    const fits = isLast ? data.length <= pageSize && (data.length > 0 || pages === 1) : data.length === pageSize;
+    if (!fits) findings.add(url, 'page-size', `holds ${data.length} markets, pages hold ${pageSize}`);
+    for (const item of data) {
+      const before = items.at(-1);
+      if (before && before.slug >= item.slug) findings.add(url, 'order', `${item.slug} comes after ${before.slug}`);
+      items.push(item);
+    }
+    cursor = page.value.page.nextCursor;
+  }
+  return { head, items, pages };
+}
+
+function checkAgainstItem(findings: Findings, item: Market, market: Checked<Market>, settled: boolean): void {
+  const url = marketUrl(item.slug);
+  if (market.value.slug !== item.slug) findings.add(url, 'link', `is about ${market.value.slug}`);
+  if (market.value.revision < item.revision) {
+    const revisions = `revision ${market.value.revision}, its list item is of ${item.revision}`;
+    findings.add(url, 'older-than-its-link', `is of ${revisions}`);
+  }
+  const differs = canonicalJson(item) !== market.text;
+  if (differs && market.value.revision === item.revision) findings.add(url, 'digest', 'differs from its list item');
+  if (differs && settled) findings.add(url, 'unsettled', 'is of another generation than its list item');
+}
+
+/** A poller that has the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). */
+async function checkConditional(
+  reader: PublicReader,
+  findings: Findings,
+  head: Checked<unknown>,
+  settled: boolean,
+): Promise<void> {
+  const response = await reader(MARKETS_URL, { 'if-none-match': head.etag });
+  if (response.status === 304 && response.body.length === 0) return;
+  if (response.status === 200 && !settled) return;
+  findings.add(MARKETS_URL, 'conditional', `answered ${response.status} to its own ETag, expected 304`);
+}

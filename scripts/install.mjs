@@ -1,0 +1,173 @@
+/**
+ * Installs dependencies when they are missing or not those of package-lock.json; otherwise says nothing and returns.
+ * Runs before `npm start` and `npm test`, so it depends on nothing and avoids syntax that an old Node cannot parse:
+ * whoever has one must read which version is needed, not a syntax error.
+ *
+ *     node scripts/install.mjs             what `npm start` needs
+ *     node scripts/install.mjs --with-dev  what everything else needs
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MINIMUM_NODE_MAJOR = 20;
+const LOCK_POLL_MS = 200;
+const LOCK_WAIT_MS = 10 * 60 * 1000;
+/** A lock is written in two steps; one that has no owner for this long lost its owner between them. */
+const UNOWNED_LOCK_MS = 5000;
+
+/** What npm's output names, and how to mend it. The first one that is found is the one that is printed. */
+const REMEDIES = [
+  [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT/, offline],
+  [/EACCES|EPERM|EROFS/, writable],
+  [/ENOSPC/, () => 'The disk is full: free about 500 MB.'],
+];
+
+const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
+const modules = join(root, 'node_modules');
+/** Exists while npm works, and after an installation that was killed. */
+const unfinished = join(modules, '.unfinished-installation');
+const withDev = process.argv.includes('--with-dev');
+
+if (Number(process.versions.node.split('.')[0]) < MINIMUM_NODE_MAJOR) {
+  stop(`Tidemark needs Node ${MINIMUM_NODE_MAJOR} or newer; this is ${process.version}. Install one from nodejs.org.`);
+}
+if (!isInstalled(withDev)) {
+  takeLock();
+  // Whoever held the lock may have installed what is needed here.
+  if (!isInstalled(withDev)) install();
+}
+
+/**
+ * Compares package-lock.json with the copy that npm leaves in node_modules as the last step of every installation, so
+ * that one made by hand counts too. Optional packages are not compared: most of them are for other platforms.
+ */
+function isInstalled(includingDev) {
+  const wanted = readJson(join(root, 'package-lock.json'));
+  const found = readJson(join(modules, '.package-lock.json'));
+  if (wanted === null) stop(`${join(root, 'package-lock.json')} cannot be read: restore it with \`git checkout\`.`);
+  if (found === null || existsSync(unfinished) || !hasPinnedNode()) return false;
+  return Object.entries(wanted.packages).every(([path, { dev, devOptional, optional, version, integrity }]) => {
+    if (path === '' || optional || devOptional || (dev && !includingDev)) return true;
+    const copy = found.packages[path];
+    return copy !== undefined && copy.version === version && copy.integrity === integrity;
+  });
+}
+
+/** Node itself comes with an install script, which npm can be told not to run. */
+function hasPinnedNode() {
+  return existsSync(join(modules, 'node', 'bin', 'node'));
+}
+
+function install() {
+  console.log('Installing dependencies (once) …');
+  // Where development tools are all that is missing they are added, so that `npm test` does not take the modules away
+  // from an `npm start` that is running. Otherwise npm starts from nothing: it believes whatever an interrupted
+  // installation left behind.
+  try {
+    if (!(withDev && isInstalled(false))) rmSync(modules, { recursive: true, force: true });
+    mkdirSync(modules, { recursive: true });
+    writeFileSync(unfinished, '');
+  } catch (error) {
+    stop(`Dependencies could not be installed: ${error.message}. ${writable()}`);
+  }
+  // Not `npm ci`: it refuses a lock file without an entry for every platform, even those that a registry does not have.
+  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+  const set = withDev ? '--include=dev' : '--omit=dev';
+  const [program, ...args] = npm.concat('install', '--no-save', set, '--prefer-offline', '--no-audit', '--no-fund');
+  const result = spawnSync(program, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const output = `${result.stdout || ''}${result.stderr || ''}`;
+  // A npm that fails undoes what it did; one that was killed does not.
+  if (result.status !== null) rmSync(unfinished, { force: true });
+  if (result.error) stop(`npm could not be run: ${result.error.message}. Install npm, or check your PATH.`);
+  if (result.status !== 0) {
+    process.stderr.write(output);
+    const remedy = REMEDIES.find(([pattern]) => pattern.test(output));
+    stop(
+      `Dependencies could not be installed in ${root}: \`npm install\` ended with ${
+        result.signal || `exit code ${result.status}`
+      }; its output is above.\n${remedy ? remedy[1]() : 'Mend what it names, then run the command again.'}`,
+    );
+  }
+  if (!hasPinnedNode()) {
+    process.stderr.write(output);
+    stop(
+      'npm did not run the install script of the package `node`, which fetches the Node that Tidemark runs on.\n' +
+        'Allow it (`npm config set ignore-scripts false`), then run the command again.',
+    );
+  }
+}
+
+function offline() {
+  return 'The package registry did not answer. Check the network, and `npm config get registry` and proxy settings.';
+}
+
+function writable() {
+  return `Make ${root} and npm's cache writable for this user, or clone into a folder of your own.`;
+}
+
+/**
+ * One installation at a time, so that `npm start` and `npm test` can be typed in two terminals. The lock is a folder
+ * outside the project, because node_modules comes and goes, that holds its owner's process id. It is released when this
+ * process ends; one whose owner ended without doing so is removed.
+ */
+function takeLock() {
+  const lock = join(tmpdir(), `tidemark-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
+  const owner = join(lock, 'pid');
+  const startedAt = Date.now();
+  let announced = false;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      writeFileSync(owner, String(process.pid));
+      process.on('exit', () => rmSync(lock, { recursive: true, force: true }));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') stop(`The lock ${lock} cannot be made (${error.code}): make that folder writable.`);
+    }
+    if (isAbandoned(lock, owner)) {
+      rmSync(lock, { recursive: true, force: true });
+      continue;
+    }
+    if (Date.now() - startedAt > LOCK_WAIT_MS) {
+      stop(`Another installation has held ${lock} for too long. If none is running, delete that folder.`);
+    }
+    if (!announced) console.log('Waiting for an installation that is already running …');
+    announced = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+}
+
+function isAbandoned(lock, owner) {
+  try {
+    const pid = existsSync(owner) ? readFileSync(owner, 'utf8') : '';
+    if (pid === '') return Date.now() - statSync(lock).mtimeMs > UNOWNED_LOCK_MS;
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    // Somebody else's process answers EPERM. A lock that was released meanwhile is not abandoned: try again.
+    return error.code === 'ESRCH';
+  }
+}
+
+/** The parsed file, or null when there is none that can be read. */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}

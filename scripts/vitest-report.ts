@@ -1,0 +1,35 @@
+/** A Vitest reporter that counts, for `scripts/test.ts`: writes a {@link TestReport} to the file that it is told. */
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** The environment variable that names the file. */
+export const REPORT_FILE_VARIABLE = 'TIDEMARK_TEST_REPORT';
+
+export interface TestReport {
+  readonly passed: number;
+  /** Tests that failed, and whatever failed outside a test: a file that does not load, a hook, a stray rejection. */
+  readonly failed: number;
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** Vitest makes an instance of a reporter file's default export. */
+export default class VitestReport implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as { name: string; reason: string }[] };
+    for (const module of modules) {
+      for (const suite of [module, ...module.children.allSuites()]) report.failed += suite.errors().length;
+      for (const test of module.children.allTests()) {
+        const result = test.result();
+        if (result.state === 'passed') report.passed++;
+        else if (result.state === 'skipped') {
+          report.skipped.push({
+            name: `${module.relativeModuleId} > ${test.fullName}`,
+            reason: result.note ?? 'no reason given',
+          });
+        } else report.failed++;
+      }
+    }
+    const file = process.env[REPORT_FILE_VARIABLE];
+    if (file !== undefined) writeFileSync(file, JSON.stringify(report satisfies TestReport));
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * The object store in a directory. One file per object holds its metadata and its bytes, so that one rename replaces
+ * both at once:
+ *
+ *     <root>/objects/<key>+object    as `object-file.ts` writes it
+ *     <root>/tmp/                    files on their way in
+ *
+ * The suffix is no part of the key alphabet: `a` and `a/b` can both be objects, as in S3.
+ *
+ * One process owns the directory (the ledger's exclusive lock sees to it): swaps and deletes are ordered by a mutex in
+ * this process. Creation needs no such care: link(2) refuses an existing name, whoever made it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { access, type FileHandle, link, open, readdir, rename, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFolder, syncFolder } from './durable-files.ts';
+import { StorageUnavailable } from './ledger.ts';
+import { encodeObjectFile, headOf, type ObjectFile, readBody, readChecked, readHeader } from './object-file.ts';
+import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import type {
+  ETag,
+  GetResult,
+  ListPage,
+  ObjectHead,
+  ObjectMetadata,
+  ObjectStore,
+  PutCondition,
+  PutResult,
+} from './object-store.ts';
+
+const SUFFIX = '+object';
+
+/**
+ * Opens the store at `root`, creating it when missing, and finishes what a killed process left half done.
+ *
+ * @throws StorageUnavailable when the directory cannot be used.
+ */
+export async function openDirectoryObjects(root: string): Promise<ObjectStore> {
+  const store = new DirectoryObjects(root);
+  await store.recover();
+  return store;
+}
+
+class DirectoryObjects implements ObjectStore {
+  readonly #root: string;
+  readonly #objects: string;
+  readonly #tmp: string;
+  /** Folders known to exist, with durable names. */
+  readonly #folders = new Set<string>();
+  #foldersBeingMade: Promise<void> = Promise.resolve();
+  readonly #busyKeys = new Map<string, Promise<unknown>>();
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#objects = join(root, 'objects');
+    this.#tmp = join(root, 'tmp');
+  }
+
+  /**
+   * A file in `tmp` was being written when its process died. Its object may be in place, but under a name that a loss
+   * of power could still take back: readers that see it must be able to count on it, so the name is synced first.
+   */
+  async recover(): Promise<void> {
+    await translate(this.#root, async () => {
+      await makeFolder(this.#objects);
+      await makeFolder(this.#tmp);
+      for (const name of await readdir(this.#tmp)) {
+        const path = join(this.#tmp, name);
+        const head = await readOnce(path, readHeader);
+        if (head !== null) await this.#syncFoldersOf(head.header.key);
+        await unlink(path);
+      }
+    });
+  }
+
+  async get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
+    checkObjectKey(key);
+    const path = this.#pathOf(key);
+    return translate(path, async () => {
+      const found = await readOnce(path, async (handle): Promise<GetResult> => {
+        const opening = await readChecked(handle, key, path);
+        const head = headOf(opening.header);
+        if (head.etag === options.ifNoneMatch) return { kind: 'not-modified' };
+        const body = await readBody(handle, opening, path);
+        return { kind: 'found', body, ...head };
+      });
+      return found ?? { kind: 'absent' };
+    });
+  }
+
+  async stat(key: string): Promise<ObjectHead | null> {
+    checkObjectKey(key);
+    const path = this.#pathOf(key);
+    return translate(path, () => this.#readHead(key, path));
+  }
+
+  async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
+    checkObjectKey(key);
+    checkBody(key, body);
+    const path = this.#pathOf(key);
+    // Before anything is awaited: what the caller does to its buffer afterwards must not be stored.
+    const file = encodeObjectFile(key, body, metadata);
+    return this.#alone(key, () =>
+      translate(path, async () => {
+        const isStored =
+          condition.kind === 'absent'
+            ? await this.#create(path, file)
+            : await this.#swap(key, path, file, condition.etag);
+        return isStored ? { kind: 'stored', etag: file.etag } : { kind: 'refused' };
+      }),
+    );
+  }
+
+  async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
+    checkObjectKey(key);
+    const path = this.#pathOf(key);
+    return this.#alone(key, () =>
+      translate(path, async () => {
+        const current = await this.#readHead(key, path);
+        if (current !== null && current.etag !== etag) return 'refused';
+        if (current !== null) await unlink(path);
+        // Also when it was gone: a process that died after its unlink may have left the removal to chance.
+        await syncFolder(dirname(path)).catch(ignoreMissing);
+        return 'deleted';
+      }),
+    );
+  }
+
+  async list(prefix: string, options: { readonly after?: string } = {}): Promise<ListPage> {
+    checkListPrefix(prefix);
+    const { after = '' } = options;
+    const keys: string[] = [];
+    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+    return translate(this.#objects, async () => {
+      // One more than a page holds tells whether anything follows.
+      for await (const key of this.#keysBelow(folder, prefix, after)) {
+        if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
+        keys.push(key);
+      }
+      return { keys, next: null };
+    });
+  }
+
+  async #create(path: string, file: ObjectFile): Promise<boolean> {
+    // Whoever is refused finds the same bytes there and builds on them: then, too, their name must last.
+    if (await exists(path)) {
+      await syncFolder(dirname(path));
+      return false;
+    }
+    const temporary = await this.#write(file);
+    try {
+      await this.#ensureFolder(dirname(path));
+      const isStored = await linkIfAbsent(temporary, path);
+      await syncFolder(dirname(path));
+      return isStored;
+    } finally {
+      await unlink(temporary);
+    }
+  }
+
+  async #swap(key: string, path: string, file: ObjectFile, old: ETag): Promise<boolean> {
+    const current = await this.#readHead(key, path);
+    if (current?.etag !== old) return false;
+    const temporary = await this.#write(file);
+    const moving = `${temporary}-moving`;
+    try {
+      // A second name goes into place. The first stays in `tmp` until that is durable, so that `recover` can see to it.
+      await link(temporary, moving);
+      await rename(moving, path);
+      await syncFolder(dirname(path));
+    } finally {
+      await unlink(moving).catch(ignoreMissing);
+      await unlink(temporary);
+    }
+    return true;
+  }
+
+  /** Writes a durable file in `tmp`. */
+  async #write(file: ObjectFile): Promise<string> {
+    const temporary = join(this.#tmp, randomUUID());
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(file.bytes);
+      await handle.sync();
+    } catch (error) {
+      await unlink(temporary);
+      throw error;
+    } finally {
+      await handle.close();
+    }
+    return temporary;
+  }
+
+  /** One at a time: whoever finds a folder that another call has just made must not go on before its name is durable. */
+  async #ensureFolder(folder: string): Promise<void> {
+    if (this.#folders.has(folder)) return;
+    const made = this.#foldersBeingMade.then(() => makeFolder(folder));
+    this.#foldersBeingMade = made.catch(() => undefined);
+    await made;
+    this.#folders.add(folder);
+  }
+
+  async #syncFoldersOf(key: string): Promise<void> {
+    for (let folder = dirname(key); ; folder = dirname(folder)) {
+      await syncFolder(join(this.#objects, folder)).catch(ignoreMissing);
+      if (folder === '.') return;
+    }
+  }
+
+  async #readHead(key: string, path: string): Promise<ObjectHead | null> {
+    return readOnce(path, async (handle) => headOf((await readChecked(handle, key, path)).header));
+  }
+
+  /** Every key in this folder that begins with `prefix` and comes after `after`, in order; holds one folder per level. */
+  async *#keysBelow(folder: string, prefix: string, after: string): AsyncGenerator<string> {
+    const entries = await readdir(join(this.#objects, folder), { withFileTypes: true }).catch(ignoreMissing);
+    const names = (entries ?? []).flatMap(nameInKey).map((name) => folder + name);
+    // A folder sorts as `name/`, the beginning of all its keys. Keys are ASCII, whose UTF-16 order is its byte order.
+    for (const name of names.filter((name) => mayHold(name, prefix, after)).sort()) {
+      if (name.endsWith('/')) yield* this.#keysBelow(name, prefix, after);
+      else yield name;
+    }
+  }
+
+  #pathOf(key: string): string {
+    return join(this.#objects, key + SUFFIX);
+  }
+
+  /** Runs after everything that was already asked for under this key. */
+  async #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#busyKeys.get(key);
+    const mine = before === undefined ? work() : before.then(work, work);
+    this.#busyKeys.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#busyKeys.get(key) === mine) this.#busyKeys.delete(key);
+    }
+  }
+}
+
+/** What a file or folder adds to a key; nothing when it is none of ours. */
+function nameInKey(entry: Dirent): string[] {
+  if (entry.isDirectory()) return [`${entry.name}/`];
+  return entry.name.endsWith(SUFFIX) ? [entry.name.slice(0, -SUFFIX.length)] : [];
+}
+
+/** Whether this key, or some key in this folder, begins with `prefix` and comes after `after`. */
+function mayHold(name: string, prefix: string, after: string): boolean {
+  if (name.endsWith('/')) {
+    return (name.startsWith(prefix) || prefix.startsWith(name)) && (name > after || after.startsWith(name));
+  }
+  return name.startsWith(prefix) && name > after;
+}
+
+/** Opens a file for the length of one task; null when it is not there. Whatever replaces it meanwhile, it stays whole. */
+async function readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    ignoreMissing(error);
+    return null;
+  }
+  try {
+    return await task(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    ignoreMissing(error);
+    return false;
+  }
+}
+
+/** False when the name is taken: exactly one of any number of callers, in any process, gets true. */
+async function linkIfAbsent(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+async function translate<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    // What has no code is no answer of the system, but StorageCorrupt or a mistake in here.
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new StorageUnavailable(
+      `${path} cannot be used (${error.message}): check its folder, permissions and free space`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,119 @@
+/** What every ledger adapter refuses before it touches storage, so that no adapter takes what another cannot hold. */
+import { canonicalJson, type Json } from '../contract/canonical-json.ts';
+import { type Change, type ItemKey, MAX_GET_KEYS, MAX_TRANSACT_CHANGES, type QueryOptions } from './ledger.ts';
+
+/** DynamoDB's limits: a partition key, a sort key, one item, one transaction; all in bytes. */
+export const MAX_PARTITION_BYTES = 2048;
+export const MAX_SORT_BYTES = 1024;
+export const MAX_ITEM_BYTES = 400 * 1024;
+export const MAX_TRANSACT_BYTES = 4 * 1024 * 1024;
+
+export const MAX_QUERY_LIMIT = 1000;
+
+/** DynamoDB counts the names of attributes and its numbers too: more than ours ever add up to. */
+const ITEM_OVERHEAD_BYTES = 128;
+
+/**
+ * Checks a transaction and serialises its values: one JSON text per change, null where the change carries none.
+ *
+ * @throws RangeError for what the port does not admit. TypeError for a value that is not JSON.
+ */
+export function checkTransact(changes: readonly Change[], attemptId: string): (string | null)[] {
+  if (changes.length < 1 || changes.length > MAX_TRANSACT_CHANGES) {
+    throw new RangeError(`a transaction holds 1 to ${MAX_TRANSACT_CHANGES} changes, not ${changes.length}`);
+  }
+  checkText('attemptId', attemptId, MAX_SORT_BYTES);
+  const seen = new Set<string>();
+  let totalBytes = 0;
+  return changes.map((change) => {
+    checkKey(change.key);
+    const name = describeKey(change.key);
+    if (seen.has(name)) throw new RangeError(`two changes of one transaction to ${name}: merge them`);
+    seen.add(name);
+    checkCondition(change);
+    if (change.kind !== 'put') return null;
+    checkInteger(`revision of ${name}`, change.revision);
+    if (change.expiresAtMs !== undefined) checkInteger(`expiresAtMs of ${name}`, change.expiresAtMs);
+    const text = canonicalJson(change.value);
+    const itemBytes = itemSizeBytes(change.key, attemptId, text);
+    if (itemBytes > MAX_ITEM_BYTES) {
+      throw new RangeError(`${name} takes ${itemBytes} bytes, more than an item may (${MAX_ITEM_BYTES}): split it`);
+    }
+    totalBytes += itemBytes;
+    if (totalBytes > MAX_TRANSACT_BYTES) {
+      throw new RangeError(`a transaction of more than ${MAX_TRANSACT_BYTES} bytes: split it`);
+    }
+    return text;
+  });
+}
+
+/** @throws RangeError for too many keys, or a key that cannot exist. */
+export function checkGetMany(keys: readonly ItemKey[]): void {
+  if (keys.length > MAX_GET_KEYS) throw new RangeError(`at most ${MAX_GET_KEYS} keys at once, not ${keys.length}`);
+  for (const key of keys) checkKey(key);
+}
+
+/** @throws RangeError for a limit or a bound that no adapter takes. */
+export function checkQuery(partition: string, options: QueryOptions): void {
+  checkText('partition', partition, MAX_PARTITION_BYTES);
+  if (!Number.isInteger(options.limit) || options.limit < 1 || options.limit > MAX_QUERY_LIMIT) {
+    throw new RangeError(`the limit of a query is 1 to ${MAX_QUERY_LIMIT}, not ${options.limit}`);
+  }
+  if (options.prefix) checkText('prefix', options.prefix, MAX_SORT_BYTES);
+  if (options.after !== undefined) checkText('after', options.after, MAX_SORT_BYTES);
+}
+
+/** @throws RangeError for a key with an empty, too long or ill-formed part. */
+export function checkKey(key: ItemKey): void {
+  checkText('partition', key.partition, MAX_PARTITION_BYTES);
+  checkText('sort key', key.sort, MAX_SORT_BYTES);
+}
+
+/** For messages, and distinct for distinct keys. */
+export function describeKey(key: ItemKey): string {
+  return `${JSON.stringify(key.partition)}, ${JSON.stringify(key.sort)}`;
+}
+
+/** A value as it was written. Kept beside its inverse, {@link checkTransact}. */
+export function parseValue(text: string): Json {
+  return JSON.parse(text) as Json;
+}
+
+function itemSizeBytes(key: ItemKey, attemptId: string, valueText: string): number {
+  const texts = [key.partition, key.sort, attemptId, valueText];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ITEM_OVERHEAD_BYTES);
+}
+
+function checkCondition(change: Change): void {
+  const condition = change.if;
+  const name = describeKey(change.key);
+  switch (condition.kind) {
+    case 'revision-is':
+    case 'revision-below':
+      checkInteger(`condition on ${name}`, condition.revision);
+      break;
+    case 'absent-or-expired':
+      checkInteger(`condition on ${name}`, condition.atMs);
+      break;
+    case 'written-by':
+      checkText('attemptId of a condition', condition.attemptId, MAX_SORT_BYTES);
+      break;
+    case 'any':
+    case 'absent':
+      break;
+    default:
+      throw new RangeError(`unknown condition on ${name}: ${JSON.stringify(condition satisfies never)}`);
+  }
+}
+
+function checkText(what: string, text: string, maxBytes: number): void {
+  if (text === '') throw new RangeError(`the ${what} is empty`);
+  // Not representable in UTF-8: it would come back as another string.
+  if (!text.isWellFormed()) throw new RangeError(`the ${what} ${JSON.stringify(text)} holds a lone surrogate`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) throw new RangeError(`the ${what} takes ${bytes} bytes, more than ${maxBytes}`);
+}
+
+function checkInteger(what: string, value: number): void {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${what}: ${value} is not a safe integer`);
+}

@@ -1,0 +1,120 @@
+/** The file of one object: a line of JSON (the header), then the body. */
+import type { FileHandle } from 'node:fs/promises';
+import * as z from 'zod';
+import { StorageCorrupt } from './ledger.ts';
+import { bodyDigest, etagOfDigest } from './object-rules.ts';
+import type { ETag, ObjectHead, ObjectMetadata } from './object-store.ts';
+
+const FORMAT_VERSION = 1;
+
+/** No header is longer: keys, cursors and header values are bounded. */
+const MAX_HEADER_BYTES = 16 * 1024;
+const NEWLINE = 0x0a;
+
+const Header = z.strictObject({
+  version: z.literal(FORMAT_VERSION),
+  key: z.string(),
+  contentType: z.string(),
+  cacheControl: z.string(),
+  cacheTag: z.string().nullable(),
+  generation: z.int(),
+  nextCursor: z.string().nullable(),
+  sizeBytes: z.int().positive(),
+  /** SHA-256 of the body, in hex; the ETag is its beginning. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+type Header = z.infer<typeof Header>;
+
+/** A file's bytes, and the ETag by which its object goes. */
+export interface ObjectFile {
+  readonly bytes: Uint8Array;
+  readonly etag: ETag;
+}
+
+export function encodeObjectFile(key: string, body: Uint8Array, metadata: ObjectMetadata): ObjectFile {
+  const { contentType, cacheControl, cacheTag, generation, nextCursor } = metadata;
+  const sha256 = bodyDigest(body);
+  const header: Header = {
+    version: FORMAT_VERSION,
+    key,
+    contentType,
+    cacheControl,
+    cacheTag,
+    generation,
+    nextCursor,
+    sizeBytes: body.byteLength,
+    sha256,
+  };
+  return { bytes: Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]), etag: etagOfDigest(sha256) };
+}
+
+/** The first bytes of a file, with its header understood. */
+export interface Opening {
+  readonly header: Header;
+  readonly bytes: Buffer;
+  readonly bodyStart: number;
+}
+
+/** Null when the file does not begin with a header. */
+export async function readHeader(handle: FileHandle): Promise<Opening | null> {
+  const bytes = Buffer.allocUnsafe(MAX_HEADER_BYTES);
+  const filled = bytes.subarray(0, await readUpTo(handle, bytes, 0, 0));
+  const end = filled.indexOf(NEWLINE);
+  if (end < 0) return null;
+  const header = parseHeader(filled.toString('utf8', 0, end));
+  return header && { header, bytes: filled, bodyStart: end + 1 };
+}
+
+function parseHeader(line: string): Header | null {
+  try {
+    return Header.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * {@link readHeader} of the file of this key, with everything checked that costs no reading of the body.
+ *
+ * @throws StorageCorrupt when the file is not what it should be.
+ */
+export async function readChecked(handle: FileHandle, key: string, path: string): Promise<Opening> {
+  const opening = await readHeader(handle);
+  if (opening === null) throw corrupt(path, 'it does not begin with a header');
+  if (opening.header.key !== key) throw corrupt(path, `it is a copy of the object ${opening.header.key}`);
+  const { size } = await handle.stat();
+  const expected = opening.bodyStart + opening.header.sizeBytes;
+  if (size !== expected) throw corrupt(path, `it has ${size} bytes where its header promises ${expected}`);
+  return opening;
+}
+
+/** The body of the file that was opened so. @throws StorageCorrupt when its bytes do not match their digest. */
+export async function readBody(handle: FileHandle, opening: Opening, path: string): Promise<Uint8Array> {
+  const { header, bytes, bodyStart } = opening;
+  const body = Buffer.allocUnsafeSlow(header.sizeBytes);
+  const already = bytes.copy(body, 0, bodyStart);
+  await readUpTo(handle, body, already, bodyStart + already);
+  if (bodyDigest(body) !== header.sha256) throw corrupt(path, 'its bytes do not match their digest');
+  return body;
+}
+
+/** Fills `buffer` from `offset` with what is at `position`, to its end or the file's; gives where it is filled to. */
+async function readUpTo(handle: FileHandle, buffer: Buffer, offset: number, position: number): Promise<number> {
+  let filled = offset;
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled - offset);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
+
+export function headOf(header: Header): ObjectHead {
+  const { sizeBytes, sha256, contentType, cacheControl, cacheTag, generation, nextCursor } = header;
+  const metadata = { contentType, cacheControl, cacheTag, generation, nextCursor };
+  return { etag: etagOfDigest(sha256), sizeBytes, metadata };
+}
+
+function corrupt(path: string, what: string): StorageCorrupt {
+  return new StorageCorrupt(`${path} is damaged: ${what}. Delete that file and rebuild: the ledger has all of it`);
+}

@@ -1,0 +1,46 @@
+/** What every object store refuses before it touches storage, and how the stores that make their own ETags make them. */
+import { createHash } from 'node:crypto';
+import type { ETag } from './object-store.ts';
+
+/** S3's limit on a key, in bytes. */
+export const MAX_KEY_BYTES = 1024;
+/** Leaves room for a suffix in a file name of 255 bytes. */
+export const MAX_SEGMENT_BYTES = 200;
+
+/** Keys on one page of a listing. */
+export const LIST_PAGE_SIZE = 1000;
+
+const KEY = /^[a-z0-9_-][a-z0-9._-]*(\/[a-z0-9_-][a-z0-9._-]*)*$/;
+const PREFIX = /^([a-z0-9_-][a-z0-9._-]*\/)*([a-z0-9_-][a-z0-9._-]*)?$/;
+
+/** @throws RangeError for a key that is not segments of `[a-z0-9._-]` joined by `/`, none beginning with a dot. */
+export function checkObjectKey(key: string): void {
+  if (!KEY.test(key))
+    throw new RangeError(`${JSON.stringify(key)} is not an object key: [a-z0-9._-] segments joined by /`);
+  // Characters are bytes here.
+  if (key.length > MAX_KEY_BYTES || key.split('/').some((segment) => segment.length > MAX_SEGMENT_BYTES)) {
+    throw new RangeError(
+      `the key ${key} is longer than ${MAX_KEY_BYTES}, or a segment than ${MAX_SEGMENT_BYTES} bytes`,
+    );
+  }
+}
+
+/** @throws RangeError for a prefix that no key could begin with. */
+export function checkListPrefix(prefix: string): void {
+  if (!PREFIX.test(prefix)) throw new RangeError(`${JSON.stringify(prefix)} is not the beginning of any object key`);
+}
+
+/** @throws RangeError for an empty body: no object of ours is empty, so it is always a mistake of the caller. */
+export function checkBody(key: string, body: Uint8Array): void {
+  if (body.byteLength === 0) throw new RangeError(`the body of ${key} is empty`);
+}
+
+/** SHA-256 of the bytes, in lower-case hex. */
+export function bodyDigest(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+/** The ETag of a body by its {@link bodyDigest}: the same bytes have the same one, under every key. */
+export function etagOfDigest(digest: string): ETag {
+  return `"${digest.slice(0, 32)}"` as ETag;
+}

@@ -1,0 +1,338 @@
+/** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { makeFolderSync } from './durable-files.ts';
+import {
+  type Change,
+  type Condition,
+  type Item,
+  type ItemKey,
+  type Ledger,
+  type QueryOptions,
+  type QueryPage,
+  type Refusal,
+  StorageCorrupt,
+  StorageUnavailable,
+  type TransactResult,
+} from './ledger.ts';
+import { checkGetMany, checkKey, checkQuery, checkTransact, describeKey, parseValue } from './ledger-rules.ts';
+
+/** Counts up when the table changes shape. Kept in the file's `user_version`. */
+const SCHEMA_VERSION = 1;
+
+const SCHEMA = `
+  CREATE TABLE items (
+    partition TEXT NOT NULL,
+    sort TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    attempt_id TEXT NOT NULL,
+    expires_at_ms INTEGER,
+    value TEXT NOT NULL,
+    PRIMARY KEY (partition, sort)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** How long a process waits for another one's transaction. */
+const SHARED_WAIT_MS = 5_000;
+/** An owner keeps its lock for life, so waiting longer for it than a shutdown takes is pointless. */
+const EXCLUSIVE_WAIT_MS = 500;
+
+/** A page of a query ends early once it holds this much, as DynamoDB's do: memory stays bounded. */
+const MAX_PAGE_CHARACTERS = 1024 * 1024;
+
+/** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+export interface SqliteLedgerOptions {
+  /**
+   * Keeps every other process out, from the opening to the end of this process, `kill -9` included: the lock is the
+   * operating system's. It belongs to the process and ends when any descriptor of the file is closed, so never open
+   * the file by other means. Without this, several processes may share the file; writers wait for one another.
+   */
+  readonly exclusive?: boolean;
+}
+
+export interface SqliteLedger extends Ledger {
+  /** Gives the file up. Harmless when done twice; every other method rejects from then on. */
+  close(): void;
+}
+
+type Row = {
+  partition: string;
+  sort: string;
+  revision: number;
+  attempt_id: string;
+  expires_at_ms: number | null;
+  value: string;
+};
+
+/**
+ * Opens the ledger at `path`, creating it and its folder when missing. `:memory:` gives a ledger that dies with it.
+ *
+ * @throws StorageUnavailable when the file cannot be opened, or another process holds it.
+ * @throws StorageCorrupt when it is damaged, or not a ledger that this version can read.
+ */
+export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}): SqliteLedger {
+  let database: DatabaseSync | undefined;
+  try {
+    if (path !== ':memory:') makeFolderSync(dirname(path));
+    database = new DatabaseSync(path, { timeout: options.exclusive ? EXCLUSIVE_WAIT_MS : SHARED_WAIT_MS });
+    prepareFile(database, path, options.exclusive ?? false);
+    return new OpenSqliteLedger(database, path);
+  } catch (error) {
+    database?.close();
+    throw translateError(error, path);
+  }
+}
+
+function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
+  // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
+  if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (mode !== 'wal' && path !== ':memory:') {
+    throw new StorageUnavailable(
+      `${path} cannot use a write-ahead log (its file system gave ${mode}): use a local disk`,
+    );
+  }
+  // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's cache.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  database.exec('BEGIN IMMEDIATE');
+  const version = database.prepare('PRAGMA user_version').get()?.user_version;
+  const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
+  if (version === 0 && tables === 0) {
+    database.exec(SCHEMA);
+  } else if (version !== SCHEMA_VERSION) {
+    throw new StorageCorrupt(
+      version === 0
+        ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
+        : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
+    );
+  }
+  database.exec('COMMIT');
+}
+
+class OpenSqliteLedger implements SqliteLedger {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
+    const { attemptId } = options;
+    const values = checkTransact(changes, attemptId);
+    return this.#guard(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      const refusals = this.#findRefusals(changes);
+      if (refusals.length > 0) {
+        this.#database.exec('ROLLBACK');
+        // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
+        const isOurs = refusals.some((refusal) => refusal.found?.attemptId === attemptId);
+        return isOurs ? { committed: true } : { committed: false, refusals };
+      }
+      changes.forEach((change, index) => {
+        this.#apply(change, values[index] ?? null, attemptId);
+      });
+      this.#database.exec('COMMIT');
+      return { committed: true };
+    });
+  }
+
+  async get(key: ItemKey): Promise<Item | null> {
+    checkKey(key);
+    return this.#guard(() => this.#read(key));
+  }
+
+  async getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
+    checkGetMany(keys);
+    return this.#guard(() => keys.map((key) => this.#read(key)));
+  }
+
+  async query(partition: string, options: QueryOptions): Promise<QueryPage> {
+    checkQuery(partition, options);
+    return this.#guard(() => {
+      const { text, parameters } = querySql(partition, options);
+      const items: Item[] = [];
+      let characters = 0;
+      for (const row of this.#statement(text).iterate(...parameters) as Iterable<Row>) {
+        if (items.length === options.limit || characters > MAX_PAGE_CHARACTERS) {
+          return { items, next: items.at(-1)?.sort ?? null };
+        }
+        items.push(this.#toItem(row));
+        characters += row.value.length;
+      }
+      return { items, next: null };
+    });
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #findRefusals(changes: readonly Change[]): Refusal[] {
+    const refusals: Refusal[] = [];
+    changes.forEach((change, index) => {
+      if (change.if.kind === 'any') return;
+      const row = this.#readRow(change.key);
+      if (!holds(change.if, row)) refusals.push({ index, found: row && this.#toItem(row) });
+    });
+    return refusals;
+  }
+
+  #apply(change: Change, value: string | null, attemptId: string): void {
+    const { partition, sort } = change.key;
+    if (change.kind === 'put') {
+      this.#statement('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?)').run(
+        partition,
+        sort,
+        change.revision,
+        attemptId,
+        change.expiresAtMs ?? null,
+        value,
+      );
+    } else if (change.kind === 'delete') {
+      this.#statement('DELETE FROM items WHERE partition = ? AND sort = ?').run(partition, sort);
+    }
+  }
+
+  #read(key: ItemKey): Item | null {
+    const row = this.#readRow(key);
+    return row && this.#toItem(row);
+  }
+
+  #readRow(key: ItemKey): Row | null {
+    const statement = this.#statement('SELECT * FROM items WHERE partition = ? AND sort = ?');
+    return (statement.get(key.partition, key.sort) as Row | undefined) ?? null;
+  }
+
+  #toItem(row: Row): Item {
+    try {
+      const { partition, sort, revision } = row;
+      const value = parseValue(row.value);
+      return { partition, sort, revision, attemptId: row.attempt_id, expiresAtMs: row.expires_at_ms, value };
+    } catch (cause) {
+      throw new StorageCorrupt(`${this.#path}: the item ${describeKey(row)} is not JSON: ${REMEDY}`, { cause });
+    }
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #guard<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      this.#rollBack();
+      throw translateError(error, this.#path);
+    }
+  }
+
+  /** Leaves no transaction behind. SQLite has rolled back by itself after some failures, and may fail to after others. */
+  #rollBack(): void {
+    try {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // The failure that led here is the one to report; without a COMMIT nothing becomes visible.
+    }
+  }
+}
+
+/** Whether the condition holds of what is stored. */
+function holds(condition: Condition, row: Row | null): boolean {
+  switch (condition.kind) {
+    case 'any':
+      return true;
+    case 'absent':
+      return row === null;
+    case 'revision-is':
+      return row?.revision === condition.revision;
+    case 'revision-below':
+      return row === null || row.revision < condition.revision;
+    case 'written-by':
+      return row?.attempt_id === condition.attemptId;
+    case 'absent-or-expired':
+      return row === null || (row.expires_at_ms !== null && row.expires_at_ms < condition.atMs);
+  }
+}
+
+/**
+ * One index range per query. The page's start and the prefix bound the same side in one direction of travel: only the
+ * tighter one is passed on, because SQLite would use either and filter by the other, row by row.
+ */
+function querySql(partition: string, options: QueryOptions): { text: string; parameters: SQLInputValue[] } {
+  const { prefix = '', after, descending = false, limit } = options;
+  const conditions = ['partition = ?'];
+  const parameters: SQLInputValue[] = [partition];
+  const bound = (operator: string, sort: string) => {
+    conditions.push(`sort ${operator} ?`);
+    parameters.push(sort);
+  };
+  const end = endOfPrefix(prefix);
+  const startsAfter = after !== undefined && !descending && byBytes(after, prefix) >= 0;
+  const endsBefore = after !== undefined && descending && (end === null || byBytes(after, end) < 0);
+  if (startsAfter) bound('>', after);
+  else if (prefix !== '') bound('>=', prefix);
+  if (endsBefore) bound('<', after);
+  else if (end !== null) bound('<', end);
+  // One more than asked for tells whether anything follows.
+  parameters.push(limit + 1);
+  const order = descending ? 'DESC' : 'ASC';
+  return {
+    text: `SELECT * FROM items WHERE ${conditions.join(' AND ')} ORDER BY sort ${order} LIMIT ?`,
+    parameters,
+  };
+}
+
+/** The first text after everything that begins with this prefix, in order of UTF-8 bytes; null when there is none. */
+function endOfPrefix(prefix: string): string | null {
+  // UTF-8 orders as code points do, so the next text is made by counting the last code point up.
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  while (points.at(-1) === 0x10ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return null;
+  // The surrogates, 0xd800 to 0xdfff, are no characters.
+  return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
+}
+
+function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+const REMEDY =
+  'stop every process that uses it and put back a copy of the whole data folder, or move the folder away and ingest again';
+
+/** SQLite's errors and the system's, as what the caller must do about them. */
+function translateError(error: unknown, path: string): unknown {
+  // What has no code is one of the two already, or a mistake in here.
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
+  // The lower eight bits of an extended code are the primary one.
+  const code = cause.errcode === undefined ? undefined : cause.errcode & 0xff;
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
+    return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });
+  }
+  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) {
+    return new StorageUnavailable(`${path} is in use by another process: stop it, or choose another data folder`, {
+      cause,
+    });
+  }
+  return new StorageUnavailable(
+    `${path} cannot be used (${cause.message}): check its folder, permissions and free space`,
+    {
+      cause,
+    },
+  );
+}

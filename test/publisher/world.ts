@@ -1,0 +1,110 @@
+/** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
+
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
+import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+import { applyBatch, type IngestReport } from '../../lambdas/ingest/apply-batch.ts';
+import type { IngestMode } from '../../lambdas/ingest/decide.ts';
+import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
+
+/** Small pages, so that a handful of markets has several. */
+export const SMALL_PAGES: PageSizes = { markets: 3, observations: 4 };
+
+export interface World {
+  readonly ledger: Ledger;
+  readonly objects: MemoryObjects;
+  readonly dependencies: PublisherDependencies;
+  readonly clock: { nowMs: number };
+  ingest(records: readonly IngestRecordInput[], mode?: IngestMode): Promise<IngestReport>;
+}
+
+export const START_MS = Date.parse('2026-10-01T12:00:00Z');
+
+export function createWorld(pageSizes: PageSizes = SMALL_PAGES): World {
+  const ledger = openSqliteLedger(':memory:');
+  const objects = openMemoryObjects();
+  const clock = { nowMs: START_MS };
+  const dependencies = dependenciesOn(ledger, objects, clock, pageSizes);
+  const ingest: World['ingest'] = async (records, mode = 'append') => {
+    const report = await applyBatch(dependencies, records, { mode, partial: false, dryRun: false });
+    if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
+    return report;
+  };
+  return { ledger, objects, dependencies, clock, ingest };
+}
+
+let attempts = 0;
+
+export function dependenciesOn(
+  ledger: Ledger,
+  objects: ObjectStore,
+  clock: { readonly nowMs: number },
+  pageSizes: PageSizes = SMALL_PAGES,
+): PublisherDependencies {
+  return { ledger, objects, nowMs: () => clock.nowMs, newAttemptId: () => `attempt-${++attempts}`, pageSizes };
+}
+
+/** Reads an object store as the CDN would: through the router, without a cache. */
+export function readerOf(objects: ObjectStore): PublicReader {
+  const route = loadRouter();
+  return async (url, headers = {}) => {
+    const routed = route('GET', url);
+    if (routed.kind !== 'object') return { status: 400, headers: new Map(), body: new Uint8Array() };
+    const found = await objects.get(routed.key);
+    if (found.kind !== 'found') {
+      return { status: 404, headers: new Map(), body: Buffer.from(JSON.stringify(NOT_FOUND_PROBLEM)) };
+    }
+    const { contentType, cacheControl } = found.metadata;
+    const fields = new Map([
+      ['content-type', contentType],
+      ['cache-control', cacheControl],
+      ['etag', found.etag as string],
+    ]);
+    if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: new Uint8Array() };
+    return { status: 200, headers: fields, body: found.body };
+  };
+}
+
+/** A market record in the given currency. */
+export function market(slug: string, currency = 'USD'): IngestRecordInput {
+  const unit = { quantity: 1, of: 'unit' };
+  return {
+    type: 'market',
+    slug,
+    name: `Market ${slug}`,
+    kind: 'test',
+    nativeCurrency: currency,
+    unit,
+    status: 'active',
+  };
+}
+
+/** A price of a market on day `day` (0 is 2026-01-01). */
+export function price(slug: string, day: number, amountMinor: number | null, currency = 'USD'): IngestRecordInput {
+  return {
+    type: 'observation',
+    market: slug,
+    metric: 'price',
+    amountMinor,
+    currency,
+    sourceLabel: 'a test',
+    sourceUrl: `https://example.com/${slug}`,
+    observedAt: new Date(Date.UTC(2026, 0, 1 + day)).toISOString(),
+    confidence: 'high',
+    status: 'final',
+    sourceValue: null,
+    unknownReason: amountMinor === null ? 'not-published' : null,
+  };
+}
+
+/** The public objects of a store, without redo bundles: what two runs must agree on. */
+export function publicObjects(objects: MemoryObjects): Map<string, string> {
+  const bodies = [...objects.snapshot()].map(([key, { body }]) => [key, Buffer.from(body).toString('utf8')] as const);
+  return new Map(bodies.filter(([key]) => key.startsWith(PUBLIC_PREFIX)));
+}

@@ -1,0 +1,13 @@
+/** What the writing child stores, so that its parent can tell a whole object from a torn one. */
+import type { ObjectMetadata } from '../../storage/object-store.ts';
+
+export const bodyOfGeneration = (generation: number): Uint8Array =>
+  new TextEncoder().encode(`${generation} `.repeat(1 + ((generation * 997) % 20_000)));
+
+export const writeMetadata = (generation: number): ObjectMetadata => ({
+  contentType: 'text/plain',
+  cacheControl: 'no-store',
+  cacheTag: null,
+  generation,
+  nextCursor: null,
+});

@@ -1,0 +1,150 @@
+/** An object store in memory for tests, stricter than any real one: it throws where a real one would let a bug pass. */
+import {
+  bodyDigest,
+  checkBody,
+  checkListPrefix,
+  checkObjectKey,
+  etagOfDigest,
+  LIST_PAGE_SIZE,
+} from '../../storage/object-rules.ts';
+import type {
+  ETag,
+  GetResult,
+  ListPage,
+  ObjectHead,
+  ObjectMetadata,
+  ObjectStore,
+  PutCondition,
+  PutResult,
+} from '../../storage/object-store.ts';
+
+/** A caller did what it must never do. Not a storage error, so that no retry swallows it. */
+export class ObjectStoreMisuse extends Error {
+  override readonly name = 'ObjectStoreMisuse';
+}
+
+export type ObjectStoreMethod = keyof ObjectStore;
+
+export interface MemoryObjects extends ObjectStore {
+  /** Calls by method since the last {@link MemoryObjects.resetCounts}, whatever came of them. */
+  readonly counts: { [Method in ObjectStoreMethod]: number };
+  /** What was stored since then, in order. Refused puts are not here, but in `counts.put`. */
+  readonly puts: { readonly key: string; readonly sizeBytes: number }[];
+  resetCounts(): void;
+  /** Everything stored now, in order of key; copies. */
+  snapshot(): Map<string, { body: Uint8Array; metadata: ObjectMetadata }>;
+}
+
+interface Entry {
+  readonly etag: ETag;
+  readonly body: Uint8Array;
+  readonly metadata: ObjectMetadata;
+}
+
+/** Whether the key names something that never changes: a closed page or a redo bundle. */
+function isImmutable(key: string): boolean {
+  return key.startsWith('redo/') || key.includes('/market-pages/') || key.includes('/history-pages/');
+}
+
+export function openMemoryObjects(): MemoryObjects {
+  const entries = new Map<string, Entry>();
+  /** By key, and never forgotten: what a deleted page was, and how far a deleted head had come. */
+  const immutableETags = new Map<string, ETag>();
+  const newestGenerations = new Map<string, number>();
+  const counts = { get: 0, stat: 0, put: 0, delete: 0, list: 0 };
+  const puts: { key: string; sizeBytes: number }[] = [];
+
+  function checkPut(key: string, etag: ETag, metadata: ObjectMetadata, condition: PutCondition): void {
+    checkMetadata(key, metadata);
+    if (!isImmutable(key)) return;
+    if (condition.kind === 'matches') throw new ObjectStoreMisuse(`${key} is immutable and must not be swapped`);
+    if ((immutableETags.get(key) ?? etag) !== etag) throw new ObjectStoreMisuse(`${key} once had other bytes`);
+  }
+
+  return {
+    counts,
+    puts,
+    resetCounts() {
+      for (const method of Object.keys(counts) as ObjectStoreMethod[]) counts[method] = 0;
+      puts.length = 0;
+    },
+    snapshot() {
+      const keys = [...entries.keys()].sort();
+      return new Map(
+        keys.map((key) => {
+          const { body, metadata } = entries.get(key) as Entry;
+          return [key, { body: new Uint8Array(body), metadata: { ...metadata } }];
+        }),
+      );
+    },
+    async get(key, options = {}): Promise<GetResult> {
+      counts.get++;
+      checkObjectKey(key);
+      const entry = entries.get(key);
+      if (entry === undefined) return { kind: 'absent' };
+      if (entry.etag === options.ifNoneMatch) return { kind: 'not-modified' };
+      return { kind: 'found', body: new Uint8Array(entry.body), ...headOf(entry) };
+    },
+    async stat(key): Promise<ObjectHead | null> {
+      counts.stat++;
+      checkObjectKey(key);
+      const entry = entries.get(key);
+      return entry === undefined ? null : headOf(entry);
+    },
+    async put(key, body, metadata, condition): Promise<PutResult> {
+      counts.put++;
+      checkObjectKey(key);
+      checkBody(key, body);
+      const etag = etagOfDigest(bodyDigest(body));
+      checkPut(key, etag, metadata, condition);
+      const current = entries.get(key);
+      const holds = condition.kind === 'absent' ? current === undefined : current?.etag === condition.etag;
+      if (!holds) return { kind: 'refused' };
+      if (isImmutable(key)) {
+        immutableETags.set(key, etag);
+      } else {
+        const newest = newestGenerations.get(key) ?? metadata.generation;
+        if (metadata.generation < newest) {
+          throw new ObjectStoreMisuse(`${key} of generation ${newest} put by the older ${metadata.generation}`);
+        }
+        newestGenerations.set(key, metadata.generation);
+      }
+      entries.set(key, { etag, body: new Uint8Array(body), metadata: { ...metadata } });
+      puts.push({ key, sizeBytes: body.byteLength });
+      return { kind: 'stored', etag };
+    },
+    async delete(key, etag) {
+      counts.delete++;
+      checkObjectKey(key);
+      const current = entries.get(key);
+      if (current !== undefined && current.etag !== etag) return 'refused';
+      entries.delete(key);
+      return 'deleted';
+    },
+    async list(prefix, options = {}): Promise<ListPage> {
+      counts.list++;
+      checkListPrefix(prefix);
+      const { after = '' } = options;
+      // Keys are ASCII, whose UTF-16 order is its byte order.
+      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+      const page = keys.slice(0, LIST_PAGE_SIZE);
+      return { keys: page, next: keys.length > page.length ? (page.at(-1) ?? null) : null };
+    },
+  };
+}
+
+function headOf({ etag, body, metadata }: Entry): ObjectHead {
+  return { etag, sizeBytes: body.byteLength, metadata: { ...metadata } };
+}
+
+function checkMetadata(key: string, metadata: ObjectMetadata): void {
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  const isTextOrNull = (value: unknown) => value === null || isText(value);
+  const isComplete =
+    isText(metadata?.contentType) &&
+    isText(metadata.cacheControl) &&
+    isTextOrNull(metadata.cacheTag) &&
+    isTextOrNull(metadata.nextCursor) &&
+    Number.isSafeInteger(metadata.generation);
+  if (!isComplete) throw new ObjectStoreMisuse(`${key} is put with metadata missing: ${JSON.stringify(metadata)}`);
+}

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Json } from '../../contract/canonical-json.ts';
+import { type Change, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { openSqliteLedger, type SqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { runUntilKilled, startChild } from './child-process.ts';
+import { ledgerContract } from './ledger-contract.ts';
+import { makeTemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+
+ledgerContract('the SQLite ledger in memory', async () => {
+  const ledger = openSqliteLedger(':memory:');
+  return { ledger, reopen: async () => ledger, close: async () => ledger.close() };
+});
+
+ledgerContract('the SQLite ledger in a file', async () => {
+  const { folder, remove } = await makeTemporaryFolder();
+  const path = join(folder, 'ledger.sqlite');
+  let ledger: SqliteLedger = openSqliteLedger(path, { exclusive: true });
+  return {
+    ledger,
+    reopen: async () => {
+      ledger.close();
+      ledger = openSqliteLedger(path, { exclusive: true });
+      return ledger;
+    },
+    close: async () => {
+      ledger.close();
+      await remove();
+    },
+  };
+});
+
+const put = (sort: string, value: Json = sort): Change => ({
+  kind: 'put',
+  key: { partition: 'shelf', sort },
+  revision: 1,
+  value,
+  if: { kind: 'absent' },
+});
+
+/** A closed ledger of several pages, all of it in one file. */
+async function writtenLedger(): Promise<string> {
+  const path = join(await temporaryFolder(), 'ledger.sqlite');
+  const ledger = openSqliteLedger(path);
+  for (let item = 0; item < 50; item++) {
+    await ledger.transact([put(`item-${item}`, 'x'.repeat(1000))], { attemptId: `attempt-${item}` });
+  }
+  ledger.close();
+  return path;
+}
+
+/** Opens the file and reads all of it: damage may show at either. */
+async function openAndRead(path: string): Promise<void> {
+  const ledger = openSqliteLedger(path);
+  try {
+    await ledger.query('shelf', { limit: 1000 });
+  } finally {
+    ledger.close();
+  }
+}
+
+function alter(path: string, ...statements: string[]): void {
+  const database = new DatabaseSync(path);
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+describe('the SQLite ledger', () => {
+  test('loses nothing that it acknowledged, and tears nothing apart, when its process is killed', async () => {
+    const death = fc.record({ afterLines: fc.integer({ min: 1, max: 1500 }), delayMs: fc.integer({ min: 0, max: 5 }) });
+    await fc.assert(
+      fc.asyncProperty(death, async (death) => {
+        const { folder, remove } = await makeTemporaryFolder();
+        const path = join(folder, 'ledger.sqlite');
+        const acknowledged = await runUntilKilled('write-ledger', path, death);
+        const ledger = openSqliteLedger(path, { exclusive: true });
+        const [left, right] = await Promise.all([everything(ledger, 'left'), everything(ledger, 'right')]);
+        ledger.close();
+        await remove();
+        // The last pair may have been committed, but not yet acknowledged.
+        expect([acknowledged, acknowledged + 1]).toContain(left.length);
+        expect(left).toEqual(Array.from({ length: left.length }, (_, index) => index + 1));
+        expect(right).toEqual(left);
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  test('keeps other processes out while one owns it, and lets them in afterwards', async () => {
+    const path = await writtenLedger();
+    const ledger = openSqliteLedger(path, { exclusive: true });
+    expect(await startChild('open-ledger', path).said).toEqual(['StorageUnavailable']);
+    await ledger.transact([put('still works')], { attemptId: 'attempt' });
+    expect(() => openSqliteLedger(path, { exclusive: true })).toThrow(StorageUnavailable);
+    ledger.close();
+    expect(await startChild('open-ledger', path).said).toEqual(['opened']);
+  });
+
+  test('does not take a ledger for itself while others use it', async () => {
+    const path = await writtenLedger();
+    const ledger = openSqliteLedger(path);
+    expect(() => openSqliteLedger(path, { exclusive: true })).toThrow(StorageUnavailable);
+    ledger.close();
+  });
+
+  test('is shared by processes that open it at the same moment and count in it together', async () => {
+    const path = join(await temporaryFolder(), 'new', 'ledger.sqlite');
+    const children = Array.from({ length: 4 }, () => startChild('count-in-ledger', path));
+    await Promise.all(children.map((child) => child.said));
+    expect(children.map((child) => child.process.exitCode)).toEqual([0, 0, 0, 0]);
+    const ledger = openSqliteLedger(path);
+    expect(await ledger.get({ partition: 'shared', sort: 'counter' })).toMatchObject({ revision: 200 });
+    ledger.close();
+  });
+
+  test.each<[string, (path: string) => Promise<void> | void]>([
+    ['garbage instead of a database', (path) => writeFile(path, randomBytes(20_000))],
+    ['a database cut in half', async (path) => truncate(path, (await stat(path)).size / 2)],
+    ['a header cut off', (path) => truncate(path, 50)],
+    ['pages overwritten', (path) => overwrite(path, 4096, 40_000)],
+    ['a value that is not JSON', (path) => alter(path, `UPDATE items SET value = '{' WHERE sort = 'item-7'`)],
+    [
+      'the database of another program',
+      (path) => alter(path, 'DROP TABLE items; CREATE TABLE t (a); PRAGMA user_version = 0'),
+    ],
+    ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 2')],
+  ])('finds %s corrupt', async (_what, damage) => {
+    const path = await writtenLedger();
+    await damage(path);
+    await expect(openAndRead(path)).rejects.toBeInstanceOf(StorageCorrupt);
+  });
+
+  test('leaves a file alone that it cannot read', async () => {
+    const path = join(await temporaryFolder(), 'ledger.sqlite');
+    await writeFile(path, 'my diary\n'.repeat(1000));
+    expect(() => openSqliteLedger(path)).toThrow(StorageCorrupt);
+    expect(await readFile(path, 'utf8')).toBe('my diary\n'.repeat(1000));
+  });
+
+  test.each(['file/ledger.sqlite', 'file/deeper/ledger.sqlite', 'folder'])('is unavailable at %s', async (place) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'file'), '');
+    await mkdir(join(folder, 'folder'));
+    expect(() => openSqliteLedger(join(folder, place))).toThrow(StorageUnavailable);
+  });
+
+  test('is unavailable once closed, and may be closed twice', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    ledger.close();
+    ledger.close();
+    const key = { partition: 'shelf', sort: 'item' };
+    const calls = [
+      ledger.transact([put('item')], { attemptId: 'a' }),
+      ledger.get(key),
+      ledger.getMany([key]),
+      ledger.query('shelf', { limit: 1 }),
+    ];
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StorageUnavailable) });
+    }
+  });
+
+  test('is unavailable when the disk is full, and works on once it is not', async () => {
+    const { ledger, database } = await openWatched();
+    database.exec('PRAGMA max_page_count = 20');
+    const big = ledger.transact([put('small'), put('big', 'x'.repeat(300_000))], { attemptId: 'big' });
+    await expect(big).rejects.toBeInstanceOf(StorageUnavailable);
+    database.exec('PRAGMA max_page_count = 1000000');
+    expect((await ledger.query('shelf', { limit: 10 })).items).toEqual([]);
+    expect(await ledger.transact([put('small')], { attemptId: 'small' })).toEqual({ committed: true });
+  });
+
+  test('syncs each commit to the disk before it is acknowledged', async () => {
+    const { database } = await openWatched();
+    const setting = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    const FULL = 2;
+    expect([setting('synchronous'), setting('fullfsync'), setting('journal_mode')]).toEqual([FULL, 1, 'wal']);
+  });
+});
+
+/** A ledger in a file, and the connection that it uses. */
+async function openWatched(): Promise<{ ledger: SqliteLedger; database: DatabaseSync }> {
+  const path = join(await temporaryFolder(), 'ledger.sqlite');
+  const watch = vi.spyOn(DatabaseSync.prototype, 'exec');
+  const ledger = openSqliteLedger(path);
+  const database = watch.mock.contexts.at(-1) as DatabaseSync;
+  watch.mockRestore();
+  onTestFinished(() => ledger.close());
+  return { ledger, database };
+}
+
+/** The revisions of a partition, in order. */
+async function everything(ledger: SqliteLedger, partition: string): Promise<number[]> {
+  const revisions: number[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await ledger.query(partition, after === undefined ? { limit: 1000 } : { limit: 1000, after });
+    revisions.push(...page.items.map((item) => item.revision));
+    if (page.next === null) return revisions;
+    after = page.next;
+  }
+}
+
+async function overwrite(path: string, from: number, length: number): Promise<void> {
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(0xff, from, from + length));
+}
