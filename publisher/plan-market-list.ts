@@ -114,13 +114,14 @@ async function addLayoutRecords(
   before: readonly PublishedPage[],
   plan: ListPlan,
 ): Promise<void> {
+  // First what is dropped: see addPageRecords.
+  for (const page of plan.unlinked) {
+    const objectKey = publicKey({ kind: 'market-list-page', cursor: page.cursor });
+    await bundle.add({ kind: 'record', key: unlinkedKey(objectKey), value: { generation } });
+  }
   for (let index = 0; index < Math.max(before.length, plan.layout.length); index++) {
     const page = plan.layout[index] ?? null;
     if (page?.cursor === before[index]?.cursor) continue;
     await bundle.add({ kind: 'record', key: pageKey(LIST_PARTITION, index), value: page });
-  }
-  for (const page of plan.unlinked) {
-    const objectKey = publicKey({ kind: 'market-list-page', cursor: page.cursor });
-    await bundle.add({ kind: 'record', key: unlinkedKey(objectKey), value: { generation } });
   }
 }

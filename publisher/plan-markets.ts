@@ -114,15 +114,16 @@ async function addPageRecords(
   slug: string,
   history: Pick<HistoryPlan, 'pages' | 'unlinked' | 'closedPages'>,
 ): Promise<void> {
+  // First what is dropped, so that at no moment a page is neither current nor known as dropped: it would be swept.
+  for (const { page } of history.unlinked) {
+    const objectKey = publicKey({ kind: 'history-page', slug, cursor: page.cursor });
+    await bundle.add({ kind: 'record', key: unlinkedKey(objectKey), value: { generation } });
+  }
   for (const { index, page } of history.pages.filter(({ isNew }) => isNew)) {
     await bundle.add({ kind: 'record', key: pageKey(publishedPartition(slug), index), value: page });
   }
-  for (const { index, page } of history.unlinked) {
-    const objectKey = publicKey({ kind: 'history-page', slug, cursor: page.cursor });
-    await bundle.add({ kind: 'record', key: unlinkedKey(objectKey), value: { generation } });
-    if (index >= history.closedPages) {
-      await bundle.add({ kind: 'record', key: pageKey(publishedPartition(slug), index), value: null });
-    }
+  for (const { index } of history.unlinked.filter(({ index }) => index >= history.closedPages)) {
+    await bundle.add({ kind: 'record', key: pageKey(publishedPartition(slug), index), value: null });
   }
 }
 

@@ -19,7 +19,7 @@ export const ROUTER_LANGUAGE: TransformOptions = {
     arrow: true,
     'template-literal': true,
     'async-await': true,
-    'rest-argument': true,
+    // Rest parameters exist there too, but esbuild cannot allow them and still refuse spread arguments, which do not.
   },
   charset: 'ascii',
 };

@@ -19,6 +19,10 @@ const LOCK_WAIT_MS = 10 * 60 * 1000;
 /** A lock is written in two steps; one that has no owner for this long lost its owner between them. */
 const UNOWNED_LOCK_MS = 5000;
 
+/** By default npm needs ten minutes to find out that there is no network. */
+const RETRIES = ['--fetch-retries=2', '--fetch-retry-factor=2', '--fetch-retry-mintimeout=1000'];
+const QUIET = ['--no-audit', '--no-fund'];
+
 /** What npm's output names, and how to mend it. The first one that is found is the one that is printed. */
 const REMEDIES = [
   [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT/, offline],
@@ -77,7 +81,7 @@ function install() {
   // Not `npm ci`: it refuses a lock file without an entry for every platform, even those that a registry does not have.
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const set = withDev ? '--include=dev' : '--omit=dev';
-  const [program, ...args] = npm.concat('install', '--no-save', set, '--prefer-offline', '--no-audit', '--no-fund');
+  const [program, ...args] = npm.concat('install', '--no-save', set, '--prefer-offline', RETRIES, QUIET);
   const result = spawnSync(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -13,6 +13,7 @@
  * | `published/list`     | `page/<index>`                    | {@link PublishedPage} of the market list          |
  * | `published/market/<slug>` | `heads`                           | {@link PublishedHeads} of one market              |
  * | `published/market/<slug>` | `page/<index>`                    | {@link PublishedPage} of its history              |
+ * | `ingested-files`     | `<digest>`                        | {@link IngestedFileValue}: a file taken in whole  |
  * | `unlinked`           | `<object key>`                    | {@link UnlinkedValue}: page waiting to be swept   |
  *
  */
@@ -167,6 +168,11 @@ export const pageKey = (partition: string, index: number): ItemKey => ({
 
 export const UNLINKED_PARTITION = 'unlinked';
 export const unlinkedKey = (objectKey: string): ItemKey => ({ partition: UNLINKED_PARTITION, sort: objectKey });
+
+/** A file that has been taken in to its last row, by the digest of its bytes and of its mapping. */
+export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number; refused: number };
+
+export const ingestedFileKey = (digest: string): ItemKey => ({ partition: 'ingested-files', sort: digest });
 
 /** SHA-256 in lower-case hex. */
 export function sha256Hex(data: string | Uint8Array): string {

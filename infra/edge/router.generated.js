@@ -122,7 +122,9 @@ function handler(event) {
   const parameter = request.querystring.cursor;
   const repeated = parameter.multiValue !== void 0 && parameter.multiValue.length > 1;
   if (repeated || !CURSOR.test(parameter.value)) {
-    return refuse(problem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the page before gives it.'));
+    return refuse(
+      problem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the page before gives it.')
+    );
   }
   return rewrite(request, laterPage(first, parameter.value));
 }

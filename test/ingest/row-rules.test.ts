@@ -139,7 +139,7 @@ describe('refused by the shape', () => {
       ],
     ],
   ])('%s', (_, input, faults) => {
-    expect([...new Set(faultsOf(input))]).toEqual(faults);
+    expect(faultsOf(input)).toEqual(faults);
   });
 });
 

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
+import type { PutCondition } from '../../storage/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { bodyOfGeneration, writeMetadata } from './child-bodies.ts';
 
@@ -54,7 +55,7 @@ const TASKS = {
   /** Creates a page and swaps the head, again and again, and says each generation once both are acknowledged. */
   'write-objects': async (path: string) => {
     const objects = await openDirectoryObjects(path);
-    let condition: Parameters<typeof objects.put>[3] = { kind: 'absent' };
+    let condition: PutCondition = { kind: 'absent' };
     for (let generation = 1; ; generation++) {
       const body = bodyOfGeneration(generation);
       const metadata = writeMetadata(generation);

@@ -323,7 +323,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       expect(results).toHaveLength(4);
       for (const result of results) {
         expect(result?.value).toEqual({ list: [1] });
-        (result as { value: { list: number[] } }).value.list.push(3);
+        if (result) (result.value as { list: number[] }).list.push(3);
       }
       expect(await ledger.get(KEY)).toMatchObject({ value: { list: [1] } });
     });

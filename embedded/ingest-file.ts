@@ -1,0 +1,70 @@
+/** Takes a CSV file with its mapping into the ledger, in batches, through the same code as the write API's worker. */
+
+import { type CsvMapping, parseMapping } from '../contract/csv-mapping.ts';
+import type { IngestRecordInput } from '../contract/ingest-records.ts';
+import { mapCsv } from '../contract/map-csv.ts';
+import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
+import { type IngestedFileValue, ingestedFileKey, sha256Hex } from '../storage/records.ts';
+import { StartError } from './config.ts';
+
+/** A file to ingest, and how to read it. */
+export interface IngestFile {
+  /** For messages. */
+  readonly name: string;
+  readonly csv: string;
+  /** The mapping, as JSON text. */
+  readonly mapping: string;
+}
+
+/** The largest batch that the contract admits. */
+const BATCH_RECORDS = 1_000;
+
+/**
+ * Ingests the file unless that has been done to its last row. A process that dies on the way leaves whole batches;
+ * the next start reads the file again, finds them unchanged, and goes on.
+ *
+ * @returns null when the file is in already.
+ * @throws StartError when a row or the mapping is refused: a bundled file must be taken in whole.
+ */
+export async function ingestFile(
+  dependencies: IngestDependencies,
+  file: IngestFile,
+  progress: (records: number) => void,
+): Promise<IngestedFileValue | null> {
+  const { ledger, nowMs, newAttemptId } = dependencies;
+  const key = ingestedFileKey(sha256Hex(`${sha256Hex(file.csv)}\n${sha256Hex(file.mapping)}`));
+  if ((await ledger.get(key)) !== null) return null;
+
+  const total = { accepted: 0, unchanged: 0 };
+  for await (const records of batchesOf(file)) {
+    const report = await applyBatch(dependencies, records, { mode: 'append', partial: false, dryRun: false });
+    const [fault] = report.faults;
+    if (fault !== undefined) throw new StartError(`${file.name}: ${fault.code} at ${fault.pointer}: ${fault.detail}`);
+    total.accepted += report.accepted;
+    total.unchanged += report.unchanged;
+    progress(total.accepted + total.unchanged);
+  }
+  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, refused: 0 };
+  await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
+  return value;
+}
+
+async function* batchesOf(file: IngestFile): AsyncGenerator<readonly IngestRecordInput[]> {
+  let batch: IngestRecordInput[] = [];
+  for await (const mapped of mapCsv(mappingOf(file), file.csv)) {
+    if (mapped.kind === 'refusal') throw new StartError(`${file.name}, line ${mapped.line}: ${mapped.detail}`);
+    batch.push(mapped.record);
+    if (batch.length === BATCH_RECORDS) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function mappingOf({ name, mapping }: IngestFile): CsvMapping {
+  const result = parseMapping(JSON.parse(mapping));
+  if ('mapping' in result) return result.mapping;
+  const [fault] = result.faults;
+  throw new StartError(`The mapping of ${name} is not valid at ${fault.pointer}: ${fault.detail}`);
+}

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { createContext, runInContext } from 'node:vm';
+import { transform } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { toEvent } from '../../embedded/edge/router-sandbox.ts';
+import { handler } from '../../infra/edge/router.ts';
+import { buildRouter, ROUTER_FILE, ROUTER_LANGUAGE, ROUTER_MAX_BYTES } from '../../scripts/build-router.ts';
+
+let built = '';
+
+beforeAll(async () => {
+  built = await readFile(ROUTER_FILE, 'utf8');
+});
+
+test('the committed file is what its source builds to', async () => {
+  expect(built).toBe(await buildRouter());
+});
+
+test('it fits into a CloudFront function', () => {
+  expect(Buffer.byteLength(built)).toBeLessThanOrEqual(ROUTER_MAX_BYTES);
+});
+
+describe('its syntax is that of CloudFront Functions', () => {
+  test('esbuild finds nothing in it that needs rewriting', async () => {
+    const { code } = await transform(built, ROUTER_LANGUAGE);
+    expect(built.endsWith(code)).toBe(true);
+    expect(code).toContain('function handler(event)');
+  });
+
+  test.each([
+    'var { a } = b;',
+    'function f(a = 1) {}',
+    'f(...a);',
+    'var a = { ...b };',
+    'a?.b;',
+    'a ?? b;',
+    'for (var a of b);',
+    'class A {}',
+    'function* f() {}',
+  ])('%s would be rewritten or refused', async (code) => {
+    const asIs = await transform(code, { target: 'esnext' });
+    const isNoticed = transform(code, { ...ROUTER_LANGUAGE, logLevel: 'silent' }).then(
+      (rewritten) => rewritten.code !== asIs.code,
+      () => true,
+    );
+    expect(await isNoticed).toBe(true);
+  });
+});
+
+/** What its runtime has of ECMAScript's builtins: ES5.1, and those later ones that AWS lists. */
+const BUILTINS = new Set(
+  (
+    'Object Function Array String Boolean Number Date RegExp Error EvalError RangeError ReferenceError SyntaxError ' +
+    'TypeError URIError Math JSON parseInt parseFloat isNaN isFinite decodeURI decodeURIComponent encodeURI ' +
+    'encodeURIComponent escape unescape NaN Infinity undefined globalThis Promise'
+  ).split(' '),
+);
+/** Later methods that its runtime has, by the object that has them. */
+const LATER_METHODS: Record<string, readonly string[]> = {
+  Object: ['assign', 'entries', 'values'],
+  'Array.prototype': ['find', 'includes'],
+  'String.prototype': ['includes', 'startsWith', 'endsWith', 'padStart', 'replaceAll'],
+};
+const ES5_METHODS: Record<string, readonly string[]> = {
+  Object: (
+    'length name prototype keys create defineProperty defineProperties freeze getOwnPropertyDescriptor ' +
+    'getOwnPropertyNames getPrototypeOf isExtensible isFrozen isSealed preventExtensions seal'
+  ).split(' '),
+  'Array.prototype': (
+    'constructor length concat every filter forEach indexOf join lastIndexOf map pop push reduce reduceRight reverse ' +
+    'shift slice some sort splice toLocaleString toString unshift'
+  ).split(' '),
+  'String.prototype': (
+    'constructor length charAt charCodeAt concat indexOf lastIndexOf localeCompare match replace search slice split ' +
+    'substr substring toLocaleLowerCase toLocaleUpperCase toLowerCase toString toUpperCase trim valueOf'
+  ).split(' '),
+};
+
+/** A context whose globals are cut down to the lists above. */
+function bareContext(): object {
+  const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
+  const names = runInContext('Object.getOwnPropertyNames(globalThis)', context) as string[];
+  for (const name of names) {
+    if (!BUILTINS.has(name)) runInContext(`delete globalThis[${JSON.stringify(name)}]`, context);
+  }
+  for (const [owner, later] of Object.entries(LATER_METHODS)) {
+    const kept = new Set([...later, ...(ES5_METHODS[owner] as readonly string[])]);
+    for (const name of runInContext(`Object.getOwnPropertyNames(${owner})`, context) as string[]) {
+      if (!kept.has(name)) runInContext(`delete ${owner}[${JSON.stringify(name)}]`, context);
+    }
+  }
+  return context;
+}
+
+describe('in a context with no builtins but those of its runtime', () => {
+  test.each(['Map', 'Set', 'Symbol', 'URL', 'Reflect', 'Proxy', 'console', 'Buffer', 'process'])(
+    '%s is gone',
+    (name) => {
+      expect(runInContext(`typeof ${name}`, bareContext())).toBe('undefined');
+    },
+  );
+
+  test.each([
+    ['GET', '/api/v1/markets'],
+    ['GET', '/api/v1/snapshot'],
+    ['HEAD', '/api/v1/markets/gold-usd'],
+    ['GET', '/api/v1/markets/gold-usd/history'],
+    ['GET', `/api/v1/markets?cursor=7-${'0'.repeat(32)}`],
+    ['GET', `/api/v1/markets/gold-usd/history?cursor=7-${'0'.repeat(32)}`],
+    ['GET', '/api/v1/markets?cursor=x'],
+    ['GET', '/api/v1/markets?cursor=1&cursor=2'],
+    ['GET', '/api/v1/markets?x=1'],
+    ['GET', '/nowhere'],
+    ['GET', `/${'a'.repeat(3000)}`],
+    ['OPTIONS', '/api/v1/markets'],
+    ['DELETE', '/api/v1/markets'],
+  ])('%s %.60s is routed as by the source', (method, url) => {
+    const event = JSON.stringify(toEvent(method, url));
+    const answered = runInContext(`${built}\nJSON.stringify(handler(${event}));`, bareContext());
+    expect(JSON.parse(answered)).toEqual(JSON.parse(JSON.stringify(handler(JSON.parse(event)))));
+  });
+});

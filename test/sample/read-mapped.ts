@@ -1,0 +1,29 @@
+/** Reads a mapping and a CSV file, and sorts what comes out. */
+import { readFileSync } from 'node:fs';
+import { type CsvMapping, parseMapping } from '../../contract/csv-mapping.ts';
+import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
+import { type MappedRefusal, mapCsv } from '../../contract/map-csv.ts';
+
+export type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
+
+export interface Mapped {
+  readonly markets: Map<string, MarketRecord>;
+  readonly observations: { readonly line: number; readonly record: MoneyObservation }[];
+  readonly refusals: MappedRefusal[];
+}
+
+export function readMapping(url: URL): CsvMapping {
+  const result = parseMapping(JSON.parse(readFileSync(url, 'utf8')));
+  if ('faults' in result) throw new Error(`${url.pathname}: ${JSON.stringify(result.faults)}`);
+  return result.mapping;
+}
+
+export async function readMapped(mapping: CsvMapping, csv: URL): Promise<Mapped> {
+  const mapped: Mapped = { markets: new Map(), observations: [], refusals: [] };
+  for await (const row of mapCsv(mapping, readFileSync(csv, 'utf8'))) {
+    if (row.kind === 'refusal') mapped.refusals.push(row);
+    else if (row.record.type === 'market') mapped.markets.set(row.record.slug, row.record as MarketRecord);
+    else mapped.observations.push({ line: row.line, record: row.record as MoneyObservation });
+  }
+  return mapped;
+}
