@@ -15,7 +15,8 @@ import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSc
 import { flattenIssues, pointerOf } from './zod-pointers.ts';
 
 const columnName = z.string().trim().min(1).max(200);
-const template = z.string().min(1).max(2048);
+const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
+const template = text.min(1).max(2048);
 
 /** Either one word for every row, or one that a column's value decides; a value that is not listed refuses the row. */
 function choiceOf<Word extends z.ZodEnum>(word: Word) {
@@ -33,8 +34,8 @@ function choiceOf<Word extends z.ZodEnum>(word: Word) {
 const tableSchema = z.strictObject({
   key: template,
   columns: z.array(columnName).min(1),
-  rows: z.record(z.string(), z.array(z.string())),
-  otherwise: z.array(z.string()).optional(),
+  rows: z.record(z.string(), z.array(text)),
+  otherwise: z.array(text).optional(),
 });
 
 const sourceTemplateSchema = z.strictObject({

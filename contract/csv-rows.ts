@@ -1,6 +1,5 @@
 /** Reads the rows of a CSV file (RFC 4180), one at a time, and says on which line what is wrong with it. */
-import { Readable } from 'node:stream';
-import { CsvError, type Info, parse } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse';
 
 /** The file's text: whole, or in pieces cut anywhere, e.g. a read stream with encoding `utf8`. */
 export type CsvText = string | AsyncIterable<string> | Iterable<string>;
@@ -25,40 +24,34 @@ export interface CsvFault {
 /** A row longer than this is taken for a quote that was never closed. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
+/** Text given whole is parsed in pieces of this many characters, so that its rows are not all held at once. */
+const PIECE_CHARACTERS = 65_536;
+
 interface Parsed {
-  readonly info: Info;
-  readonly record: string[];
+  /** The line on which the row ends. */
+  readonly endLine: number;
+  readonly fields: readonly string[];
 }
 
 /**
  * Takes a byte order mark, quoted fields with line breaks, LF, CRLF and CR. Blank lines are skipped. Yields the header,
- * then rows and faults in the order of the file, holding one piece of text at a time.
+ * then rows and faults in the order of the file, holding one piece of text at a time. An error of the text's own source
+ * is passed on.
  */
 export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator<CsvRow | CsvFault> {
-  const parser = Readable.from(typeof text === 'string' ? [text] : text).pipe(
-    parse({
-      bom: true,
-      delimiter,
-      info: true,
-      max_record_size: MAX_ROW_CHARACTERS,
-      // Tried in this order: a file may mix them.
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      trim: true,
-    }),
-  );
   let header: readonly string[] | null = null;
   let endLine = 0;
   try {
-    for await (const { info, record } of parser as AsyncIterable<Parsed>) {
+    for await (const parsed of parseRows(text, delimiter)) {
+      const { fields } = parsed;
       const line = endLine + 1;
-      endLine = info.lines;
-      if (record.length === 1 && record[0] === '') continue;
-      const faults = header === null ? headerFaults(line, record) : rowFaults(line, record, header);
+      endLine = parsed.endLine;
+      if (fields.length === 1 && fields[0] === '') continue;
+      const faults = header === null ? headerFaults(line, fields) : rowFaults(line, fields, header);
       yield* faults;
       if (faults.some((fault) => fault.fatal)) return;
-      if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields: record };
-      header ??= record;
+      if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields };
+      header ??= fields;
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -66,6 +59,58 @@ export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator
     return;
   }
   if (header === null) yield fault(1, null, 'the file is empty: its first line must name the columns', true);
+}
+
+/**
+ * Feeds the parser piece by piece and takes its rows from a callback. Read as a stream it would throw away the rows that
+ * it holds when a later one is malformed, and they would be missing without a word.
+ */
+async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Parsed> {
+  let rows: Parsed[] = [];
+  const parser = parse({
+    bom: true,
+    delimiter,
+    max_record_size: MAX_ROW_CHARACTERS,
+    on_record: (fields: string[], { lines }) => {
+      rows.push({ endLine: lines, fields });
+      return null;
+    },
+    // Tried in this order: a file may mix them.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    trim: true,
+  });
+  let failure: Error | null = null;
+  parser.on('error', (error) => {
+    failure ??= error;
+  });
+  const take = () => {
+    const taken = rows;
+    rows = [];
+    return taken;
+  };
+  try {
+    let carried = '';
+    for await (const next of typeof text === 'string' ? piecesOf(text) : text) {
+      // The parser reads bytes: a character cut in two by the end of a piece would be lost.
+      const whole = carried + next;
+      const cut = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
+      const piece = whole.slice(0, cut);
+      carried = whole.slice(cut);
+      await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+      yield* take();
+      if (failure !== null) throw failure;
+    }
+    await new Promise<void>((resolve) => parser.end(() => resolve()));
+    yield* take();
+    if (failure !== null) throw failure;
+  } finally {
+    parser.destroy();
+  }
+}
+
+function* piecesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; start += PIECE_CHARACTERS) yield text.slice(start, start + PIECE_CHARACTERS);
 }
 
 function headerFaults(line: number, header: readonly string[]): CsvFault[] {

@@ -43,7 +43,6 @@ const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
@@ -324,7 +323,7 @@ function translateError(error: unknown, path: string): unknown {
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
     return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });
   }
-  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) {
+  if (code === SQLITE_BUSY) {
     return new StorageUnavailable(`${path} is in use by another process: stop it, or choose another data folder`, {
       cause,
     });

@@ -6,7 +6,7 @@ import type { ObjectCache } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { announcesBody, framingFault, originForm } from './framing.ts';
 import type { Representation } from './representation.ts';
-import { CLOSE, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
+import { CLOSE, cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
 import type { Route, Routed } from './router-sandbox.ts';
 
 /** What `GET /healthz` says: `body` as it is, with 200 when healthy and 503 when not. */
@@ -65,7 +65,8 @@ export function createAnswer(options: AnswerOptions): Answer {
     } else if (found.kind === 'unavailable') {
       const seconds = Math.max(1, Math.ceil((found.retryAtMs - nowMs()) / 1000));
       const document = problem('origin-unavailable', `The published data cannot be read: retry in ${seconds} s.`);
-      sendProblem(request, response, document, ['Retry-After', String(seconds)]);
+      const status = cacheStatus(found.provenance, document.status, null);
+      sendProblem(request, response, document, ['Retry-After', String(seconds), 'Cache-Status', status]);
     } else {
       const { view, validatedAtMs } = found.entry;
       const variant = await view.variant(codingFor(request, view), () => cache.resized(key));

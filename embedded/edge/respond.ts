@@ -10,7 +10,10 @@ import type { FieldList, Representation, Variant } from './representation.ts';
 /** Ends the connection after this answer. */
 export const CLOSE: FieldList = ['Connection', 'close'];
 
-/** `Cache-Status` of an answer (RFC 9211, section 2). */
+/**
+ * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null when there is nothing to serve; without a
+ * question to the store the answer is then neither a hit nor forwarded.
+ */
 export function cacheStatus(provenance: Provenance, status: number, ageSeconds: number | null): string {
   const parts = ['Tidemark'];
   if (provenance.forwarded !== null) {
@@ -20,8 +23,8 @@ export function cacheStatus(provenance: Provenance, status: number, ageSeconds: 
     if (originStatus !== status) parts.push(`fwd-status=${originStatus}`);
     if (provenance.stored) parts.push('stored');
     if (provenance.collapsed) parts.push('collapsed');
-  } else if (ageSeconds !== null) {
-    parts.push('hit');
+  } else {
+    parts.push(ageSeconds === null ? 'detail=retry-later' : 'hit');
   }
   if (ageSeconds !== null && (provenance.forwarded === null || provenance.staleIfError)) {
     parts.push(`ttl=${FRESH_SECONDS - ageSeconds}`);

@@ -42,14 +42,21 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
   const answer = createAnswer({ route: loadRouter(), cache, nowMs, maxHeaderCount: limits.maxHeaderCount, health });
+  /**
+   * Connections whose last answer has been given. node:http goes on parsing what follows it in the same packet, and
+   * would answer that too, although where a request begins there is in doubt (RFC 9112, section 9.6).
+   */
+  const finished = new WeakSet<Duplex>();
   /** How many answers are still being waited for on a connection. */
   const owed = new WeakMap<Duplex, number>();
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (finished.has(socket)) return;
     try {
+      if (!response.shouldKeepAlive || framing) finished.add(socket);
       const later = answer(request, response);
       if (later === null) return;
-      const { socket } = request;
       owed.set(socket, (owed.get(socket) ?? 0) + 1);
       later
         .catch((error: unknown) => fail(request, response, error))

@@ -41,6 +41,8 @@ export function parseRecord(input: unknown): ParsedRecord {
     );
     return { errors: [first as RowError, ...others] };
   }
+  const [malformed, ...others] = malformedTexts(parsed.data, '');
+  if (malformed !== undefined) return { errors: [malformed, ...others] };
   if (parsed.data.type === 'market') {
     const fault = checkCurrencyCode(parsed.data.nativeCurrency);
     if (fault !== null) return { errors: [{ pointer: '/nativeCurrency', ...fault }] };
@@ -150,11 +152,20 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
       const fault = checkCurrencyCode(value);
       if (fault !== null) return { pointer, ...fault };
     }
-    const isMissing = value === undefined || value === null || value === '';
+    const isMissing = value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
     if (field === 'sourceUrl' && isMissing) return error(pointer, 'source.url-missing', 'is missing');
     if (PROVENANCE_FIELDS.has(field) && isMissing) return error(pointer, 'provenance.incomplete', 'is missing');
   }
   return error(pointer, 'record.invalid', issue.message);
+}
+
+/** JSON can escape half of a surrogate pair; canonical JSON cannot say it, so it must not get as far as the publisher. */
+function malformedTexts(value: unknown, pointer: string): RowError[] {
+  if (typeof value === 'string') {
+    return value.isWellFormed() ? [] : [error(pointer, 'record.invalid', 'holds half of a surrogate pair')];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => malformedTexts(inner, pointer + pointerOf([key])));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

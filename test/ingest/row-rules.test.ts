@@ -115,6 +115,13 @@ describe('refused by the shape', () => {
     ['30 February', { ...money, observedAt: '2026-02-30T00:00:00Z' }, ['record.invalid /observedAt']],
     ['no time', { ...money, observedAt: undefined }, ['provenance.incomplete /observedAt']],
     ['an empty label', { ...money, sourceLabel: '' }, ['provenance.incomplete /sourceLabel']],
+    ['a blank label', { ...money, sourceLabel: '  ' }, ['provenance.incomplete /sourceLabel']],
+    ['half of a surrogate pair', { ...money, sourceLabel: 'A \uD83C' }, ['record.invalid /sourceLabel']],
+    [
+      'half of a surrogate pair in a market',
+      { ...market, unit: { quantity: 1, of: '\uDC00' } },
+      ['record.invalid /unit/of'],
+    ],
     ['no confidence', { ...money, confidence: undefined }, ['provenance.incomplete /confidence']],
     ['a confidence of our own', { ...money, confidence: 'certain' }, ['record.invalid /confidence']],
     ['no URL', { ...money, sourceUrl: undefined }, ['source.url-missing /sourceUrl']],

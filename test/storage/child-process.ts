@@ -5,7 +5,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import type { PutCondition } from '../../storage/object-store.ts';
+import type { PutCondition, PutResult } from '../../storage/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { bodyOfGeneration, writeMetadata } from './child-bodies.ts';
 
@@ -59,11 +59,12 @@ const TASKS = {
     for (let generation = 1; ; generation++) {
       const body = bodyOfGeneration(generation);
       const metadata = writeMetadata(generation);
-      const [head] = await Promise.all([
+      const stored: PutResult[] = await Promise.all([
         objects.put('head.json', body, metadata, condition),
         objects.put(`pages/${generation % 5}/${generation}.json`, body, metadata, { kind: 'absent' }),
       ]);
-      if (head.kind !== 'stored') throw new Error('the only writer was refused');
+      const [head] = stored;
+      if (head?.kind !== 'stored') throw new Error('the only writer was refused');
       condition = { kind: 'matches', etag: head.etag };
       say(String(generation));
     }

@@ -1,5 +1,6 @@
-import { copyFile, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
@@ -100,11 +101,27 @@ describe('the object store in a directory', () => {
     expect(synced.splice(0)).toEqual(['folder']);
   });
 
-  test('syncs nothing twice at once, but waits for the folder that another put is making', async () => {
-    const objects = await openDirectoryObjects(await temporaryFolder());
-    const synced = await watchSyncs();
-    await Promise.all(['a', 'b', 'c'].map((name) => objects.put(`new/${name}`, bytes(name), metadataOf(1), absent)));
-    expect(synced.toSorted()).toEqual(['file', 'file', 'file', 'folder', 'folder', 'folder', 'folder']);
+  test('shows no object in a new folder before the name of that folder is durable, whoever made it', async () => {
+    const folder = await temporaryFolder();
+    const objects = await openDirectoryObjects(folder);
+    const above = await stat(join(folder, 'objects'));
+    const events: string[] = [];
+    const prototype = await fileHandlePrototype();
+    const sync = prototype.sync;
+    const watch = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof prototype) {
+      const { ino } = await this.stat();
+      // Slow enough for the other puts to overtake it, if they could.
+      if (ino === above.ino) await setTimeout(50);
+      await sync.call(this);
+      if (ino === above.ino) events.push('folder');
+    });
+    onTestFinished(() => watch.mockRestore());
+    const puts = ['a', 'b', 'c'].map(async (name) => {
+      await objects.put(`new/${name}`, bytes(name), metadataOf(1), absent);
+      events.push('object');
+    });
+    await Promise.all(puts);
+    expect(events).toEqual(['folder', 'object', 'object', 'object']);
   });
 
   test.each([

@@ -349,6 +349,10 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       ['an empty attempt id', () => transact([put('new', { kind: 'any' })], '')],
       ['a revision that is no integer', () => transact([put('new', { kind: 'any' }, null, 0.5)])],
       ['an item of more than 400 KB', () => transact([put('new', { kind: 'any' }, 'é'.repeat(205_000))])],
+      [
+        'more than 4 MB at once',
+        () => transact(many.slice(0, 11).map((c) => put(c.key.sort, c.if, 'x'.repeat(400_000)))),
+      ],
       ['101 keys', () => ledger.getMany(many.map((change) => change.key))],
       ['a limit of 0', () => ledger.query('shelf', { limit: 0 })],
       ['a limit of 1,001', () => ledger.query('shelf', { limit: 1001 })],

@@ -8,7 +8,7 @@ type Step =
   | { readonly do: 'query'; readonly options: QueryOptions };
 
 // Few, so that steps meet; and awkward, for order and prefixes.
-const sorts = fc.constantFrom('a', 'a/', 'a/b', 'b', '\uffff', '😀');
+const sorts = fc.constantFrom('a', 'a/', 'a/b', 'b', '\uffff', '\u{10000}', '😀');
 const attemptIds = fc.constantFrom('one', 'two', 'three');
 const small = fc.integer({ min: 0, max: 3 });
 
@@ -48,7 +48,7 @@ const step = (partition: string): fc.Arbitrary<Step> =>
     fc.record({
       do: fc.constant('query' as const),
       options: fc.record(
-        { prefix: sorts, after: sorts, descending: fc.boolean(), limit: fc.integer({ min: 1, max: 7 }) },
+        { prefix: sorts, after: sorts, descending: fc.boolean(), limit: fc.integer({ min: 1, max: 8 }) },
         { requiredKeys: ['limit'] },
       ) as fc.Arbitrary<QueryOptions>,
     }),
@@ -74,7 +74,7 @@ export function ledgerModelTest(ledger: () => Ledger): void {
             expect(next).toBe(expected.length > items.length ? items.at(-1)?.sort : null);
           }
         }
-        const keys = ['b', 'a', '😀', 'a/b'].map((sort) => ({ partition, sort }));
+        const keys = ['b', 'a', '😀', '\u{10000}', 'a/b'].map((sort) => ({ partition, sort }));
         expect(await ledger().getMany(keys)).toEqual(keys.map((key) => model.get(key.sort) ?? null));
       }),
     );

@@ -174,6 +174,26 @@ describe('the SQLite ledger', () => {
     expect(await ledger.transact([put('small')], { attemptId: 'small' })).toEqual({ committed: true });
   });
 
+  test('leaves no transaction open when it meets a corrupt item in one', async () => {
+    const path = await writtenLedger();
+    alter(path, `UPDATE items SET value = '{' WHERE sort = 'item-7'`);
+    const ledger = openSqliteLedger(path);
+    onTestFinished(() => ledger.close());
+    const refused = ledger.transact([put('new'), put('item-7')], { attemptId: 'meets it' });
+    await expect(refused).rejects.toBeInstanceOf(StorageCorrupt);
+    expect(await ledger.transact([put('new')], { attemptId: 'does not' })).toEqual({ committed: true });
+  });
+
+  test('ends a page of large items early, and says that more follow', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    onTestFinished(() => ledger.close());
+    for (const sort of ['1', '2', '3', '4', '5', '6']) {
+      await ledger.transact([put(sort, 'x'.repeat(300_000))], { attemptId: sort });
+    }
+    const { items, next } = await ledger.query('shelf', { limit: 6 });
+    expect([items.map((item) => item.sort), next]).toEqual([['1', '2', '3', '4'], '4']);
+  });
+
   test('syncs each commit to the disk before it is acknowledged', async () => {
     const { database } = await openWatched();
     const setting = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];

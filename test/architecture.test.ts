@@ -1,0 +1,302 @@
+/** The rules of the house that no compiler checks: who may import what, and what may be installed. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { transformSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** The part of the contract from which the edge router is built: constants and pure functions in a small language. */
+const EDGE_CONTRACT = ['limits', 'problems', 'public-objects', 'routes'].map((name) => `contract/${name}.ts`);
+
+/**
+ * Each top-level folder with TypeScript in it, and the places outside itself that it may import: folders or files.
+ * The order is that in which data flows, so an arrow that would point backwards has no row to stand in.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  storage: ['contract/'],
+  lambdas: ['contract/', 'storage/'],
+  publisher: ['contract/', 'storage/'],
+  infra: EDGE_CONTRACT,
+  sample: [],
+  embedded: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
+  cli: ['contract/', 'storage/', 'publisher/'],
+  site: ['contract/'],
+  bench: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
+  scripts: ['contract/', 'infra/'],
+  test: [''],
+};
+
+/** Folders whose code runs when only `dependencies` are installed, as before `npm start`. */
+const SHIPPED = ['contract', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
+
+const AWS_SDK_USERS = ['storage/'];
+
+/** `node:` modules that neither touch the world outside nor read a clock; a stream only passes on what it is given. */
+const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
+
+/** What reads a clock, chance, the environment or the network without an import. */
+const IMPURE = [
+  /\bDate\.now\b/,
+  /\bnew Date(?!\()/,
+  /\bnew Date\(\)/,
+  /(?<!new )\bDate\(/,
+  /\bperformance\./,
+  /\bMath\.random\b/,
+  /\brandom(UUID|Bytes|Int|FillSync)\b/,
+  /\bgetRandomValues\b/,
+  /\bprocess\./,
+  /\bfetch\(/,
+  /\bset(Timeout|Interval|Immediate)\(/,
+  /\bconsole\./,
+];
+
+const LINES_AT_MOST = 400;
+
+/**
+ * SPDX identifiers. All of them let Apache-2.0 code be built on the package and shipped with it. `MIT/X11` is an older
+ * spelling of MIT. What `npm start` installs is distributed in images and bundles, so its list is the shorter one.
+ */
+const LICENCES_TO_SHIP = [
+  'MIT',
+  'MIT/X11',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  '0BSD',
+];
+/** MPL-2.0 asks for the source of changed files; a development tool is neither changed nor distributed. */
+const LICENCES_OF_TOOLS = [...LICENCES_TO_SHIP, 'MPL-2.0', 'CC0-1.0', 'Python-2.0', 'CC-BY-4.0', 'Unlicense'];
+
+interface Import {
+  readonly file: string;
+  /** What stands between `import` and `from`; empty for dynamic imports and imports for effect. */
+  readonly clause: string;
+  readonly specifier: string;
+  /** The imported file, relative to the root; null for packages and `node:` modules. */
+  readonly target: string | null;
+}
+
+interface LockedPackage {
+  readonly version: string;
+  readonly resolved?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+}
+
+const manifest = readJson('package.json') as {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+  readonly allowScripts: Record<string, boolean>;
+};
+const lock = (readJson('package-lock.json') as { readonly packages: Record<string, LockedPackage> }).packages;
+const lockedPackages = Object.entries(lock).filter(([path]) => path !== '');
+
+const files = sourceFiles();
+const imports = files.filter((file) => file.endsWith('.ts')).flatMap(importsOf);
+
+describe('imports', () => {
+  it('are found in every form that TypeScript has', () => {
+    const source = [
+      "import './effect.ts';",
+      "import type { A } from '../contract/a.ts';",
+      "import {\n  b,\n  c,\n} from './b.ts';",
+      "export * from './d.ts';",
+      "export { e } from './e.ts';",
+      "const f = await import('./f.ts');",
+      "type G = import('./g.ts').G;",
+      "const h = require('./h.cjs');",
+    ].join('\n');
+    const specifiers = parseImports('publisher/x.ts', source).map(({ specifier }) => specifier);
+    expect(specifiers.sort()).toEqual(
+      ['../contract/a.ts', './b.ts', './d.ts', './e.ts', './effect.ts', './f.ts', './g.ts', './h.cjs'].sort(),
+    );
+  });
+
+  it('come from folders that are in the table', () => {
+    const folders = new Set(files.filter((file) => file.includes('/')).map(topFolder));
+    expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+  });
+
+  it.each(Object.entries(MAY_IMPORT))('of %s/ point only at %j and itself', (folder, allowed) => {
+    const own = imports.filter(({ file, target }) => target !== null && topFolder(file) === folder);
+    const places = [`${folder}/`, ...allowed];
+    expect(own.filter(({ target }) => !places.some((place) => target?.startsWith(place))).map(inWords)).toEqual([]);
+  });
+
+  it('of the files that the edge router is built from stay among them', () => {
+    expect(EDGE_CONTRACT.filter((file) => !files.includes(file))).toEqual([]);
+    const own = imports.filter(({ file }) => EDGE_CONTRACT.includes(file));
+    expect(own.filter(({ target }) => target === null || !EDGE_CONTRACT.includes(target)).map(inWords)).toEqual([]);
+  });
+
+  it('name files that exist, and packages that package.json names', () => {
+    const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+    const lost = imports.filter(({ specifier, target }) =>
+      target === null
+        ? !specifier.startsWith('node:') && !packages.includes(packageName(specifier))
+        : !existsSync(join(ROOT, target)),
+    );
+    expect(lost.map(inWords)).toEqual([]);
+  });
+
+  it('of shipped code name no development dependency, except for types', () => {
+    const shipped = imports.filter(({ file }) => SHIPPED.some((folder) => file.startsWith(`${folder}/`)));
+    const missing = shipped.filter(
+      ({ clause, specifier, target }) =>
+        target === null &&
+        !clause.startsWith('type ') &&
+        !isBuiltin(specifier) &&
+        !(packageName(specifier) in manifest.dependencies),
+    );
+    expect(missing.map(inWords)).toEqual([]);
+  });
+
+  it('of the AWS SDK are made only by adapters', () => {
+    const users = imports.filter(({ specifier }) => specifier.startsWith('@aws-sdk/'));
+    expect(users.filter(({ file }) => !AWS_SDK_USERS.some((place) => file.startsWith(place))).map(inWords)).toEqual([]);
+  });
+
+  // `import { z }` pulls every locale into a bundle: 444 KB instead of 91.
+  it('of zod are namespace imports', () => {
+    const named = imports.filter(
+      ({ clause, specifier }) => packageName(specifier) === 'zod' && clause.replace(/^type /, '') !== '* as z',
+    );
+    expect(named.map(inWords)).toEqual([]);
+  });
+});
+
+describe('contract/ is pure', () => {
+  it('imports no node: module that does I/O', () => {
+    const builtin = imports.filter(({ file, specifier }) => topFolder(file) === 'contract' && isBuiltin(specifier));
+    expect(builtin.filter(({ specifier }) => !PURE_NODE_MODULES.includes(specifier)).map(inWords)).toEqual([]);
+  });
+
+  it.each(files.filter((file) => topFolder(file) === 'contract'))(
+    '%s reads no clock, chance or environment',
+    (file) => {
+      // Without types and comments, so that a doc comment may speak of what the code must not do.
+      const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
+      expect(IMPURE.filter((pattern) => pattern.test(code)).map(String)).toEqual([]);
+    },
+  );
+});
+
+describe('files', () => {
+  it(`have at most ${LINES_AT_MOST} lines, tests apart`, () => {
+    const long = files.filter((file) => topFolder(file) !== 'test' && lines(file) > LINES_AT_MOST);
+    expect(long.map((file) => `${file}: ${lines(file)} lines`)).toEqual([]);
+  });
+});
+
+describe('dependencies', () => {
+  it('are pinned to exact versions', () => {
+    const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(version))).toEqual([]);
+  });
+
+  it('are the same in package.json and package-lock.json', () => {
+    expect(lock['']?.dependencies).toEqual(manifest.dependencies);
+    expect(lock['']?.devDependencies).toEqual(manifest.devDependencies);
+  });
+
+  it('come from whichever registry npm is told to use: the lock file names none', () => {
+    expect(lockedPackages.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path)).toEqual([]);
+  });
+
+  it('run an install script only after somebody decided about that version', () => {
+    const scripted = lockedPackages.filter(([, { hasInstallScript }]) => hasInstallScript);
+    const decided = scripted.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`);
+    expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(decided)].sort());
+  });
+
+  it.each(installedPackages('node_modules'))('%s has a licence that we can work with', (path) => {
+    const entry = lock[path];
+    const isTool = entry?.dev === true || entry?.devOptional === true;
+    const licence = licenceOf(readJson(`${path}/package.json`));
+    const allowed = isTool ? LICENCES_OF_TOOLS : LICENCES_TO_SHIP;
+    expect(licence, `${path} is under "${licence}", which is not on the list`).toSatisfy((expression: string) =>
+      expression.split(' OR ').some((choice) => choice.split(' AND ').every((name) => allowed.includes(name))),
+    );
+  });
+});
+
+/** Every file that people write code in, relative to the root. */
+function sourceFiles(): string[] {
+  const skipped = ['node_modules', 'cdk.out'];
+  return globSync('**/*.{ts,mjs}', { cwd: ROOT, exclude: (name) => skipped.includes(name) || name.startsWith('.') })
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort();
+}
+
+function importsOf(file: string): Import[] {
+  // This file spells imports of files that do not exist.
+  if (file === relative(ROOT, import.meta.filename)) return [];
+  return parseImports(file, read(file));
+}
+
+/** Static imports and re-exports start a line, as the formatter leaves them; dynamic ones may stand anywhere. */
+function parseImports(file: string, source: string): Import[] {
+  const statements = /^(?:import|export)\s+(?:([^'"`;]*?)\s+from\s+)?['"]([^'"]+)['"]/gm;
+  const calls = /\b(?:import|require|require\.resolve)\(\s*['"`]([^'"`]+)['"`]/g;
+  return [
+    ...[...source.matchAll(statements)].map((match) => ({ clause: match[1] ?? '', specifier: match[2] ?? '' })),
+    ...[...source.matchAll(calls)].map((match) => ({ clause: '', specifier: match[1] ?? '' })),
+  ].map(({ clause, specifier }) => ({
+    file,
+    clause,
+    specifier,
+    target: specifier.startsWith('.') ? relative(ROOT, join(ROOT, dirname(file), specifier)) : null,
+  }));
+}
+
+function inWords({ file, specifier }: Import): string {
+  return `${file} imports ${specifier}`;
+}
+
+function topFolder(file: string): string {
+  return file.slice(0, file.indexOf('/'));
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** Paths of all installed packages, scoped and nested ones too, e.g. `node_modules/a/node_modules/@b/c`. */
+function installedPackages(folder: string): string[] {
+  const candidates = globSync([`${folder}/[!.@]*`, `${folder}/@*/*`], { cwd: ROOT });
+  return candidates
+    .filter((path) => existsSync(join(ROOT, path, 'package.json')))
+    .flatMap((path) => [path, ...installedPackages(`${path}/node_modules`)])
+    .sort();
+}
+
+/** The SPDX expression, without parentheses; in old packages an object or a list of objects says it. */
+function licenceOf(manifest: unknown): string {
+  const { license, licenses } = manifest as { license?: unknown; licenses?: unknown };
+  const stated = [license ?? licenses ?? 'none'].flat() as (string | { type: string })[];
+  const names = stated.map((entry) => (typeof entry === 'string' ? entry : entry.type));
+  return names.join(' OR ').replaceAll(/[()]/g, '');
+}
+
+function lines(file: string): number {
+  return read(file).trimEnd().split('\n').length;
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(read(file));
+}

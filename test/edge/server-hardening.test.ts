@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
+
+const GOLD_URL = '/api/v1/markets/gold-usd';
+const BODY = '{"slug":"gold-usd"}';
+
+let edge: Edge;
+
+beforeAll(async () => {
+  edge = await startEdge({ limits: { headersTimeoutMs: 200, checkIntervalMs: 25, idleTimeoutMs: 1_000 } });
+  edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
+});
+afterAll(() => edge.close());
+
+const H = 'Host: localhost\r\n';
+
+describe('what is refused, and that nothing else is answered on its connection', () => {
+  test.each<[string, string, number, string]>([
+    // Host: exactly one in HTTP/1.1.
+    ['no Host', `GET ${GOLD_URL} HTTP/1.1\r\n\r\n`, 400, 'invalid-request'],
+    ['two Hosts', `GET ${GOLD_URL} HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n`, 400, 'invalid-request'],
+    ['the same Host twice', `GET ${GOLD_URL} HTTP/1.1\r\n${H}${H}\r\n`, 400, 'invalid-request'],
+    ['two Hosts in HTTP/1.0', `GET ${GOLD_URL} HTTP/1.0\r\n${H}${H}\r\n`, 400, 'invalid-request'],
+    ['a Host that is none', `GET ${GOLD_URL} HTTP/1.1\r\nHost: a b/c\r\n\r\n`, 400, 'invalid-request'],
+    // Bodies.
+    ['a body by length', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, 413, 'content-too-large'],
+    ['HEAD with a body', `HEAD ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, 413, ''],
+    [
+      'a body in chunks',
+      `GET ${GOLD_URL} HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+      413,
+      'content-too-large',
+    ],
+    [
+      'a body that is announced and expected',
+      `GET ${GOLD_URL} HTTP/1.1\r\n${H}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
+      413,
+      'content-too-large',
+    ],
+    ['an odd coding', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Transfer-Encoding: xchunked\r\n\r\n`, 400, 'invalid-request'],
+    ['gzip as coding', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Transfer-Encoding: gzip\r\n\r\n`, 400, 'invalid-request'],
+    [
+      'gzip before chunked',
+      `GET ${GOLD_URL} HTTP/1.1\r\n${H}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+      400,
+      'invalid-request',
+    ],
+    [
+      'a length and chunks',
+      `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+      'invalid-request',
+    ],
+    [
+      'two lengths',
+      `GET ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 0\r\nContent-Length: 3\r\n\r\nabc`,
+      400,
+      'invalid-request',
+    ],
+    ['a negative length', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: -1\r\n\r\n`, 400, 'invalid-request'],
+    [
+      'a write with a body',
+      `POST ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 48\r\n\r\nGET ${GOLD_URL} HTTP/1.1\r\n\r\n`,
+      405,
+      'method-not-allowed',
+    ],
+    // Not HTTP/1.
+    ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00', 400, 'invalid-request'],
+    ['HTTP/0.9', `GET ${GOLD_URL}\r\n\r\n`, 400, 'invalid-request'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid-request'],
+    ['an unknown method', `BREW ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 400, 'invalid-request'],
+    ['a space in the URL', `GET ${GOLD_URL} x HTTP/1.1\r\n${H}\r\n`, 400, 'invalid-request'],
+    ['a space before the colon', `GET ${GOLD_URL} HTTP/1.1\r\n${H}X : y\r\n\r\n`, 400, 'invalid-request'],
+    ['a folded field', `GET ${GOLD_URL} HTTP/1.1\r\n${H}X: y\r\n z\r\n\r\n`, 400, 'invalid-request'],
+    ['a bare line feed', `GET ${GOLD_URL} HTTP/1.1\n${H}\n`, 400, 'invalid-request'],
+    ['a zero byte', `GET ${GOLD_URL} HTTP/1.1\r\n${H}X: a\0b\r\n\r\n`, 400, 'invalid-request'],
+    // Too large.
+    [
+      'a long field',
+      `GET ${GOLD_URL} HTTP/1.1\r\n${H}X: ${'y'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'header-fields-too-large',
+    ],
+    ['many fields', `GET ${GOLD_URL} HTTP/1.1\r\n${H}${'X: y\r\n'.repeat(100)}\r\n`, 431, 'header-fields-too-large'],
+    ['more fields', `GET ${GOLD_URL} HTTP/1.1\r\n${H}${'X: y\r\n'.repeat(900)}\r\n`, 431, 'header-fields-too-large'],
+    ['a URL beyond all limits', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${H}\r\n`, 414, 'uri-too-long'],
+    // Too slow.
+    ['half a request line', 'GET /api', 408, 'request-timeout'],
+    ['half a head', `GET ${GOLD_URL} HTTP/1.1\r\n${H}`, 408, 'request-timeout'],
+    // Not a proxy.
+    ['CONNECT', `CONNECT localhost:443 HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
+  ])('%s', async (_title, bytes, status, code) => {
+    const follower = status === 408 ? '' : `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
+    const text = await converse(edge, bytes + follower);
+    const reply = parseReply(text);
+    expect(reply.status).toBe(status);
+    expect(reply.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      connection: 'close',
+    });
+    expect(Date.parse(reply.headers.date as string)).not.toBeNaN();
+    expect(reply.headers.allow).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : undefined);
+    if (code === '') expect(reply.body.length).toBe(0);
+    else {
+      expect(JSON.parse(reply.body.toString())).toMatchObject({ status, code, type: `/problems/${code}` });
+      expect(reply.headers['content-length']).toBe(String(reply.body.length));
+    }
+  });
+
+  test('a connection on which nothing is sent is closed', async () => {
+    expect(parseReply(await converse(edge, '')).status).toBe(408);
+  });
+
+  test('after garbage in a pipeline no answer takes the place of one that is owed', async () => {
+    const gate = Promise.withResolvers<void>();
+    edge.objects.gate = gate.promise;
+    edge.clock.advanceSeconds(15);
+    const text = await converse(edge, `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\nnonsense\r\n\r\n`);
+    edge.objects.gate = null;
+    gate.resolve();
+    expect(text).toBe('');
+  });
+
+  test('the server goes on serving after all of this', async () => {
+    expect(await ask(edge, GOLD_URL)).toMatchObject({ status: 200, body: Buffer.from(BODY) });
+  });
+});
+
+describe('what is unusual and served', () => {
+  test.each<[string, string]>([
+    ['HTTP/1.0 without Host', `GET ${GOLD_URL} HTTP/1.0\r\n\r\n`],
+    ['an absolute URL', `GET http://localhost${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`],
+    ['an absolute URL in capitals', `GET HTTPS://LOCALHOST:1${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`],
+    ['an empty Host', `GET ${GOLD_URL} HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n`],
+    ['an IPv6 Host', `GET ${GOLD_URL} HTTP/1.1\r\nHost: [::1]:8787\r\nConnection: close\r\n\r\n`],
+    ['a length of 0', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 0\r\nConnection: close\r\n\r\n`],
+    ['an unknown expectation', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Expect: x\r\nConnection: close\r\n\r\n`],
+    ['an offer to upgrade', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Upgrade: h2c\r\nConnection: close, upgrade\r\n\r\n`],
+    ['a hundred fields', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n${'X: y\r\n'.repeat(98)}\r\n`],
+    ['empty lines before it', `\r\n\r\nGET ${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`],
+  ])('%s', async (_title, bytes) => {
+    const reply = parseReply(await converse(edge, bytes));
+    expect(reply).toMatchObject({ status: 200, body: Buffer.from(BODY) });
+  });
+
+  test.each([
+    ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 204],
+    ['GET *', `GET * HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
+    ['an absolute URL without a path', `GET http://localhost HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
+    ['an absolute URL of another scheme', `GET ftp://x/ HTTP/1.1\r\n${H}Connection: close\r\n\r\n`, 404],
+    ['a connection that is kept in HTTP/1.0', `GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nX`, 404],
+  ])('%s gets the answer of the router', async (_title, bytes, status) => {
+    expect(parseReply(await converse(edge, bytes)).status).toBe(status);
+  });
+
+  test('a pipeline is answered in order, whatever has to wait for the store', async () => {
+    edge.clock.advanceSeconds(15);
+    const urls = [GOLD_URL, '/nowhere', '/healthz', GOLD_URL, '/api/v1/markets?x', '/api/v1/markets/no-such'];
+    const last = `GET ${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
+    const text = await converse(edge, urls.map((url) => `GET ${url} HTTP/1.1\r\n${H}\r\n`).join('') + last);
+    const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), (match) => Number(match[1]));
+    expect(statuses).toEqual([200, 404, 200, 200, 400, 404, 200]);
+  });
+});
+
+test('a reader that does not drain is cut off', async () => {
+  edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(5_000_000));
+  const socket = connect(edge.port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(`GET /api/v1/snapshot HTTP/1.1\r\n${H}\r\n`.repeat(20));
+  await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+  socket.destroy();
+}, 20_000);
+
+function connections(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    edge.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+}

@@ -1,0 +1,75 @@
+/** Storage in which every operation is numbered, and one of them goes wrong in a chosen way. */
+import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+
+/** The process is gone: nothing that it does from here on has an effect. Never caught by the code under test. */
+export class ProcessDied extends Error {
+  override readonly name = 'ProcessDied';
+}
+
+export interface Operation {
+  /** E.g. `objects.put public/api/v1/markets.json`. */
+  readonly what: string;
+  readonly isWrite: boolean;
+  /** Does it, on the storage beneath. */
+  readonly run: () => Promise<unknown>;
+}
+
+/** What happens at one operation, in place of simply doing it. */
+export type Fault = (operation: Operation) => Promise<unknown>;
+
+/** Fails and has had no effect. */
+export const failsWithoutEffect: Fault = async ({ what }) => {
+  throw new StorageUnavailable(`${what}: injected, without effect`);
+};
+
+/** Has its effect, and the answer is lost. */
+export const failsWithEffect: Fault = async ({ what, run }) => {
+  await run();
+  throw new StorageUnavailable(`${what}: injected, with effect`);
+};
+
+/** Has its effect, and is the last thing that the process does. */
+export const diesAfter: Fault = async ({ what, run }) => {
+  await run();
+  throw new ProcessDied(what);
+};
+
+export interface FaultyStorage {
+  readonly ledger: Ledger;
+  readonly objects: ObjectStore;
+  /** What was done, in order. */
+  readonly operations: readonly Operation[];
+}
+
+const WRITES: readonly string[] = ['transact', 'put', 'delete'];
+
+/** Wraps both ports. `fault` happens at operation number `at`, counted from 0; the others are done. */
+export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number, fault: Fault): FaultyStorage {
+  const operations: Operation[] = [];
+  let died = false;
+  const wrap = <Port extends object>(name: string, port: Port): Port =>
+    new Proxy(port, {
+      get: (target, method) => {
+        const call = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
+        return async (...args: unknown[]) => {
+          if (died) throw new ProcessDied('after its death');
+          const run = () => call.apply(target, args);
+          const operation = { what: describe(name, String(method), args[0]), isWrite: WRITES.includes(String(method)), run };
+          const number = operations.push(operation) - 1;
+          if (number !== at) return await run();
+          try {
+            return await fault(operation);
+          } catch (error) {
+            if (error instanceof ProcessDied) died = true;
+            throw error;
+          }
+        };
+      },
+    });
+  return { ledger: wrap('ledger', ledger), objects: wrap('objects', objects), operations };
+}
+
+function describe(port: string, method: string, argument: unknown): string {
+  return `${port}.${method} ${typeof argument === 'string' ? argument : JSON.stringify(argument)?.slice(0, 120)}`;
+}

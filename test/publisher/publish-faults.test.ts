@@ -1,0 +1,162 @@
+/** Every storage operation of a publish goes wrong in every way, and readers never notice. */
+import { describe, expect, test } from 'vitest';
+import { publish } from '../../publisher/publish.ts';
+import { Superseded } from '../../publisher/errors.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { dirtyMarketKey, marketIndexKey, marketKey } from '../../storage/records.ts';
+import { diesAfter, type Fault, failsWithEffect, failsWithoutEffect, faultyStorage, ProcessDied } from './faulty-storage.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+
+const NO_FAULT: Fault = ({ run }) => run();
+
+/** A published generation, and then all kinds of changes at once: 4 pages of markets, histories with closed pages. */
+async function worldWithChanges(): Promise<World> {
+  const world = createWorld();
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+  await world.ingest(slugs.map((slug) => market(slug)));
+  await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 1)]);
+  await publish(world.dependencies);
+  await world.ingest([price('b', 9, 900), price('h', 0, null)]);
+  await world.ingest([price('e', 1, -5)], 'correct');
+  await world.ingest([market('bb'), price('bb', 0, 1)]);
+  await removeMarket(world, 'i');
+  return world;
+}
+
+/** The generation after that. */
+async function changeAgain(world: World): Promise<void> {
+  await world.ingest([price('b', 10, 1000), price('c', 0, 3)]);
+  await world.ingest([price('e', 1, -6)], 'correct');
+}
+
+function days(slug: string, count: number) {
+  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
+}
+
+async function removeMarket({ ledger, dependencies }: World, slug: string): Promise<void> {
+  const any = { kind: 'any' } as const;
+  await ledger.transact(
+    [
+      { kind: 'delete', key: marketKey(slug), if: any },
+      { kind: 'delete', key: marketIndexKey(slug), if: any },
+      { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: any },
+    ],
+    { attemptId: dependencies.newAttemptId() },
+  );
+}
+
+async function expectVerified(world: World, settled: boolean): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled });
+  expect(report.findings).toEqual([]);
+}
+
+/** Publishes through other storage; gives the error that the publisher met, which must be one that it may meet. */
+async function publishThrough(world: World, ledger: Ledger, objects: ObjectStore): Promise<unknown> {
+  const dependencies = dependenciesOn(ledger, objects, world.clock);
+  const error = await publish(dependencies).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  const known = [StorageUnavailable, Superseded, ProcessDied];
+  if (error !== null && !known.some((kind) => error instanceof kind)) throw error;
+  return error;
+}
+
+async function publishWithFault(world: World, at: number, fault: Fault): Promise<void> {
+  const faulty = faultyStorage(world.ledger, world.objects, at, fault);
+  await publishThrough(world, faulty.ledger, faulty.objects);
+}
+
+const undisturbed = await worldWithChanges();
+const recording = faultyStorage(undisturbed.ledger, undisturbed.objects, -1, NO_FAULT);
+await publishThrough(undisturbed, recording.ledger, recording.objects);
+const operations = recording.operations.map(({ what, isWrite }, number) => ({ number, what, isWrite }));
+const expectedBytes = publicObjects(undisturbed.objects);
+await changeAgain(undisturbed);
+await publish(undisturbed.dependencies);
+const expectedBytesAfterNext = publicObjects(undisturbed.objects);
+
+const faults: readonly { readonly name: string; readonly fault: Fault }[] = [
+  { name: 'fails without effect', fault: failsWithoutEffect },
+  { name: 'fails with effect', fault: failsWithEffect },
+  { name: 'is the last before the process dies', fault: diesAfter },
+];
+
+test('the publish that is disturbed here touches every kind of object and both ports', () => {
+  const done = operations.map(({ what }) => what);
+  for (const part of ['markets.json', '/market-pages/', '/history-pages/', '/histories/', 'snapshot', 'redo/', 'delete']) {
+    expect(done.some((what) => what.includes(part))).toBe(true);
+  }
+  expect(operations.length).toBeGreaterThan(50);
+});
+
+describe.each(faults)('when a storage operation $name, readers see whole generations and the next publish mends it', ({ fault }) => {
+  test.each(operations)('$number: $what', async ({ number }) => {
+    const world = await worldWithChanges();
+    await publishWithFault(world, number, fault);
+    await expectVerified(world, false);
+
+    await publish(world.dependencies);
+    await expectVerified(world, true);
+    expect(publicObjects(world.objects)).toEqual(expectedBytes);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+  });
+});
+
+describe('when a second publisher does all of the work before an operation of the first, both end at the same bytes', () => {
+  test.each(operations)('$number: $what', async ({ number }) => {
+    const world = await worldWithChanges();
+    await publishWithFault(world, number, async ({ run }) => {
+      await publish(dependenciesOn(world.ledger, world.objects, world.clock));
+      return await run();
+    });
+    await expectVerified(world, true);
+    expect(publicObjects(world.objects)).toEqual(expectedBytes);
+  });
+});
+
+describe('when the next generation is published before an operation of the first publisher, the newer one stays', () => {
+  test.each(operations)('$number: $what', async ({ number }) => {
+    const world = await worldWithChanges();
+    await publishWithFault(world, number, async ({ run }) => {
+      const rival = dependenciesOn(world.ledger, world.objects, world.clock);
+      await publish(rival);
+      await changeAgain(world);
+      await publish(rival);
+      return await run();
+    });
+    await expectVerified(world, true);
+    expect(publicObjects(world.objects)).toEqual(expectedBytesAfterNext);
+  });
+});
+
+describe('when a write lands only after the next generation, it changes nothing', () => {
+  test.each(operations.filter(({ isWrite }) => isWrite))('$number: $what', async ({ number }) => {
+    const world = await worldWithChanges();
+    let land: () => Promise<unknown> = async () => null;
+    await publishWithFault(world, number, async ({ what, run }) => {
+      land = run;
+      throw new StorageUnavailable(`${what}: still on its way`);
+    });
+    await publish(world.dependencies);
+    await changeAgain(world);
+    await publish(world.dependencies);
+    await land();
+    await expectVerified(world, true);
+    expect(publicObjects(world.objects)).toEqual(expectedBytesAfterNext);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+  });
+});
+
+describe('between any two storage operations of a publish, what readers can reach is whole', () => {
+  test.each(operations)('$number: $what', async ({ number }) => {
+    const world = await worldWithChanges();
+    await publishWithFault(world, number, async ({ run }) => {
+      await expectVerified(world, false);
+      return await run();
+    });
+    expect(publicObjects(world.objects)).toEqual(expectedBytes);
+  });
+});

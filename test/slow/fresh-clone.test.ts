@@ -1,0 +1,253 @@
+/**
+ * The two README commands on a machine that has Node, npm and git, in a clone that has just been made.
+ * It clones HEAD: what is tested is what is committed, not what lies in the work tree.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { collectionSchema, type Market, marketSchema, type Snapshot, snapshotSchema } from '../../contract/market.ts';
+import { observationSchema } from '../../contract/metric.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
+/** What only a start that found its data in place prints. */
+const RESUMED = /resum/i;
+const SAMPLE_MARKETS = 175;
+const NPM_CHATTER = /^npm /;
+const INTERRUPT_PATIENCE_MS = 10_000;
+
+const marketsPageSchema = collectionSchema(marketSchema);
+const historyPageSchema = collectionSchema(observationSchema);
+
+let folder: string;
+let clone: string;
+const running = new Set<ChildProcess>();
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-fresh-clone-'));
+  clone = join(folder, 'tidemark');
+  execFileSync('git', ['clone', '--quiet', '--no-local', ROOT, clone], { stdio: ['ignore', 'ignore', 'inherit'] });
+});
+
+afterEach(async () => {
+  await Promise.all([...running].map((child) => killHard(child)));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('npm start in a fresh clone', () => {
+  let first: Snapshot;
+
+  it('installs what is missing, ingests the sample, publishes and serves it, and ends cleanly at Ctrl-C', async () => {
+    const server = await startServer();
+    first = await getSnapshot(server.baseUrl);
+    expect(first.counts.markets).toBe(SAMPLE_MARKETS);
+
+    const markets = await walkMarkets(server.baseUrl);
+    expect(new Set(markets.map(({ slug }) => slug)).size).toBe(markets.length);
+    expect(markets).toHaveLength(first.counts.markets);
+
+    let observations = 0;
+    for (const listed of markets) {
+      const market = await getJson(`${server.baseUrl}${MARKETS_URL}/${listed.slug}`, marketSchema);
+      expect(market).toEqual(listed);
+      const history = await walk(`${server.baseUrl}${market.history.href}`, historyPageSchema);
+      expect(history).toHaveLength(market.history.count);
+      observations += history.length;
+    }
+    expect(observations).toBe(first.counts.observations);
+
+    expect(await server.interrupt()).toBe(0);
+  });
+
+  it('resumes at the next start with the same generation, without ingesting', async () => {
+    const server = await startServer();
+    expect(server.output()).toMatch(RESUMED);
+    expect(await getSnapshot(server.baseUrl)).toEqual(first);
+    expect(await server.interrupt()).toBe(0);
+  });
+
+  it('resumes after kill -9', async () => {
+    const killed = await startServer();
+    await killHard(killed.child);
+    const server = await startServer();
+    expect(await getSnapshot(server.baseUrl)).toEqual(first);
+    expect(await server.interrupt()).toBe(0);
+  });
+
+  it('finishes what a first start that was killed in the middle had begun', async () => {
+    const environment = { TIDEMARK_DATA: join(folder, 'interrupted') };
+    const child = spawnNpm(['start'], { PORT: '0', ...environment });
+    // The first line that is not npm's own announcement of the script: the work has begun.
+    await firstOutput(child, /^(?!>|npm |\s*$).+/m);
+    await killHard(child);
+
+    const server = await startServer(environment);
+    const snapshot = await getSnapshot(server.baseUrl);
+    expect(snapshot.counts).toEqual(first.counts);
+    expect(snapshot.listDigest).toBe(first.listDigest);
+    expect(await server.interrupt()).toBe(0);
+  });
+
+  it('says in one line that the port is in use, and fails', async () => {
+    const other = createServer();
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const address = other.address();
+    if (address === null || typeof address === 'string') throw new Error('the other server has no port');
+    try {
+      const { exitCode, errors } = await finish(spawnNpm(['start'], { PORT: String(address.port) }));
+      expect(exitCode).not.toBe(0);
+      const lines = errors.split('\n').filter((line) => line !== '' && !NPM_CHATTER.test(line));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain(String(address.port));
+    } finally {
+      other.close();
+    }
+  });
+});
+
+describe('npm test in a fresh clone', () => {
+  // Without the slow tests: this one would clone itself for ever.
+  it('installs what is missing, runs everything, and ends with the counts', async () => {
+    const { exitCode, output } = await finish(spawnNpm(['test'], { TIDEMARK_SKIP_SLOW: '1' }));
+    expect(output.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed(, \d+ skipped)?$/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('leaves the clone as git knows it', () => {
+    expect(execFileSync('git', ['status', '--porcelain'], { cwd: clone, encoding: 'utf8' })).toBe('');
+  });
+});
+
+/**
+ * The environment of somebody who has just opened a terminal: nothing of this test run's npm, Vitest or project, and
+ * not its Node 24. What npm needs to reach its registry stays; its own configuration lies in HOME.
+ */
+function freshEnvironment(): Record<string, string> {
+  const kept = /^(HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SHELL|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS)$/i;
+  const npmKept = /^npm_config_(registry|userconfig|globalconfig|cafile)$/i;
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && (kept.test(name) || npmKept.test(name))) environment[name] = value;
+  }
+  const path = (process.env.PATH ?? '').split(delimiter);
+  environment.PATH = path.filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry)).join(delimiter);
+  return environment;
+}
+
+/** In a process group of its own, so that a signal reaches npm and its children together, as a terminal sends it. */
+function spawnNpm(args: readonly string[], environment: Readonly<Record<string, string>>): ChildProcess {
+  const child = spawn('npm', args, {
+    cwd: clone,
+    detached: true,
+    env: { ...freshEnvironment(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+async function startServer(environment: Readonly<Record<string, string>> = {}) {
+  const child = spawnNpm(['start'], { PORT: '0', ...environment });
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  const baseUrl = await firstOutput(child, BASE_URL);
+  return {
+    child,
+    baseUrl,
+    output: () => output,
+    /** Ctrl-C. Resolves to the exit code. */
+    interrupt: async (): Promise<number | null> => {
+      const closed = once(child, 'close', { signal: AbortSignal.timeout(INTERRUPT_PATIENCE_MS) });
+      signalGroup(child, 'SIGINT');
+      const [exitCode] = await closed;
+      return exitCode;
+    },
+  };
+}
+
+/** The first match in what a process prints; rejects with everything that it printed when it ends without one. */
+function firstOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    let errors = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString('utf8');
+      const match = pattern.exec(printed);
+      if (match) resolve(match[0]);
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      errors += chunk.toString('utf8');
+    });
+    child.once('close', (code) => reject(new Error(`it ended with ${code} and printed:\n${printed}\n${errors}`)));
+  });
+}
+
+async function finish(child: ChildProcess): Promise<{ exitCode: number | null; output: string; errors: string }> {
+  let output = '';
+  let errors = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString('utf8');
+  });
+  const [exitCode] = await once(child, 'close');
+  return { exitCode, output, errors };
+}
+
+async function killHard(child: ChildProcess): Promise<void> {
+  if (!running.has(child)) return;
+  const closed = once(child, 'close');
+  signalGroup(child, 'SIGKILL');
+  await closed;
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) throw new Error('npm was not started');
+  process.kill(-child.pid, signal);
+}
+
+function walkMarkets(baseUrl: string): Promise<Market[]> {
+  return walk(`${baseUrl}${MARKETS_URL}`, marketsPageSchema);
+}
+
+/** Every item of a collection, from its first page to its last. */
+async function walk<Item>(
+  url: string,
+  schema: z.ZodType<{ data: Item[]; page: { nextCursor: string | null } }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { data: Item[]; page: { nextCursor: string | null } } = await getJson(
+      cursor === null ? url : `${url}?cursor=${cursor}`,
+      schema,
+    );
+    items.push(...page.data);
+    cursor = page.page.nextCursor;
+  } while (cursor !== null);
+  return items;
+}
+
+function getSnapshot(baseUrl: string): Promise<Snapshot> {
+  return getJson(`${baseUrl}${SNAPSHOT_URL}`, snapshotSchema);
+}
+
+async function getJson<Body>(url: string, schema: z.ZodType<Body>): Promise<Body> {
+  const response = await fetch(url);
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${body}`);
+  return schema.parse(JSON.parse(body));
+}
