@@ -30,7 +30,7 @@ export const ACTIVE_BY_EXPONENT: readonly (readonly [exponent: number, codes: st
  */
 export const WITHDRAWN = `
 ADP 0 2001-12-31
-AFA 2 2002-12-31
+AFA 2 2002-10-06
 ANG 2 2025-03-30
 AOK 2 1990-09-24
 AON 2 1995-06-30

@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REPORT_FILE_VARIABLE, type TestReport } from './vitest-report.ts';
+import { REPORT_FILE_VARIABLE, type SkippedTest, type TestReport } from './vitest-report.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MODULES = join(ROOT, 'node_modules');
@@ -30,7 +30,7 @@ if (includesSlowTests()) steps.push({ name: 'slow tests', run: () => vitest('slo
 
 let passed = 0;
 let failed = 0;
-const skipped: TestReport['skipped'][number][] = [];
+const skipped: SkippedTest[] = [];
 for (const { name, run } of steps) {
   const startedAt = performance.now();
   const outcome = await run();
@@ -41,7 +41,7 @@ for (const { name, run } of steps) {
   failed += outcome.failed;
   skipped.push(...outcome.skipped);
 }
-for (const { name, reason } of skipped) console.log(`skipped: ${name} (${reason})`);
+for (const { name, reason } of skipped) console.log(`skipped: ${name}${reason === null ? '' : ` (${reason})`}`);
 console.log(counts(passed, failed, skipped.length));
 process.exitCode = failed > 0 ? 1 : 0;
 
@@ -65,7 +65,13 @@ async function vitest(set: 'fast' | 'slow'): Promise<Outcome> {
   const file = join(folder, 'report.json');
   try {
     const { exitCode, output } = await runNode(
-      [join(MODULES, 'vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=./scripts/vitest-report.ts'],
+      [
+        join(MODULES, 'vitest/vitest.mjs'),
+        'run',
+        '--silent=passed-only',
+        '--reporter=dot',
+        '--reporter=./scripts/vitest-report.ts',
+      ],
       { TIDEMARK_TESTS: set, [REPORT_FILE_VARIABLE]: file },
     );
     const report = readReport(file);

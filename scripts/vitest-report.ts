@@ -9,13 +9,19 @@ export interface TestReport {
   readonly passed: number;
   /** Tests that failed, and whatever failed outside a test: a file that does not load, a hook, a stray rejection. */
   readonly failed: number;
-  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly skipped: readonly SkippedTest[];
+}
+
+export interface SkippedTest {
+  readonly name: string;
+  /** What `context.skip` was told; null for tests that say in their names when they are skipped. */
+  readonly reason: string | null;
 }
 
 /** Vitest makes an instance of a reporter file's default export. */
 export default class VitestReport implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as { name: string; reason: string }[] };
+    const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as SkippedTest[] };
     for (const module of modules) {
       for (const suite of [module, ...module.children.allSuites()]) report.failed += suite.errors().length;
       for (const test of module.children.allTests()) {
@@ -24,7 +30,7 @@ export default class VitestReport implements Reporter {
         else if (result.state === 'skipped') {
           report.skipped.push({
             name: `${module.relativeModuleId} > ${test.fullName}`,
-            reason: result.note ?? 'no reason given',
+            reason: result.note ?? null,
           });
         } else report.failed++;
       }

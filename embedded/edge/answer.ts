@@ -4,10 +4,10 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problem } from '../../contract/problems.ts';
 import type { ObjectCache } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
-import { announcesBody, framingFault, originForm } from './framing.ts';
+import { originForm } from './framing.ts';
 import type { Representation } from './representation.ts';
-import { CLOSE, cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
-import type { Route, Routed } from './router-sandbox.ts';
+import { cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
+import type { Route } from './router-sandbox.ts';
 
 /** What `GET /healthz` says: `body` as it is, with 200 when healthy and 503 when not. */
 export interface HealthReport {
@@ -20,7 +20,6 @@ export interface AnswerOptions {
   readonly cache: ObjectCache<Representation>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  readonly maxHeaderCount: number;
   readonly health: () => HealthReport | Promise<HealthReport>;
 }
 
@@ -28,21 +27,16 @@ export interface AnswerOptions {
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, cache, nowMs, maxHeaderCount, health } = options;
+  const { route, cache, nowMs, health } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
-    const fault = framingFault(request, maxHeaderCount);
-    if (fault !== null) {
-      sendProblem(request, response, fault, CLOSE);
-      return null;
-    }
     const target = originForm(request.url as string);
     if (target === '/healthz' && (request.method === 'GET' || request.method === 'HEAD')) {
       return sendHealth(request, response);
     }
     const routed = route(request.method as string, target);
     if (routed.kind === 'answer') {
-      sendRouted(request, response, routed);
+      sendAnswer(request, response, routed.status, routed.headers, routed.body);
       return null;
     }
     const { key } = routed;
@@ -89,14 +83,4 @@ export function createAnswer(options: AnswerOptions): Answer {
 function codingFor(request: IncomingMessage, representation: Representation): Coding {
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   return chooseCoding(acceptEncoding, representation.identity.sizeBytes);
-}
-
-function sendRouted(
-  request: IncomingMessage,
-  response: ServerResponse,
-  routed: Extract<Routed, { kind: 'answer' }>,
-): void {
-  // A body that nobody reads would be taken for the next request.
-  const headers = announcesBody(request) ? [...routed.headers, ...CLOSE] : routed.headers;
-  sendAnswer(request, response, routed.status, headers, routed.body);
 }

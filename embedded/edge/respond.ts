@@ -7,9 +7,6 @@ import type { Provenance } from './cache.ts';
 import { matchesIfNoneMatch } from './conditional.ts';
 import type { FieldList, Representation, Variant } from './representation.ts';
 
-/** Ends the connection after this answer. */
-export const CLOSE: FieldList = ['Connection', 'close'];
-
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null when there is nothing to serve; without a
  * question to the store the answer is then neither a hit nor forwarded.

@@ -12,6 +12,7 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, writeLastAnswer } from './client-errors.ts';
+import { announcesBody, framingFault } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -41,7 +42,7 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, maxHeaderCount: limits.maxHeaderCount, health });
+  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health });
   /**
    * Connections whose last answer has been given. node:http goes on parsing what follows it in the same packet, and
    * would answer that too, although where a request begins there is in doubt (RFC 9112, section 9.6).
@@ -54,7 +55,13 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     const { socket } = request;
     if (finished.has(socket)) return;
     try {
-      if (!response.shouldKeepAlive || framing) finished.add(socket);
+      const fault = framingFault(request, limits.maxHeaderCount);
+      if (fault !== null || announcesBody(request)) response.shouldKeepAlive = false;
+      if (!response.shouldKeepAlive) finished.add(socket);
+      if (fault !== null) {
+        sendProblem(request, response, fault);
+        return;
+      }
       const later = answer(request, response);
       if (later === null) return;
       owed.set(socket, (owed.get(socket) ?? 0) + 1);
@@ -73,11 +80,11 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
-    // A connection that has had its last answer, or whose client has gone.
-    if (!socket.writable) return;
+    if (finished.has(socket)) return;
+    finished.add(socket);
     const document = clientErrorProblem(error);
     // While an earlier request of the pipeline waits, an answer written here would be taken for its own.
-    if (document === null || (owed.get(socket) ?? 0) > 0) socket.destroy();
+    if (document === null || !socket.writable || (owed.get(socket) ?? 0) > 0) socket.destroy();
     else writeLastAnswer(socket, document);
   }
 

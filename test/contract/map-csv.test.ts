@@ -134,6 +134,13 @@ describe('rows become records', () => {
     ]);
   });
 
+  test('an asserted zero is the file’s own: what rounds to zero is refused all the same', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
+    expect(await refusals(file('tea,yen,0.01,2026-01-02,,actual'), mapping)).toEqual([
+      '2 amount.zero-unasserted /amountMinor (price)',
+    ]);
+  });
+
   test('slugs are made of any text, and URLs are encoded', async () => {
     const mapping = withChange(exampleMapping, '/tables/0/otherwise', ['x']);
     const [observation] = await observations(file('"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual'), mapping);
@@ -283,9 +290,18 @@ describe('files', () => {
     }
   });
 
-  test('a quote that swallows a large file is reported at the line where it opens', async () => {
-    const text = file('tea,yen,"1,2026-01-02,,actual', ...Array.from({ length: 50_000 }, () => ROW));
-    expect(await refusals(text)).toEqual(['2 record.invalid - (-)']);
+  test('a quote that swallows a large file is reported at the line where it opens, and the rest is not read', async () => {
+    let pieces = 0;
+    function* large() {
+      yield file('tea,yen,"1,2026-01-02,,actual', '');
+      for (; pieces < 10_000; pieces++) yield `${ROW}\n`.repeat(100);
+    }
+    expect(await refusals(large())).toEqual(['2 record.invalid - (-)']);
+    expect(pieces).toBeLessThan(1_000);
+  });
+
+  test('a byte order mark before a quoted header', async () => {
+    expect(await observations(`\uFEFF"item"${file(ROW).slice('item'.length)}`)).toMatchObject([{ market: 'tea-yen' }]);
   });
 
   test('lines are counted through blank lines and quoted line breaks', async () => {

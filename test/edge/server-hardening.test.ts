@@ -7,12 +7,18 @@ const GOLD_URL = '/api/v1/markets/gold-usd';
 const BODY = '{"slug":"gold-usd"}';
 
 let edge: Edge;
+/** Cuts slow clients off soon; not for anything else, so that a busy machine is not taken for a slow client. */
+let impatient: Edge;
 
 beforeAll(async () => {
-  edge = await startEdge({ limits: { headersTimeoutMs: 200, checkIntervalMs: 25, idleTimeoutMs: 1_000 } });
+  edge = await startEdge({});
   edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
+  impatient = await startEdge({ limits: { headersTimeoutMs: 200, checkIntervalMs: 25, idleTimeoutMs: 500 } });
 });
-afterAll(() => edge.close());
+afterAll(async () => {
+  await edge.close();
+  await impatient.close();
+});
 
 const H = 'Host: localhost\r\n';
 
@@ -92,8 +98,8 @@ describe('what is refused, and that nothing else is answered on its connection',
     // Not a proxy.
     ['CONNECT', `CONNECT localhost:443 HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
   ])('%s', async (_title, bytes, status, code) => {
-    const follower = status === 408 ? '' : `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
-    const text = await converse(edge, bytes + follower);
+    const follower = `GET ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`;
+    const text = await (status === 408 ? converse(impatient, bytes) : converse(edge, bytes + follower));
     const reply = parseReply(text);
     expect(reply.status).toBe(status);
     expect(reply.headers).toMatchObject({
@@ -113,7 +119,7 @@ describe('what is refused, and that nothing else is answered on its connection',
   });
 
   test('a connection on which nothing is sent is closed', async () => {
-    expect(parseReply(await converse(edge, '')).status).toBe(408);
+    expect(parseReply(await converse(impatient, '')).status).toBe(408);
   });
 
   test('after garbage in a pipeline no answer takes the place of one that is owed', async () => {
@@ -169,19 +175,13 @@ describe('what is unusual and served', () => {
 });
 
 test('a reader that does not drain is cut off', async () => {
-  edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(5_000_000));
-  const socket = connect(edge.port, '127.0.0.1');
-  socket.on('error', () => {});
-  await once(socket, 'connect');
+  impatient.objects.put({ kind: 'snapshot' }, 'x'.repeat(5_000_000));
+  const accepted = once(impatient.server, 'connection');
+  const socket = connect(impatient.port, '127.0.0.1').on('error', () => {});
   socket.pause();
   socket.write(`GET /api/v1/snapshot HTTP/1.1\r\n${H}\r\n`.repeat(20));
-  await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(0);
-  await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+  const [connection] = await accepted;
+  await once(connection, 'close');
+  expect(connection.bytesWritten).toBeLessThan(20 * 5_000_000);
   socket.destroy();
-}, 20_000);
-
-function connections(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    edge.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-  });
-}
+});

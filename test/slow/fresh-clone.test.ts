@@ -17,7 +17,7 @@ import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
 /** What only a start that found its data in place prints. */
-const RESUMED = /resum/i;
+const RESUMED = /in the ledger already/;
 const SAMPLE_MARKETS = 175;
 const NPM_CHATTER = /^npm /;
 const INTERRUPT_PATIENCE_MS = 10_000;

@@ -194,9 +194,9 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       }
     });
 
-    test('lists 1,000 keys a page, and every key once', async () => {
+    test('lists 1,000 keys a page, every key once, and ends with a page that is exactly full', async () => {
       const keys = Array.from(
-        { length: 2001 },
+        { length: 2000 },
         (_, index) => `many/${index % 7}/${String(index).padStart(4, '0')}.json`,
       );
       await Promise.all(keys.map((key) => create(key, 'x')));
@@ -209,13 +209,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
         if (page.next === null) break;
         after = page.next;
       }
-      expect([listed, sizes]).toEqual([keys.sort(), [1000, 1000, 1]]);
-    });
-
-    test('says there is nothing more after a page that is exactly full', async () => {
-      const keys = Array.from({ length: 1000 }, (_, index) => `full/${String(index).padStart(4, '0')}`);
-      await Promise.all(keys.map((key) => create(key, 'x')));
-      expect(await objects.list('full/')).toEqual({ keys, next: null });
+      expect([listed, sizes]).toEqual([keys.sort(), [1000, 1000]]);
     });
 
     test('shares no bytes with its callers', async () => {
