@@ -2,18 +2,20 @@
 import * as z from 'zod';
 
 /** RFC 3339 in UTC with `Z`, to the second or the millisecond. */
-export const instantSchema = z.iso.datetime();
+export const instantSchema = z.iso
+  .datetime()
+  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' });
 
 /** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
 export function canonicalInstant(instant: string): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
-/** Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3). */
+/** Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. */
 export const sourceUrlSchema = z
   .string()
   .max(2048)
-  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL' });
+  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' });
 
 /** A decimal number as text, without exponent or leading plus: the source's own digits. */
 export const decimalSchema = z
@@ -122,5 +124,6 @@ function hasReasonExactlyWhenUnknown(metric: Metric): boolean {
 
 function isAbsoluteHttpUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || /\s/.test(text)) return false;
-  return URL.canParse(text);
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '';
 }

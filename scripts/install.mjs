@@ -70,9 +70,10 @@ function install() {
   console.log('Installing dependencies (once) …');
   // Where development tools are all that is missing they are added, so that `npm test` does not take the modules away
   // from an `npm start` that is running. Otherwise npm starts from nothing: it believes whatever an interrupted
-  // installation left behind.
+  // installation left behind. Retries, because its last child processes may still be writing.
   try {
-    if (!(withDev && isInstalled(false))) rmSync(modules, { recursive: true, force: true });
+    if (!(withDev && isInstalled(false)))
+      rmSync(modules, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     mkdirSync(modules, { recursive: true });
     writeFileSync(unfinished, '');
   } catch (error) {

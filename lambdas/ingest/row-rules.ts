@@ -110,7 +110,7 @@ function sourceUrlErrors(sourceUrl: string): RowError[] {
     return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
   }
   if (sourceUrlSchema.safeParse(sourceUrl).success) return [];
-  const detail = 'must be an absolute http or https URL of at most 2,048 characters';
+  const detail = 'must be an absolute http or https URL of at most 2,048 characters, without user name or password';
   return [error('/sourceUrl', 'source.url-not-absolute', detail)];
 }
 

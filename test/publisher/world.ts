@@ -100,6 +100,7 @@ export function price(slug: string, day: number, amountMinor: number | null, cur
     status: 'final',
     sourceValue: null,
     unknownReason: amountMinor === null ? 'not-published' : null,
+    zeroAsserted: amountMinor === 0,
   };
 }
 
