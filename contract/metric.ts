@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 /** RFC 3339 in UTC with `Z`, to the second or the millisecond. */
 export const instantSchema = z.iso
-  .datetime()
+  .datetime({ abort: true })
   .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' });
 
 /** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
