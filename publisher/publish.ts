@@ -5,7 +5,7 @@
  * prepare, one commits, and applying what is committed is the same work whoever does it.
  */
 import { publicKey } from '../contract/public-objects.ts';
-import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES, StorageCorrupt } from '../storage/ledger.ts';
 import {
   DIRTY_PARTITION,
   dirtyMarketKey,
@@ -89,6 +89,7 @@ interface Draft {
 }
 
 async function prepare(dependencies: PublisherDependencies, head: Item | null, scope: PublishScope): Promise<Draft> {
+  if (head === null) await assertNothingPublished(dependencies);
   const before = (head?.value as HeadValue | undefined) ?? null;
   const generation = (before?.generation ?? 0) + 1;
   const publishedAt = new Date(dependencies.nowMs()).toISOString();
@@ -121,6 +122,17 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, s
   if (!bundle.isEmpty) await put('snapshot', snapshotBody(draft), null);
   for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
   return draft;
+}
+
+/** A ledger that was lost or mixed up must not begin again at generation 1 over what readers hold cursors of. */
+async function assertNothingPublished({ objects }: PublisherDependencies): Promise<void> {
+  const key = publicKey({ kind: 'snapshot' });
+  const present = await objects.stat(key);
+  if (present === null) return;
+  throw new StorageCorrupt(
+    `${key} is of generation ${present.metadata.generation}, but the ledger knows of none: it is not the ledger that ` +
+      'this was published from. Put the right ledger back, or begin with an empty object store.',
+  );
 }
 
 async function slugsToPlan(ledger: Ledger, marks: readonly Item[], scope: PublishScope): Promise<readonly string[]> {
