@@ -5,6 +5,7 @@
  * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
  */
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import { PROBLEM_CONTENT_TYPE } from './problems.ts';
 
 /** What every public body carries. Immutable pages too: the contract promises 15 seconds, for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -104,7 +105,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'not-found': {
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),
-    contentType: JSON_TYPE,
+    contentType: PROBLEM_CONTENT_TYPE,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: 'head',

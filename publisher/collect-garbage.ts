@@ -6,6 +6,7 @@
  * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
  * it still has the ETag that was seen together with a generation that old.
  */
+import { cursorGeneration } from '../contract/cursors.ts';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectName, parsePublicKey } from '../contract/public-objects.ts';
 import type { Ledger } from '../storage/ledger.ts';
@@ -26,7 +27,6 @@ import {
 import { bundleGeneration, REDO_PREFIX } from './bundle.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
-import { cursorGeneration } from './put-immutable.ts';
 import { readAll } from './read-market.ts';
 
 export interface GarbageOptions {

@@ -6,8 +6,9 @@
  * Rendered from the last page to the first, because each page names the next one by its digest. So a walk that began
  * on one generation ends on it, and pages behind the last change are shared between generations.
  */
+import { pageCursor } from '../contract/cursors.ts';
 import type { PublishedPage } from '../storage/records.ts';
-import { collectionBody, pageCursor, type Rendered, rendered } from './render.ts';
+import { collectionBody, type Rendered, rendered } from './render.ts';
 
 /** One list item: a slug and its market's canonical body. */
 export interface ListItem {

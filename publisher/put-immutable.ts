@@ -1,4 +1,5 @@
 /** Putting what may never change. */
+import { cursorGeneration } from '../contract/cursors.ts';
 import { PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../storage/object-store.ts';
 import { ImmutableMismatch } from './errors.ts';
@@ -48,9 +49,4 @@ export async function putPage(
 ): Promise<void> {
   const metadata = publicMetadata(name, cursorGeneration(name.cursor), nextCursor);
   await putImmutable(objects, publicKey(name), Buffer.from(body), metadata);
-}
-
-/** The generation that first published the page of this cursor. */
-export function cursorGeneration(cursor: string): number {
-  return Number(cursor.split('-')[0]);
 }

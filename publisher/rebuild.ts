@@ -1,4 +1,5 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
+import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey } from '../contract/public-objects.ts';
 import type { Item } from '../storage/ledger.ts';
 import {
@@ -16,7 +17,7 @@ import { planHistory } from './history-plan.ts';
 import { planList } from './list-plan.ts';
 import { readLayout } from './plan-market-list.ts';
 import { publish } from './publish.ts';
-import { cursorGeneration, publicMetadata, putImmutable } from './put-immutable.ts';
+import { publicMetadata, putImmutable } from './put-immutable.ts';
 import { readAll, readMarket } from './read-market.ts';
 import { marketBody, notFoundBody, rendered, snapshotBody } from './render.ts';
 

@@ -20,11 +20,6 @@ export function rendered(body: string): Rendered {
   return { body, digest: sha256Hex(body) };
 }
 
-/** The cursor of a page: the generation that first published it, and half of its digest. */
-export function pageCursor(generation: number, digest: string): string {
-  return `${generation}-${digest.slice(0, 32)}`;
-}
-
 /** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */
 export function marketBody(slug: string, revision: number, record: MarketRecordValue): string {
   const metrics: { [name: string]: Json } = {};

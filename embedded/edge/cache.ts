@@ -148,7 +148,6 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
         result.kind === 'found'
           ? { view: view(key, result), etag: result.etag, validatedAtMs: askedAtMs, retryAtMs: 0 }
           : { ...(entry as Entry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
-      gaps.delete(key);
       entries.set(key, current);
       const stored = entries.peek(key) === current;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };

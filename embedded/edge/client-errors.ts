@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
+import type { FieldList } from './representation.ts';
 import { problemAnswer } from './respond.ts';
 
 /** How long a client may take to read the last answer before its connection is destroyed. */
@@ -39,7 +40,7 @@ function isLongRequestLine(packet: Buffer | undefined): boolean {
 }
 
 /** Writes a problem as the last answer of a connection. */
-export function writeLastAnswer(socket: Duplex, document: Problem, more: readonly string[] = []): void {
+export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldList): void {
   const { fields, body } = problemAnswer(document, [...more, 'Date', new Date().toUTCString(), 'Connection', 'close']);
   const lines = [`HTTP/1.1 ${document.status} ${STATUS_CODES[document.status] ?? document.title}`];
   for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);

@@ -1,8 +1,8 @@
 /** What one client may cost the edge server, in time and memory. */
 
 export interface EdgeLimits {
-  /** From the first byte of a connection or request to the end of its header fields. */
-  readonly headersTimeoutMs: number;
+  /** From the opening of a connection, or the first byte of a later request, to the end of the request. */
+  readonly requestTimeoutMs: number;
   /** How often the above is checked: a slow client is cut off at most this much later. */
   readonly checkIntervalMs: number;
   /** Of a connection on which nothing moves: a sender that stalls, a reader that does not drain. */
@@ -19,7 +19,7 @@ export interface EdgeLimits {
 }
 
 export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
-  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 10_000,
   checkIntervalMs: 1_000,
   idleTimeoutMs: 30_000,
   // Longer than a minute, the usual polling interval and the usual idle limit of balancers, so that the other side

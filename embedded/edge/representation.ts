@@ -21,10 +21,14 @@ const CORS_FIELDS: FieldList = [
  */
 const MAX_TEXT_BYTES = 16_384;
 
+/** What a variant takes beside its body, mostly header fields: measured, rounded up. */
+const VARIANT_OVERHEAD_BYTES = 1_200;
+
 /** One coding of one object, with its header fields ready but for those that move with time. */
 export class Variant {
   /** The bytes, or a string to be written as Latin-1. */
   readonly body: Buffer | string;
+  /** Of the body. */
   readonly sizeBytes: number;
   readonly #ok: FieldList;
   readonly #notModified: FieldList;
@@ -87,11 +91,11 @@ export class Representation {
     this.identity = new Variant(body, 'identity', object, this.#link);
   }
 
-  /** Of all bodies that are held, in bytes. */
-  get sizeBytes(): number {
-    let sizeBytes = this.identity.sizeBytes;
-    for (const variant of this.#compressed.values()) sizeBytes += variant.sizeBytes;
-    return sizeBytes;
+  /** The memory that it takes, in bytes. */
+  get memoryBytes(): number {
+    let memoryBytes = this.identity.sizeBytes + VARIANT_OVERHEAD_BYTES;
+    for (const variant of this.#compressed.values()) memoryBytes += variant.sizeBytes + VARIANT_OVERHEAD_BYTES;
+    return memoryBytes;
   }
 
   /** The variant, unless it has yet to be made. */

@@ -7,14 +7,14 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { problem } from '../../contract/problems.ts';
+import { type Problem, problem } from '../../contract/problems.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, writeLastAnswer } from './client-errors.ts';
 import { announcesBody, framingFault } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
-import { Representation } from './representation.ts';
+import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
 
@@ -28,6 +28,8 @@ export interface EdgeServerOptions {
   readonly report?: (what: string, cause: unknown) => void;
 }
 
+const ALLOW: FieldList = ['Allow', 'GET, HEAD, OPTIONS'];
+
 /** A server that is not listening yet. Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): Server {
   const { objects, nowMs, health } = options;
@@ -37,15 +39,15 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     objects,
     nowMs,
     view: (key, object) => new Representation(key, object),
-    sizeOf: (representation) => representation.sizeBytes,
+    sizeOf: (representation) => representation.memoryBytes,
     maxBytes: limits.maxCacheBytes,
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
   const answer = createAnswer({ route: loadRouter(), cache, nowMs, health });
   /**
-   * Connections whose last answer has been given. node:http goes on parsing what follows it in the same packet, and
-   * would answer that too, although where a request begins there is in doubt (RFC 9112, section 9.6).
+   * Connections whose last answer is decided. node:http goes on parsing what follows in the same packet, although where
+   * a request begins there is in doubt: its complaints about that must not become a second answer.
    */
   const finished = new WeakSet<Duplex>();
   /** How many answers are still being waited for on a connection. */
@@ -53,7 +55,6 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (finished.has(socket)) return;
     try {
       const fault = framingFault(request, limits.maxHeaderCount);
       if (fault !== null || announcesBody(request)) response.shouldKeepAlive = false;
@@ -80,20 +81,28 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
-    if (finished.has(socket)) return;
+    if (!finished.has(socket)) endWith(socket, clientErrorProblem(error));
+  }
+
+  function onConnect(_request: IncomingMessage, socket: Duplex): void {
+    // From here on node:http looks after the socket no more: an error without a listener would end the process.
+    socket.on('error', () => socket.destroy());
+    endWith(socket, problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.'), ALLOW);
+  }
+
+  /** Ends a connection, with a word about why if there is somebody to hear it. */
+  function endWith(socket: Duplex, document: Problem | null, more: FieldList = []): void {
     finished.add(socket);
-    const document = clientErrorProblem(error);
     // While an earlier request of the pipeline waits, an answer written here would be taken for its own.
-    if (document === null || !socket.writable || (owed.get(socket) ?? 0) > 0) socket.destroy();
-    else writeLastAnswer(socket, document);
+    const isOwed = (owed.get(socket) ?? 0) > 0;
+    if (document === null || isOwed || !socket.writable) socket.destroy();
+    else writeLastAnswer(socket, document, more);
   }
 
   const server = createServer(
     {
       maxHeaderSize: limits.maxHeaderBytes,
-      headersTimeout: limits.headersTimeoutMs,
-      // No request may have a body, so all of it is header fields.
-      requestTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       // Checked in framing.ts, which answers with a document.
@@ -102,16 +111,11 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     onRequest,
   );
   server.timeout = limits.idleTimeoutMs;
-  // One more than admitted, so that too many can be told from just enough. Requests per connection are not counted:
-  // node:http would answer the one too many with an empty 503.
-  server.maxHeadersCount = limits.maxHeaderCount + 1;
+  // Requests per connection are not limited: node:http would answer the one too many with an empty 503.
   server.on('clientError', onClientError);
   // Without a 100 the body is never sent, and unknown expectations may be ignored (RFC 9110, section 10.1.1).
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-    const document = problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.');
-    writeLastAnswer(socket, document, ['Allow', 'GET, HEAD, OPTIONS']);
-  });
+  server.on('connect', onConnect);
   return server;
 }

@@ -86,7 +86,7 @@ var PUBLIC_OBJECTS = {
   "not-found": {
     path: () => "/errors/404.json",
     pattern: whole("/errors/404\\.json"),
-    contentType: JSON_TYPE,
+    contentType: PROBLEM_CONTENT_TYPE,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: "head"

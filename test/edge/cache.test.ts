@@ -111,6 +111,7 @@ describe('while the store fails', () => {
     expect(await look()).toBe('unavailable, 0 read');
     clock.advanceSeconds(5);
     expect(await look()).toBe('unavailable, 1 read');
+    expect(await look()).toBe('unavailable, 0 read');
   });
 
   test('the store is asked for a key once in 5 seconds', async () => {
@@ -235,24 +236,26 @@ describe('memory', () => {
   });
 
   test('a view that grows is counted anew', async () => {
-    const sizes = new Map([['one', 10]]);
-    objects.put(GOLD, 'one');
+    const other = publicKey({ kind: 'snapshot' });
+    const sizes = new Map([['gold', 10]]);
+    objects.put(GOLD, 'gold');
+    objects.put({ kind: 'snapshot' }, 'tide');
     const growing = createObjectCache({
       objects,
       nowMs: () => clock.nowMs,
-      view: () => 'one',
-      sizeOf: (view) => sizes.get(view) as number,
-      maxBytes: 5_000,
+      view: (_key, object) => new TextDecoder().decode(object.body),
+      sizeOf: (view) => sizes.get(view) ?? 0,
+      maxBytes: 9_000,
       deadlineMs: 20,
       report: () => {},
     });
+    await growing.read(other);
     await growing.read(KEY);
-    sizes.set('one', 3_000);
+    sizes.set('gold', 7_000);
+    expect(growing.fresh(other)).toBeDefined();
     growing.resized(KEY);
-    expect(growing.fresh(KEY)?.view).toBe('one');
-    sizes.set('one', 6_000);
-    growing.resized(KEY);
-    expect(growing.fresh(KEY)).toBeUndefined();
+    expect(growing.fresh(KEY)).toBeDefined();
+    expect(growing.fresh(other)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
@@ -13,7 +14,7 @@ let impatient: Edge;
 beforeAll(async () => {
   edge = await startEdge({});
   edge.objects.put({ kind: 'market', slug: 'gold-usd' }, BODY);
-  impatient = await startEdge({ limits: { headersTimeoutMs: 200, checkIntervalMs: 25, idleTimeoutMs: 500 } });
+  impatient = await startEdge({ limits: { requestTimeoutMs: 200, checkIntervalMs: 25, idleTimeoutMs: 500 } });
 });
 afterAll(async () => {
   await edge.close();
@@ -130,6 +131,46 @@ describe('what is refused, and that nothing else is answered on its connection',
     edge.objects.gate = null;
     gate.resolve();
     expect(text).toBe('');
+  });
+
+  test.each(['CONNECT localhost:443', `GET ${GOLD_URL}`])('%s, and the client resets the connection', async (start) => {
+    const accepted = once(edge.server, 'connection');
+    const socket = connect(edge.port, '127.0.0.1').on('error', () => {});
+    socket.write(`${start} HTTP/1.1\r\n${H}\r\n`);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    const [connection] = await accepted;
+    // Not events.once: its listener would hide that nobody else listens for errors.
+    await new Promise((resolve) => connection.on('close', resolve));
+    expect(connection.errored).not.toBeNull();
+  });
+
+  test('a client that does not close its side after the last answer is cut off', async () => {
+    const accepted = once(edge.server, 'connection');
+    const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+    socket.write('nonsense\r\n\r\n');
+    const [connection] = await accepted;
+    await once(connection, 'close');
+    socket.resume();
+    await once(socket, 'end');
+    socket.destroy();
+  });
+
+  test('property: to any bytes the answer is HTTP/1.1 or nothing', async () => {
+    const piece = fc.constantFrom('GET ', GOLD_URL, ' HTTP/1.1', '\r\n', H, 'Content-Length: 5', ': ', 'X', '0', '\0');
+    const bytes = fc.oneof(
+      fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) }),
+      fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join('')),
+    );
+    // All at once, because each lasts until the server has lost its patience.
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { minLength: 50, maxLength: 100 }), async (all) => {
+        for (const text of await Promise.all(all.map((sent) => converse(impatient, sent)))) {
+          expect(text).toMatch(/^(HTTP\/1\.1 [1-5]|$)/);
+        }
+      }),
+      { numRuns: 3 },
+    );
   });
 
   test('the server goes on serving after all of this', async () => {

@@ -1,0 +1,64 @@
+import { gunzipSync } from 'node:zlib';
+import { expect, test, vi } from 'vitest';
+import { PUBLIC_CACHE_CONTROL, publicKey } from '../../contract/public-objects.ts';
+import { Representation } from '../../embedded/edge/representation.ts';
+import type { ETag } from '../../storage/object-store.ts';
+
+const TEXT = 'tide'.repeat(1_000);
+
+function represent(text: string): Representation {
+  const body = new TextEncoder().encode(text);
+  const metadata = { contentType: 'application/json', cacheControl: PUBLIC_CACHE_CONTROL, cacheTag: null };
+  return new Representation(publicKey({ kind: 'market-list' }), {
+    etag: '"e"' as ETag,
+    sizeBytes: body.length,
+    body,
+    metadata: { ...metadata, generation: 1, nextCursor: null },
+  });
+}
+
+test('a compressed variant is made once for all who ask for it at once, and then it is ready', async () => {
+  const representation = represent(TEXT);
+  const made = vi.fn();
+  expect(representation.ready('gzip')).toBeUndefined();
+  const variants = await Promise.all([1, 2, 3].map(() => representation.variant('gzip', made)));
+  expect(new Set(variants).size).toBe(1);
+  expect(representation.ready('gzip')).toBe(variants[0]);
+  expect(await representation.variant('gzip', made)).toBe(variants[0]);
+  expect(made).toHaveBeenCalledTimes(1);
+});
+
+test('when a variant is said to be made, the memory that it takes is counted', async () => {
+  const representation = represent(TEXT);
+  const before = representation.memoryBytes;
+  expect(before).toBeGreaterThan(TEXT.length);
+  let after = 0;
+  const variant = await representation.variant('br', () => {
+    after = representation.memoryBytes;
+  });
+  expect(after).toBeGreaterThanOrEqual(before + variant.sizeBytes);
+});
+
+test.each(['', 'a', 'Gœld € 🜚', 'é'.repeat(8_192), 'é'.repeat(8_193)])(
+  'text %.12s comes back as it was',
+  async (text) => {
+    const representation = represent(text);
+    expect(representation.identity.bytes).toEqual(Buffer.from(text));
+    expect(gunzipSync((await representation.variant('gzip', () => {})).bytes).toString()).toBe(text);
+  },
+);
+
+test('the plain variant is there without being made', async () => {
+  const representation = represent(TEXT);
+  const made = vi.fn();
+  expect(await representation.variant('identity', made)).toBe(representation.ready('identity'));
+  expect(made).not.toHaveBeenCalled();
+});
+
+test('the fields of a hit follow its age', () => {
+  const { identity } = represent(TEXT);
+  const tail = (ageSeconds: number) => identity.hitFields(200, ageSeconds).slice(-4);
+  expect(tail(3)).toEqual(['Age', '3', 'Cache-Status', 'Tidemark; hit; ttl=12']);
+  expect(tail(4)).toEqual(['Age', '4', 'Cache-Status', 'Tidemark; hit; ttl=11']);
+  expect(identity.hitFields(200, 4)).toBe(identity.hitFields(200, 4));
+});
