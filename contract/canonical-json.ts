@@ -6,7 +6,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * Serialises by RFC 8785: members sorted by the UTF-16 code units of their names, numbers in ECMAScript's shortest
  * form, no white space. Throws a `TypeError` for what I-JSON (RFC 7493) cannot carry: lone surrogates, NaN,
- * infinities, `undefined`, functions, bigints, objects with a `toJSON` of their own.
+ * infinities, `undefined`, functions, bigints, objects and arrays with a `toJSON` method.
  *
  * JSON.stringify already writes numbers and strings as the RFC asks, and members in the order of `Object.keys`; what it
  * lacks is sorting and refusal. Renderers build their objects in order, so one checking pass and one native call do.
@@ -28,10 +28,16 @@ function isInOrder(value: Json): boolean {
       return true;
     case 'object':
       if (value === null) return true;
+      if (hasToJson(value)) throw new TypeError('a value with a toJSON method is not plain JSON');
       return Array.isArray(value) ? isArrayInOrder(value) : isObjectInOrder(value as { readonly [name: string]: Json });
     default:
       throw new TypeError(`a value of type ${typeof value} is not JSON`);
   }
+}
+
+/** JSON.stringify would write what it returns instead, of arrays too. */
+function hasToJson(value: object): boolean {
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 function isArrayInOrder(array: readonly Json[]): boolean {
@@ -41,7 +47,6 @@ function isArrayInOrder(array: readonly Json[]): boolean {
 }
 
 function isObjectInOrder(object: { readonly [name: string]: Json }): boolean {
-  if (typeof object.toJSON === 'function') throw new TypeError('an object with a toJSON method is not plain JSON');
   let inOrder = true;
   let previous = '';
   for (const name of Object.keys(object)) {

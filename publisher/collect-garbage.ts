@@ -5,12 +5,13 @@
  * Safety: nothing is removed that belongs to the generation being prepared, since only objects whose generation is at or
  * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
  * it still has the ETag that was seen together with a generation that old.
+ *
+ * What is unreachable stays so, whatever is published while the sweep is under way: a page is either in the layout that
+ * was read, or newer than HEAD was then, or marked as dropped before the layout let go of it (plan-markets.ts).
  */
-import { cursorGeneration } from '../contract/cursors.ts';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectName, parsePublicKey } from '../contract/public-objects.ts';
-import type { Ledger } from '../storage/ledger.ts';
-import type { ETag } from '../storage/object-store.ts';
+import { type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import {
   GENERATION_PREFIX,
   type GenerationValue,
@@ -21,6 +22,7 @@ import {
   type PublishedPage,
   publishedHeadsKey,
   publishedPartition,
+  UNLINKED_PARTITION,
   type UnlinkedValue,
   unlinkedKey,
 } from '../storage/records.ts';
@@ -31,7 +33,7 @@ import { readAll } from './read-market.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
-  /** At most this many objects are removed in one run. */
+  /** At most this many objects are removed in one run, and at most this many records. */
   readonly maxRemovals?: number;
 }
 
@@ -39,6 +41,8 @@ export interface GarbageReport {
   /** Keys that were removed, or would be. */
   readonly removed: readonly string[];
   readonly kept: number;
+  /** How many records that told what to keep were no longer needed, and went too. None in a run that was capped. */
+  readonly prunedRecords: number;
   /** Keys that no rule knows: never removed. */
   readonly unknown: readonly string[];
   /** Whether the cap ended the run before everything was looked at. */
@@ -50,43 +54,73 @@ const DEFAULT_MAX_REMOVALS = 10_000;
 /** How long a page is kept after the generation that showed it was replaced: a list may come out of a cache that late. */
 export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS;
 
-/** Marks and sweeps. Does nothing while a generation is committed but not applied: publish first. */
+const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], capped: false };
+
+/** Marks and sweeps. Does nothing while a generation is being applied, or waits to be: publish first. */
 export async function collectGarbage(
   dependencies: PublisherDependencies,
   options: GarbageOptions,
 ): Promise<GarbageReport> {
-  const { objects, ledger } = dependencies;
-  const head = (await ledger.get(HEAD_KEY))?.value as HeadValue | undefined;
-  if (head === undefined || !head.applied) return { removed: [], kept: 0, unknown: [], capped: false };
+  const reach = await Reach.read(dependencies);
+  if (reach === null) return NOTHING_DONE;
 
-  const reach = await Reach.of(dependencies, head);
   const maxRemovals = options.maxRemovals ?? DEFAULT_MAX_REMOVALS;
   const removed: string[] = [];
   const unknown: string[] = [];
   let kept = 0;
   for await (const key of allKeys(dependencies)) {
-    if (removed.length >= maxRemovals) return { removed, kept, unknown, capped: true };
+    if (removed.length >= maxRemovals) return { removed, kept, prunedRecords: 0, unknown, capped: true };
     const verdict = await reach.judge(key);
     if (verdict === 'unknown') unknown.push(key);
-    if (verdict !== 'unreachable') {
-      kept++;
-      continue;
-    }
-    const present = await objects.stat(key);
-    if (present === null || present.metadata.generation > head.generation) continue;
-    if (!options.dryRun && !(await remove(dependencies, key, present.etag))) continue;
-    removed.push(key);
+    if (verdict === 'unreachable' && (await remove(dependencies, key, reach.generation, options))) removed.push(key);
+    else kept++;
   }
-  return { removed, kept, unknown, capped: false };
+  const prunedRecords = await pruneRecords(dependencies, reach, { ...options, maxRemovals });
+  return { removed, kept, prunedRecords, unknown, capped: false };
 }
 
-async function remove(dependencies: PublisherDependencies, key: string, etag: ETag): Promise<boolean> {
-  const { ledger, objects, newAttemptId } = dependencies;
-  if ((await objects.delete(key, etag)) === 'refused') return false;
-  // After the object, so that dying in between leaves a record without an object, which does no harm.
-  const change = { kind: 'delete', key: unlinkedKey(key), if: { kind: 'any' } } as const;
-  await ledger.transact([change], { attemptId: newAttemptId() });
-  return true;
+/** Removes the object unless a generation after the one that was judged has put it, then or now. */
+async function remove(
+  { objects }: PublisherDependencies,
+  key: string,
+  generation: number,
+  { dryRun }: GarbageOptions,
+): Promise<boolean> {
+  const present = await objects.stat(key);
+  if (present === null || present.metadata.generation > generation) return false;
+  return dryRun || (await objects.delete(key, present.etag)) === 'deleted';
+}
+
+/**
+ * Removes records that make no difference to any sweep to come: a page whose drop has expired is judged as one that was
+ * never in use, and of the expired generations only the newest is asked for.
+ */
+async function pruneRecords(
+  { ledger, newAttemptId }: PublisherDependencies,
+  reach: Reach,
+  { dryRun, maxRemovals }: { readonly dryRun: boolean; readonly maxRemovals: number },
+): Promise<number> {
+  const ranges = [
+    { partition: UNLINKED_PARTITION, prefix: '', isExpired: reach.isExpiredDrop },
+    { partition: PUBLICATION_PARTITION, prefix: GENERATION_PREFIX, isExpired: reach.isExpiredGeneration },
+  ];
+  let pruned = 0;
+  for (const { partition, prefix, isExpired } of ranges) {
+    for (let after: string | null | undefined; after !== null && pruned < maxRemovals; ) {
+      const limit = MAX_TRANSACT_CHANGES;
+      const page = await ledger.query(partition, { prefix, limit, ...(after === undefined ? {} : { after }) });
+      const expired = page.items.filter(isExpired).slice(0, maxRemovals - pruned);
+      if (expired.length > 0 && !dryRun) {
+        const deletes = expired.map(
+          ({ sort }) => ({ kind: 'delete', key: { partition, sort }, if: { kind: 'any' } }) as const,
+        );
+        await ledger.transact(deletes, { attemptId: newAttemptId() });
+      }
+      pruned += expired.length;
+      after = page.next;
+    }
+  }
+  return pruned;
 }
 
 async function* allKeys({ objects }: PublisherDependencies): AsyncGenerator<string> {
@@ -104,22 +138,25 @@ type Verdict = 'reachable' | 'unreachable' | 'unknown';
 /** What the retained generations reach: the mark phase. */
 class Reach {
   readonly #ledger: Ledger;
-  readonly #head: HeadValue;
+  readonly generation: number;
   /** A page that was dropped by this generation or a later one is still retained. */
   readonly #retainedFrom: number;
   readonly #listCursors: ReadonlySet<string>;
   /** Keys of one market follow one another, so only the newest look-up is kept. */
   #history: { readonly slug: string; readonly cursors: ReadonlySet<string> } | null = null;
 
-  private constructor(ledger: Ledger, head: HeadValue, retainedFrom: number, listCursors: ReadonlySet<string>) {
+  private constructor(ledger: Ledger, generation: number, retainedFrom: number, listCursors: ReadonlySet<string>) {
     this.#ledger = ledger;
-    this.#head = head;
+    this.generation = generation;
     this.#retainedFrom = retainedFrom;
     this.#listCursors = listCursors;
   }
 
-  static async of(dependencies: PublisherDependencies, head: HeadValue): Promise<Reach> {
+  /** Null unless one generation was in place, applied, all the while. */
+  static async read(dependencies: PublisherDependencies): Promise<Reach | null> {
     const { ledger, nowMs } = dependencies;
+    const head = await ledger.get(HEAD_KEY);
+    if (head === null || !(head.value as HeadValue).applied) return null;
     const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
     const generations = await readAll(ledger, PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX });
     // Applied long ago: whatever it dropped can no longer come out of any cache with a cursor that is still good.
@@ -127,13 +164,24 @@ class Reach {
       .map((item) => item.value as GenerationValue)
       .findLast(({ appliedAtMs }) => appliedAtMs !== null && appliedAtMs < expiredBeforeMs);
     const layout = await readLayout(dependencies);
-    return new Reach(ledger, head, (expired?.generation ?? 0) + 1, new Set(layout.map(({ cursor }) => cursor)));
+    // A long layout takes several reads, between which a page could move to where it has been looked for already.
+    if ((await ledger.get(HEAD_KEY))?.revision !== head.revision) return null;
+    const cursors = new Set(layout.map(({ cursor }) => cursor));
+    return new Reach(ledger, head.revision, (expired?.generation ?? 0) + 1, cursors);
   }
 
+  readonly isExpiredDrop = (item: Item): boolean => {
+    return (item.value as UnlinkedValue).generation < this.#retainedFrom;
+  };
+
+  readonly isExpiredGeneration = (item: Item): boolean => {
+    return (item.value as GenerationValue).generation < this.#retainedFrom - 1;
+  };
+
+  /** What a newer generation has put is none of this one's business: `remove` lets it be, whatever this says. */
   async judge(key: string): Promise<Verdict> {
     const written = bundleGeneration(key);
-    if (written !== null)
-      return written === this.#head.generation ? 'reachable' : reachableIf(written > this.#head.generation);
+    if (written !== null) return reachableIf(written === this.generation);
     const name = parsePublicKey(key);
     if (name === null) return 'unknown';
     if (PUBLIC_OBJECTS[name.kind].retention === 'page') return await this.#judgePage(key, name);
@@ -143,11 +191,10 @@ class Reach {
 
   async #judgePage(key: string, name: PublicObjectName): Promise<Verdict> {
     if (!('cursor' in name)) return 'reachable';
-    if (cursorGeneration(name.cursor) > this.#head.generation) return 'reachable';
     const cursors = name.kind === 'history-page' ? await this.#historyCursors(name.slug) : this.#listCursors;
     if (cursors.has(name.cursor)) return 'reachable';
-    const dropped = (await this.#ledger.get(unlinkedKey(key)))?.value as UnlinkedValue | undefined;
-    return reachableIf(dropped !== undefined && dropped.generation >= this.#retainedFrom);
+    const dropped = await this.#ledger.get(unlinkedKey(key));
+    return reachableIf(dropped !== null && !this.isExpiredDrop(dropped));
   }
 
   async #historyCursors(slug: string): Promise<ReadonlySet<string>> {

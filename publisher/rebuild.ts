@@ -1,16 +1,20 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
 import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey } from '../contract/public-objects.ts';
-import type { Item } from '../storage/ledger.ts';
+import type { Change, Item, Ledger } from '../storage/ledger.ts';
 import {
+  DIRTY_PARTITION,
+  dirtyMarketKey,
+  type GenerationValue,
+  generationKey,
   HEAD_KEY,
   type HeadValue,
   MARKETS_PARTITION,
   type PublishedHeads,
+  parseDirtyMark,
   publishedHeadsKey,
   sha256Hex,
 } from '../storage/records.ts';
-import { markApplied } from './apply.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { BundleLost, Superseded } from './errors.ts';
 import { planHistory } from './history-plan.ts';
@@ -35,9 +39,7 @@ export interface RebuildOutcome {
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await publish(dependencies, 'everything').catch(async (error: unknown) => {
     if (!(error instanceof BundleLost)) throw error;
-    // Its bodies may be in place in part. The next generation covers them all, so this one need not be finished.
-    const head = (await dependencies.ledger.get(HEAD_KEY)) as Item;
-    await markApplied(dependencies, head.value as HeadValue);
+    await abandonUnapplied(dependencies);
     await publish(dependencies, 'everything');
   });
   const restored: string[] = [];
@@ -47,6 +49,50 @@ export async function rebuild(dependencies: PublisherDependencies): Promise<Rebu
     if (await restore(dependencies, object)) restored.push(publicKey(object.name));
   }
   return { generation, restored };
+}
+
+/**
+ * Gives up on a generation that cannot be applied: its bodies may be in place in part, and the generation to come covers
+ * them all. A number is skipped, which fences out a publisher that has read the bundle before and is still applying it.
+ * Then nothing changes the ledger's records of what is published, and HEAD's counts, which were true of the bundle, are
+ * made what those records add up to: the generation to come counts on from them. Dying in between leaves a generation
+ * without a bundle, as it was found.
+ */
+async function abandonUnapplied({ ledger, nowMs, newAttemptId }: PublisherDependencies): Promise<void> {
+  const head = (await ledger.get(HEAD_KEY)) as Item;
+  const lost = head.value as HeadValue;
+  if (lost.applied) return;
+  const generation = lost.generation + 1;
+  const swap = async (value: HeadValue, before: string, others: readonly Change[]): Promise<string> => {
+    const attemptId = newAttemptId();
+    const condition = { kind: 'written-by', attemptId: before } as const;
+    const put: Change = { kind: 'put', key: HEAD_KEY, revision: generation, value, if: condition };
+    const result = await ledger.transact([put, ...others], { attemptId });
+    if (!result.committed) throw new Superseded(`another publisher has taken care of generation ${lost.generation}`);
+    return attemptId;
+  };
+  const fence = await swap({ ...lost, generation }, head.attemptId, []);
+  const { publishedAt, bundleKey } = lost;
+  const record: GenerationValue = { generation, publishedAt, bundleKey, appliedAtMs: nowMs() };
+  await swap({ ...lost, generation, applied: true, counts: await countPublished(ledger) }, fence, [
+    { kind: 'put', key: generationKey(generation), revision: generation, value: record, if: { kind: 'any' } },
+  ]);
+}
+
+/** A market that was removed is still marked, since no mark is cleared before its generation is applied. */
+async function countPublished(ledger: Ledger): Promise<HeadValue['counts']> {
+  const marks = await readAll(ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
+  const listed = await readAll(ledger, MARKETS_PARTITION);
+  const slugs = new Set([...listed.map(({ sort }) => sort), ...marks.map((mark) => parseDirtyMark(mark).slug)]);
+  const counts = { markets: 0, observations: 0, unknownValues: 0 };
+  for (const slug of slugs) {
+    const heads = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
+    if (heads === undefined) continue;
+    counts.markets++;
+    counts.observations += heads.observations;
+    counts.unknownValues += heads.unknownValues;
+  }
+  return counts;
 }
 
 /** One public object as the ledger says it is published. */

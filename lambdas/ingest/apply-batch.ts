@@ -33,7 +33,7 @@ export interface RowFault extends RowError {
 }
 
 export interface IngestReport {
-  /** Whether the rows that were not refused are in the ledger. */
+  /** Whether the rows that were not refused are in the ledger. If not, the rest tells what would have come of them. */
   readonly taken: boolean;
   readonly accepted: number;
   readonly unchanged: number;
@@ -43,6 +43,12 @@ export interface IngestReport {
   readonly markets: readonly string[];
 }
 
+/**
+ * Markets share a transaction up to this many characters of JSON: far below the ledger's 4 MiB, for whose sake alone a
+ * batch of markets with long records must not fail.
+ */
+const MAX_SHARED_CHARACTERS = 500_000;
+
 /** Rows of one market that surely fit one transaction: two changes each, and four for the market. */
 const ROWS_PER_TRANSACTION = (MAX_TRANSACT_CHANGES - 4) / 2;
 
@@ -51,7 +57,8 @@ const MAX_TRIES = 10;
 
 /**
  * Applies the batch. Rejects with `StorageUnavailable` when storage fails: what was committed until then stays, and
- * applying the same batch again completes it.
+ * applying the same batch again completes it. All or nothing is decided on the ledger as it is read at the beginning:
+ * a row that collides with what another writer takes in meanwhile is refused alone.
  */
 export async function applyBatch(
   dependencies: IngestDependencies,
@@ -102,19 +109,26 @@ class Batch {
   async commit(states: readonly MarketState[], decisions: readonly MarketDecision[]): Promise<void> {
     let shared: Pending[] = [];
     let sharedChanges = 0;
+    let sharedCharacters = 0;
     for (const [index, state] of states.entries()) {
       const decision = decisions[index] as MarketDecision;
+      const characters = JSON.stringify(decision.changes).length;
       if (decision.changes.length > MAX_TRANSACT_CHANGES) {
         for (const rows of chunks(state.rows, ROWS_PER_TRANSACTION)) await this.#commitOne({ slug: state.slug, rows });
         continue;
       }
-      if (sharedChanges + decision.changes.length > MAX_TRANSACT_CHANGES) {
+      const fits =
+        sharedChanges + decision.changes.length <= MAX_TRANSACT_CHANGES &&
+        sharedCharacters + characters <= MAX_SHARED_CHARACTERS;
+      if (!fits) {
         await this.#commitShared(shared);
         shared = [];
         sharedChanges = 0;
+        sharedCharacters = 0;
       }
       shared.push({ state, decision });
       sharedChanges += decision.changes.length;
+      sharedCharacters += characters;
     }
     await this.#commitShared(shared);
   }

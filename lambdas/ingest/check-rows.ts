@@ -1,5 +1,5 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
-import type { IngestRecord, MarketRecord } from '../../contract/ingest-records.ts';
+import type { IngestRecord } from '../../contract/ingest-records.ts';
 import { type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
 import { type MarketRecordValue, marketKey, orderKey } from '../../storage/records.ts';
 import type { RowFault } from './apply-batch.ts';
@@ -59,20 +59,28 @@ function faultsOf(
   return [...faults, ...checkObservation(record, market, nowMs).map((error) => ({ index, ...error }))];
 }
 
-/** By slug: as the batch defines it, else as the ledger knows it. */
+/**
+ * By slug: as the batch defines it, else as the ledger knows it. A market that has observations keeps its currency,
+ * whatever the batch says; of two definitions the first counts, since the other is refused as a duplicate.
+ */
 async function nativeCurrencies(ledger: Ledger, rows: readonly Row[]): Promise<ReadonlyMap<string, string>> {
   const currencies = new Map<string, string>();
+  const fixed = new Set<string>();
   const slugs = [...new Set(rows.map(({ record }) => slugOf(record)))];
   for (let start = 0; start < slugs.length; start += MAX_GET_KEYS) {
-    for (const [offset, item] of (
-      await ledger.getMany(slugs.slice(start, start + MAX_GET_KEYS).map((slug) => marketKey(slug)))
-    ).entries()) {
-      if (item) currencies.set(slugs[start + offset] as string, (item.value as MarketRecordValue).nativeCurrency);
+    const keys = slugs.slice(start, start + MAX_GET_KEYS).map((slug) => marketKey(slug));
+    for (const [offset, item] of (await ledger.getMany(keys)).entries()) {
+      if (item === null) continue;
+      const { nativeCurrency, observations } = item.value as MarketRecordValue;
+      const slug = slugs[start + offset] as string;
+      currencies.set(slug, nativeCurrency);
+      if (observations > 0) fixed.add(slug);
     }
   }
-  const definitions = rows
-    .map(({ record }) => record)
-    .filter((record): record is MarketRecord => record.type === 'market');
-  for (const { slug, nativeCurrency } of definitions) currencies.set(slug, nativeCurrency);
+  for (const { record } of rows) {
+    if (record.type !== 'market' || fixed.has(record.slug)) continue;
+    currencies.set(record.slug, record.nativeCurrency);
+    fixed.add(record.slug);
+  }
   return currencies;
 }

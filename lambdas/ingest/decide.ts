@@ -6,7 +6,7 @@
  * supersedes the old one, which stays.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
+import type { MarketRecord, ObservationRecord, RowError, RowErrorCode } from '../../contract/ingest-records.ts';
 import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import {
@@ -61,12 +61,15 @@ export interface MarketInput {
   readonly recordedAt: string;
 }
 
-/** Decides every row of one market, in order, as one transaction. */
+/** Decides every row of one market, in order, as one transaction: a definition comes before what it defines. */
 export function decideMarket(input: MarketInput): MarketDecision {
   const draft = new MarketDraft(input);
   for (const row of input.rows) draft.apply(row);
   return { slug: input.slug, changes: draft.changes(), outcomes: draft.outcomes };
 }
+
+/** A market's record holds the newest observation of each metric, and must stay below what a ledger item may hold. */
+const MAX_METRICS = 40;
 
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
@@ -79,9 +82,11 @@ class MarketDraft {
   #value: MarketRecordValue | null;
   #revision: number;
   #earliestRewritten: string | null = null;
+  readonly #lastOrderBefore: string;
 
   constructor(input: MarketInput) {
     this.#input = input;
+    this.#lastOrderBefore = (input.market?.value as MarketRecordValue | undefined)?.lastOrder ?? '';
     this.#known = new Map(input.known);
     this.#value = input.market && structuredClone(input.market.value as MarketRecordValue);
     this.#revision = input.market?.revision ?? 0;
@@ -107,8 +112,10 @@ class MarketDraft {
       return ACCEPTED;
     }
     if (isSame(definitionOf(this.#value), definition)) return UNCHANGED;
-    if (this.#value.observations > 0 && !isSame(priceTerms(this.#value), priceTerms(definition))) {
-      return refused('/nativeCurrency', 'currency and unit are fixed once a market has observations: use a new slug');
+    if (this.#value.observations > 0) {
+      const detail = 'is fixed once a market has observations, which are quoted in it: use a new slug';
+      if (this.#value.nativeCurrency !== nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
+      if (!isSame(this.#value.unit, unit)) return refused('conflict.existing', '/unit', detail);
     }
     Object.assign(this.#value, definition);
     this.#revision++;
@@ -117,7 +124,16 @@ class MarketDraft {
 
   #observe(record: ObservationRecord): RowOutcome {
     const value = this.#value;
-    if (value === null) throw new RangeError(`market ${record.market} is not defined`);
+    // Both were checked with the batch, but against a market that others may have changed since.
+    if (value === null) {
+      return refused('market.unknown', '/market', `no market ${record.market}: define it with a market record`);
+    }
+    if (record.metric === 'price' && 'currency' in record && record.currency !== value.nativeCurrency) {
+      return refused('currency.not-native', '/currency', `the market's prices are in ${value.nativeCurrency}`);
+    }
+    if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MAX_METRICS) {
+      return refused('record.invalid', '/metric', `a market has at most ${MAX_METRICS} metrics: use another market`);
+    }
     const identity = { market: record.market, metric: record.metric, observedAt: record.observedAt };
     const first = orderKey({ ...identity, sourceUrl: record.sourceUrl, ordinal: 0 });
     const metric = metricOf(record);
@@ -127,10 +143,8 @@ class MarketDraft {
       const same = this.#input.mode === 'append' ? before.first : before.newest;
       if (isSame(metricPart(same), metric) || isSame(metricPart(before.newest), metric)) return UNCHANGED;
       if (this.#input.mode === 'append') {
-        return refused(
-          '',
-          'this market, metric, observedAt and source have other content already: correct it, or leave it',
-        );
+        const detail = 'this market, metric, observedAt and source have other content already: correct it, or leave it';
+        return refused('conflict.existing', '', detail);
       }
     }
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
@@ -172,15 +186,19 @@ class MarketDraft {
     const latest = value.latest[name];
     if (latest === undefined || latest.order < order) value.latest[name] = { metric, order };
     if (value.lastOrder === null || value.lastOrder < order) value.lastOrder = order;
-    else this.#rewritten(order);
+    this.#rewritten(order);
     const { observedAt } = metric;
     if (value.firstObservedAt === null || isEarlier(observedAt, value.firstObservedAt))
       value.firstObservedAt = observedAt;
     if (value.lastObservedAt === null || isEarlier(value.lastObservedAt, observedAt)) value.lastObservedAt = observedAt;
   }
 
-  /** Whatever is not appended may lie on a closed page, which the newest page's mark does not cover. */
+  /**
+   * Whatever is not appended may lie on a closed page, which the newest page's mark does not cover. What comes after
+   * everything that the ledger held before this transaction is on no page yet, in whatever order its rows came.
+   */
   #rewritten(order: string): void {
+    if (order > this.#lastOrderBefore) return;
     if (this.#earliestRewritten === null || order < this.#earliestRewritten) this.#earliestRewritten = order;
   }
 
@@ -220,16 +238,12 @@ class MarketDraft {
   }
 }
 
-function refused(pointer: string, detail: string): RowOutcome {
-  return { kind: 'refused', error: { pointer, code: 'conflict.existing', detail } };
+function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
+  return { kind: 'refused', error: { pointer, code, detail } };
 }
 
 function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: MarketRecordValue) {
   return { kind, name, nativeCurrency, sources, status, unit };
-}
-
-function priceTerms({ nativeCurrency, unit }: Pick<MarketRecordValue, 'nativeCurrency' | 'unit'>) {
-  return { nativeCurrency, unit };
 }
 
 function isSame(left: Json, right: Json): boolean {

@@ -5,7 +5,7 @@ import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storag
 import { marketKey, marketPartition, OBSERVATION_PREFIX, observationKey, orderKey } from '../../storage/records.ts';
 import type { KnownObservation, MarketInput, Row } from './decide.ts';
 
-/** The rows of one market, in the order of the batch. */
+/** The rows of one market: its definition first, the others in the order of the batch. */
 export interface MarketRows {
   readonly slug: string;
   readonly rows: readonly Row[];
@@ -14,7 +14,15 @@ export interface MarketRows {
 /** Groups rows by market; markets come in the order of their first row. */
 export function groupByMarket(rows: readonly Row[]): readonly MarketRows[] {
   const groups = Map.groupBy(rows, ({ record }) => slugOf(record));
-  return [...groups].map(([slug, rows]) => ({ slug, rows }));
+  return [...groups].map(([slug, rows]) => ({ slug, rows: [...rows.filter(isDefinition), ...rows.filter(isOther)] }));
+}
+
+function isDefinition({ record }: Row): boolean {
+  return record.type === 'market';
+}
+
+function isOther(row: Row): boolean {
+  return !isDefinition(row);
 }
 
 /** The market that a record is about. */

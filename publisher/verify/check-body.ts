@@ -1,4 +1,5 @@
 /** Checks that hold for each public body on its own. */
+import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
@@ -59,9 +60,10 @@ export async function checkBody<Value>(
   for (const { what, pattern } of FORBIDDEN) {
     if (pattern.test(text)) findings.add(url, 'forbidden', `holds ${what}`);
   }
-  const json = parse(text);
-  if (json === undefined || canonicalJson(json) !== text) findings.add(url, 'canonical', 'is not canonical JSON');
-  const parsed = schema.safeParse(json);
+  const read = readJson(text);
+  if (read?.canonical !== text || !isUtf8(response.body)) findings.add(url, 'canonical', 'is not canonical JSON');
+  if (read === null) return null;
+  const parsed = schema.safeParse(read.json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     findings.add(url, 'schema', `${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'does not fit its schema'}`);
@@ -70,17 +72,12 @@ export async function checkBody<Value>(
   return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
 }
 
-/** A page is named by its own digest: what a cursor leads to must be what the cursor says. */
-export function checkCursor(findings: Findings, url: string, cursor: string | null, digest: string): void {
-  if (cursor !== null && cursor.split('-')[1] !== digest.slice(0, 32)) {
-    findings.add(url, 'digest', `holds other bytes than its cursor names: their digest is ${digest}`);
-  }
-}
-
-function parse(text: string): Json | undefined {
+/** Null when it is not JSON, or holds what canonical JSON cannot carry: half a surrogate pair, a number beyond range. */
+function readJson(text: string): { readonly json: Json; readonly canonical: string } | null {
   try {
-    return JSON.parse(text) as Json;
+    const json = JSON.parse(text) as Json;
+    return { json, canonical: canonicalJson(json) };
   } catch {
-    return undefined;
+    return null;
   }
 }

@@ -1,9 +1,12 @@
 /** Walks one market's history and compares it with the market. */
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
-import { type Observation, observationSchema } from '../../contract/metric.ts';
+import { type Metric, type Observation, observationSchema } from '../../contract/metric.ts';
+import { historyUrl } from '../../contract/routes.ts';
 import { orderKey } from '../../storage/records.ts';
-import { checkBody, checkCursor, type Findings } from './check-body.ts';
+import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
+import { walkPages } from './walk-pages.ts';
 
 const pageSchema = collectionSchema(observationSchema);
 
@@ -25,17 +28,12 @@ export async function checkHistory(
 ): Promise<HistoryTotals> {
   const observations: Observation[] = [];
   let pages = 0;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const url: string = cursor === undefined ? market.history.href : `${market.history.href}?cursor=${cursor}`;
-    const page = await checkBody(reader, findings, url, pageSchema);
-    if (page === null) break;
+  for await (const { url, isFirst, value } of walkPages(reader, findings, historyUrl(market.slug), pageSchema)) {
     pages++;
-    checkCursor(findings, url, cursor ?? null, page.digest);
-    const { data } = page.value;
-    const fits = cursor === undefined ? data.length <= pageSize : data.length === pageSize;
+    const { data } = value;
+    const fits = isFirst ? data.length <= pageSize : data.length === pageSize;
     if (!fits) findings.add(url, 'page-size', `holds ${data.length} observations, pages hold ${pageSize}`);
     observations.push(...(data as Observation[]));
-    cursor = page.value.page.nextCursor;
   }
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
@@ -73,10 +71,14 @@ function checkTotals(findings: Findings, market: Market, observations: readonly 
   if ((newest?.observedAt ?? null) !== lastObservedAt || (oldest?.observedAt ?? null) !== firstObservedAt) {
     findings.add(href, 'count', 'its first or last observation is not the one that the market names');
   }
-  for (const [name, metric] of Object.entries(market.metrics)) {
+  for (const name of new Set([...Object.keys(market.metrics), ...observations.map(({ metric }) => metric)])) {
     const latest = observations.find((observation) => observation.metric === name);
-    if ((latest === undefined) !== (metric === null) || (latest && latest.observedAt !== metric?.observedAt)) {
+    if (canonicalJson(market.metrics[name] ?? null) !== canonicalJson(latest ? metricOf(latest) : null)) {
       findings.add(href, 'count', `the market's ${name} is not its newest observation`);
     }
   }
+}
+
+function metricOf({ id, metric, recordedAt, supersedes, supersededBy, ...shown }: Observation): Json {
+  return shown as Metric;
 }

@@ -5,12 +5,13 @@
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { collectionSchema, type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
-import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
-import { type Checked, checkBody, checkCursor, Findings } from './check-body.ts';
+import { type Checked, checkBody, Findings } from './check-body.ts';
 import { checkHistory } from './check-history.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
+import { walkPages } from './walk-pages.ts';
 
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;
@@ -76,23 +77,19 @@ async function walkList(reader: PublicReader, findings: Findings, pageSize: numb
   const items: Market[] = [];
   let head: Checked<unknown> | null = null;
   let pages = 0;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const url: string = cursor === undefined ? MARKETS_URL : `${MARKETS_URL}?cursor=${cursor}`;
-    const page = await checkBody(reader, findings, url, listSchema);
-    if (page === null) break;
+  for await (const page of walkPages(reader, findings, MARKETS_URL, listSchema)) {
     head ??= page;
     pages++;
-    checkCursor(findings, url, cursor ?? null, page.digest);
+    const { url, isFirst } = page;
     const { data } = page.value;
     const isLast = page.value.page.nextCursor === null;
-    const fits = isLast ? data.length <= pageSize && (data.length > 0 || pages === 1) : data.length === pageSize;
+    const fits = isLast ? data.length <= pageSize && (data.length > 0 || isFirst) : data.length === pageSize;
     if (!fits) findings.add(url, 'page-size', `holds ${data.length} markets, pages hold ${pageSize}`);
     for (const item of data) {
       const before = items.at(-1);
       if (before && before.slug >= item.slug) findings.add(url, 'order', `${item.slug} comes after ${before.slug}`);
       items.push(item);
     }
-    cursor = page.value.page.nextCursor;
   }
   return { head, items, pages };
 }
@@ -100,6 +97,8 @@ async function walkList(reader: PublicReader, findings: Findings, pageSize: numb
 function checkAgainstItem(findings: Findings, item: Market, market: Checked<Market>, settled: boolean): void {
   const url = marketUrl(item.slug);
   if (market.value.slug !== item.slug) findings.add(url, 'link', `is about ${market.value.slug}`);
+  if (market.value.history.href !== historyUrl(item.slug))
+    findings.add(url, 'link', 'names another history than its own');
   if (market.value.revision < item.revision) {
     const revisions = `revision ${market.value.revision}, its list item is of ${item.revision}`;
     findings.add(url, 'older-than-its-link', `is of ${revisions}`);

@@ -55,7 +55,11 @@ export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number, 
         return async (...args: unknown[]) => {
           if (died) throw new ProcessDied('after its death');
           const run = () => call.apply(target, args);
-          const operation = { what: describe(name, String(method), args[0]), isWrite: WRITES.includes(String(method)), run };
+          const operation = {
+            what: describe(name, String(method), args[0]),
+            isWrite: WRITES.includes(String(method)),
+            run,
+          };
           const number = operations.push(operation) - 1;
           if (number !== at) return await run();
           try {

@@ -1,0 +1,390 @@
+/** What the public schemas take and refuse, one change at a time. */
+import { describe, expect, test } from 'vitest';
+import type * as z from 'zod';
+import {
+  collectionSchema,
+  cursorSchema,
+  marketSchema,
+  slugSchema,
+  snapshotSchema,
+  sourceSchema,
+} from '../../contract/market.ts';
+import {
+  canonicalInstant,
+  decimalSchema,
+  instantSchema,
+  metricNameSchema,
+  metricSchema,
+  observationSchema,
+  sourceUrlSchema,
+} from '../../contract/metric.ts';
+import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+
+type Fields = { readonly [name: string]: unknown };
+
+const PROVENANCE = {
+  sourceLabel: 'currency-api daily release',
+  sourceUrl: 'https://cdn.example/npm/@scope/currency-api@2026-09-29/v1/xau.json',
+  observedAt: '2026-09-29T00:00:00Z',
+  confidence: 'medium',
+  status: 'final',
+  sourceValue: '4129.10045482',
+  rounded: true,
+  unknownReason: null,
+};
+const MONEY = { kind: 'money', amountMinor: 412910, currency: 'USD', ...PROVENANCE };
+const SCALAR = { kind: 'scalar', value: '1.50', unit: 'kg', ...PROVENANCE };
+const UNKNOWN = { sourceValue: null, rounded: false, unknownReason: 'not-published' };
+const PLACE = {
+  id: 'obs_0123456789abcdef01234567',
+  metric: 'price',
+  recordedAt: '2026-10-01T12:00:00.000Z',
+  supersedes: null,
+  supersededBy: null,
+};
+const SOURCE = { label: 'A bank', url: 'https://bank.example', publisher: null, licence: null, attribution: null };
+const MARKET = {
+  slug: 'gold-usd',
+  name: 'Gold, US dollar',
+  kind: 'metal',
+  status: 'active',
+  nativeCurrency: 'USD',
+  unit: { quantity: 1, of: 'troy ounce' },
+  metrics: { price: MONEY },
+  history: {
+    count: 57,
+    firstObservedAt: '2024-03-02T00:00:00Z',
+    lastObservedAt: '2026-09-29T00:00:00Z',
+    href: '/api/v1/markets/gold-usd/history',
+  },
+  sources: [{ ...SOURCE, verification: null }],
+  disputed: false,
+  representedBy: null,
+  updatedAt: '2026-09-29T00:00:00Z',
+  revision: 57,
+};
+const SNAPSHOT = {
+  generation: 1,
+  publishedAt: '2026-10-01T12:00:00.000Z',
+  counts: { markets: 0, observations: 0, unknownValues: 0 },
+  listDigest: 'a'.repeat(64),
+};
+
+/** Where it is refused, as JSON Pointers; empty when it is taken. */
+function refusals(schema: z.ZodType, value: unknown): readonly string[] {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? [] : flattenIssues(parsed.error.issues).map(({ path }) => pointerOf(path));
+}
+
+function without(fields: Fields, name: string): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => field !== name));
+}
+
+const METRICS = [
+  { what: 'money', base: MONEY, schema: metricSchema, value: 'amountMinor' },
+  { what: 'scalar', base: SCALAR, schema: metricSchema, value: 'value' },
+  { what: 'observation of money', base: { ...MONEY, ...PLACE }, schema: observationSchema, value: 'amountMinor' },
+  { what: 'observation of a scalar', base: { ...SCALAR, ...PLACE }, schema: observationSchema, value: 'value' },
+];
+
+describe.each(METRICS)('a metric: $what', ({ base, schema, value }) => {
+  test('is taken as it is', () => {
+    expect(schema.parse(base)).toEqual(base);
+  });
+
+  test.each(Object.keys(PROVENANCE))('without %s is refused', (name) => {
+    expect(refusals(schema, without(base, name))).toEqual([`/${name}`]);
+  });
+
+  test.each(['sourceLabel', 'sourceUrl', 'observedAt', 'confidence'])('that is unknown still needs %s', (name) => {
+    const whole: Fields = { ...base, ...UNKNOWN, [value]: null };
+    expect(refusals(schema, whole)).toEqual([]);
+    expect(refusals(schema, { ...whole, [name]: null })).toEqual([`/${name}`]);
+    expect(refusals(schema, without(whole, name))).toEqual([`/${name}`]);
+  });
+
+  test('null without a reason is refused', () => {
+    expect(refusals(schema, { ...base, [value]: null })).toEqual(['']);
+  });
+
+  test('a reason without null is refused', () => {
+    expect(refusals(schema, { ...base, unknownReason: 'withheld' })).toEqual(['']);
+  });
+
+  test.each<[string, Fields, readonly string[]]>([
+    ['an unknown field', { more: 1 }, ['/more']],
+    ['a label that is blank', { sourceLabel: '  ' }, ['/sourceLabel']],
+    ['a label of 201 characters', { sourceLabel: 'x'.repeat(201) }, ['/sourceLabel']],
+    ['another confidence', { confidence: 'certain' }, ['/confidence']],
+    ['another status', { status: 'revised' }, ['/status']],
+    ['another reason', { [value]: null, unknownReason: 'lost' }, ['/unknownReason']],
+    ['digits with an exponent', { sourceValue: '1e3' }, ['/sourceValue']],
+    ['digits as a number', { sourceValue: 1.5 }, ['/sourceValue']],
+    ['rounded as text', { rounded: 'yes' }, ['/rounded']],
+    ['another kind', { kind: 'count' }, ['/kind']],
+  ])('%s is refused', (_, change, where) => {
+    expect(refusals(schema, { ...base, ...change })).toEqual(where);
+  });
+});
+
+describe('an amount of money', () => {
+  test.each([0, 1, -1, -3698, 9_007_199_254_740_991, -9_007_199_254_740_991])('%d is taken', (amountMinor) => {
+    expect(refusals(metricSchema, { ...MONEY, amountMinor })).toEqual([]);
+  });
+
+  test.each([
+    0.5,
+    9_007_199_254_740_992,
+    -9_007_199_254_740_992,
+    1e21,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    '100',
+    true,
+    undefined,
+  ])('%s is refused', (amountMinor) => {
+    expect(refusals(metricSchema, { ...MONEY, amountMinor })).toEqual(['/amountMinor']);
+  });
+
+  test.each(['usd', 'US', 'USDT', 'GBp', '', null])('in the currency %s is refused', (currency) => {
+    expect(refusals(metricSchema, { ...MONEY, currency })).toEqual(['/currency']);
+  });
+
+  test('with the fields of a scalar is refused', () => {
+    expect(refusals(metricSchema, { ...MONEY, value: '1' })).toEqual(['/value']);
+  });
+});
+
+describe('the value of a scalar', () => {
+  test.each(['0', '-1', '0.000000001', '007', '9'.repeat(64)])('%s is taken', (value) => {
+    expect(refusals(metricSchema, { ...SCALAR, value })).toEqual([]);
+  });
+
+  test.each([1, '', '1.', '.5', '+1', '1e9', '1,000', ' 1', '1\n', 'NaN', '9'.repeat(65)])('%j is refused', (value) => {
+    expect(refusals(metricSchema, { ...SCALAR, value })).toEqual(['/value']);
+  });
+
+  test('needs a unit', () => {
+    expect(refusals(metricSchema, { ...SCALAR, unit: '' })).toEqual(['/unit']);
+  });
+});
+
+describe('an observation', () => {
+  test.each<[string, Fields, readonly string[]]>([
+    ['an id of another kind', { id: 'mkt_0123456789abcdef01234567' }, ['/id']],
+    ['an id that is too short', { id: 'obs_0123' }, ['/id']],
+    ['no recordedAt', { recordedAt: null }, ['/recordedAt']],
+    ['a metric that is no name', { metric: 'spot price' }, ['/metric']],
+    ['no word on what it supersedes', { supersedes: undefined }, ['/supersedes']],
+    ['no word on what supersedes it', { supersededBy: undefined }, ['/supersededBy']],
+  ])('with %s is refused', (_, change, where) => {
+    expect(refusals(observationSchema, { ...MONEY, ...PLACE, ...change })).toEqual(where);
+  });
+
+  test('is not a metric of a market: its place in the history is not shown there', () => {
+    expect(refusals(metricSchema, { ...MONEY, ...PLACE }).length).toBe(Object.keys(PLACE).length);
+  });
+});
+
+describe('a market', () => {
+  const history = MARKET.history;
+  const looked = { ...history, count: 0, firstObservedAt: null, lastObservedAt: null };
+
+  test.each<[string, Fields]>([
+    ['as it is', {}],
+    ['that nobody has looked at yet', { metrics: { price: null }, history: looked, updatedAt: null, revision: 0 }],
+    ['that is retired', { status: 'retired' }],
+    ['with more metrics', { metrics: { price: MONEY, volume: SCALAR, spread: null } }],
+    ['without sources', { sources: [] }],
+    ['whose name is 200 characters long', { name: 'é'.repeat(200) }],
+  ])('%s is taken', (_, change) => {
+    const value = { ...MARKET, ...change };
+    expect(marketSchema.parse(value)).toEqual(value);
+  });
+
+  test.each(Object.keys(MARKET))('without %s is refused', (name) => {
+    expect(refusals(marketSchema, without(MARKET, name))).toEqual([`/${name}`]);
+  });
+
+  test.each<[string, Fields, readonly string[]]>([
+    ['an unknown field', { owner: 'x' }, ['/owner']],
+    ['a slug with upper-case letters', { slug: 'Gold' }, ['/slug']],
+    ['a blank name', { name: ' ' }, ['/name']],
+    ['a name of 201 characters', { name: 'x'.repeat(201) }, ['/name']],
+    ['a kind of two words', { kind: 'precious metal' }, ['/kind']],
+    ['another status', { status: 'paused' }, ['/status']],
+    ['a currency in lower case', { nativeCurrency: 'usd' }, ['/nativeCurrency']],
+    ['a unit of nothing', { unit: { quantity: 0, of: 'EUR' } }, ['/unit/quantity']],
+    ['a unit of half', { unit: { quantity: 0.5, of: 'EUR' } }, ['/unit/quantity']],
+    ['a unit without a name', { unit: { quantity: 1, of: '' } }, ['/unit/of']],
+    ['an unknown field in its unit', { unit: { quantity: 1, of: 'EUR', per: 1 } }, ['/unit/per']],
+    ['no price', { metrics: { volume: SCALAR } }, ['/metrics']],
+    ['a metric that is no name', { metrics: { price: null, 'spot-price': null } }, ['/metrics/spot-price']],
+    ['an unknown value without a reason', { metrics: { price: { ...MONEY, amountMinor: null } } }, ['/metrics/price']],
+    ['a negative count', { history: { ...history, count: -1 } }, ['/history/count']],
+    ['an unknown field in its history', { history: { ...history, more: 1 } }, ['/history/more']],
+    ['a source with a relative URL', { sources: [{ ...SOURCE, url: '/a', verification: null }] }, ['/sources/0/url']],
+    ['a source without a word on verification', { sources: [SOURCE] }, ['/sources/0/verification']],
+    ['a revision that is unsafe', { revision: 2 ** 53 }, ['/revision']],
+    ['a negative revision', { revision: -1 }, ['/revision']],
+    ['a date for updatedAt', { updatedAt: '2026-09-29' }, ['/updatedAt']],
+  ])('with %s is refused', (_, change, where) => {
+    expect(refusals(marketSchema, { ...MARKET, ...change })).toEqual(where);
+  });
+});
+
+describe('a collection', () => {
+  const schema = collectionSchema(slugSchema);
+  const cursor = `12-${'0a'.repeat(16)}`;
+
+  test.each([null, cursor])('with the next cursor %s is taken', (nextCursor) => {
+    expect(refusals(schema, { data: ['gold-usd'], page: { nextCursor } })).toEqual([]);
+  });
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['no page', { data: [] }, ['/page']],
+    ['no word on the next cursor', { data: [], page: {} }, ['/page/nextCursor']],
+    ['a cursor of another kind', { data: [], page: { nextCursor: '2' } }, ['/page/nextCursor']],
+    ['a total', { data: [], page: { nextCursor: null, total: 1 } }, ['/page/total']],
+    ['an item that does not fit', { data: ['gold-usd', 'Gold'], page: { nextCursor: null } }, ['/data/1']],
+    ['an unknown field', { data: [], page: { nextCursor: null }, meta: {} }, ['/meta']],
+  ])('with %s is refused', (_, value, where) => {
+    expect(refusals(schema, value)).toEqual(where);
+  });
+});
+
+describe('a snapshot', () => {
+  test('is taken as it is', () => {
+    expect(snapshotSchema.parse(SNAPSHOT)).toEqual(SNAPSHOT);
+  });
+
+  test.each<[string, Fields, readonly string[]]>([
+    ['generation 0', { generation: 0 }, ['/generation']],
+    ['a digest in upper case', { listDigest: 'A'.repeat(64) }, ['/listDigest']],
+    ['half a digest', { listDigest: 'a'.repeat(32) }, ['/listDigest']],
+    ['a count that is missing', { counts: { markets: 0, observations: 0 } }, ['/counts/unknownValues']],
+    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+00:00' }, ['/publishedAt']],
+    ['an unknown field', { actor: 'x' }, ['/actor']],
+  ])('with %s is refused', (_, change, where) => {
+    expect(refusals(snapshotSchema, { ...SNAPSHOT, ...change })).toEqual(where);
+  });
+});
+
+interface Spelling {
+  readonly what: string;
+  readonly schema: z.ZodType;
+  readonly good: readonly unknown[];
+  readonly bad: readonly unknown[];
+}
+
+const SPELLINGS: readonly Spelling[] = [
+  {
+    what: 'instant',
+    schema: instantSchema,
+    good: ['2026-09-29T00:00:00Z', '2026-09-29T23:59:59.999Z', '2026-09-29T00:00:00.5Z', '2024-02-29T00:00:00Z'],
+    bad: [
+      '2026-09-29',
+      '2026-09-29T00:00Z',
+      '2026-09-29T00:00:00',
+      '2026-09-29T00:00:00+02:00',
+      '2026-09-29 00:00:00Z',
+      '2026-09-29t00:00:00z',
+      '2026-09-29T00:00:00.1234Z',
+      '2026-02-29T00:00:00Z',
+      '2026-13-01T00:00:00Z',
+      '2026-09-29T24:00:00Z',
+      '2026-09-29T00:00:60Z',
+      '+02026-09-29T00:00:00Z',
+      ' 2026-09-29T00:00:00Z',
+      '2026-09-29T00:00:00Z\n',
+      1_790_000_000,
+      '',
+      null,
+    ],
+  },
+  {
+    what: 'source URL',
+    schema: sourceUrlSchema,
+    good: [
+      'https://example.com',
+      'http://example.com:8080/a?b=c#d',
+      'HTTPS://EXAMPLE.COM/',
+      'https://cdn.example/npm/@scope/package@2026-09-29/v1/xau.json',
+      'https://exämple.com/€',
+      'http://192.0.2.1/',
+      'http://[2001:db8::1]/',
+      `https://example.com/${'a'.repeat(2048 - 20)}`,
+    ],
+    bad: [
+      '',
+      'example.com',
+      '/relative',
+      '//example.com',
+      'ftp://example.com',
+      'file:///etc/passwd',
+      'javascript:alert(1)',
+      'data:text/plain,1',
+      'https://',
+      'https:example.com',
+      'https://exa mple.com',
+      'https://example.com/a b',
+      ' https://example.com',
+      'https://example.com\n',
+      'https://user@example.com',
+      'https://user:secret@example.com',
+      'https://:secret@example.com',
+      'https://example.com:99999',
+      `https://example.com/${'a'.repeat(2048 - 19)}`,
+      null,
+    ],
+  },
+  {
+    what: 'slug',
+    schema: slugSchema,
+    good: ['a', '0', 'gold-usd', 'a-b-c', '404', 'a'.repeat(80)],
+    bad: ['', '-', '-a', 'a-', 'a--b', 'A', 'a_b', 'a.b', 'a/b', 'ä', 'a b', 'a\n', 'a'.repeat(81)],
+  },
+  {
+    what: 'metric name',
+    schema: metricNameSchema,
+    good: ['price', 'tradingVolume', 'x1', 'a'.repeat(40)],
+    bad: ['', 'Price', '1x', 'spot-price', 'spot_price', 'a'.repeat(41), 'price\n', '__proto__'],
+  },
+  {
+    what: 'decimal',
+    schema: decimalSchema,
+    good: ['0', '-0', '-36.98', '0.1', '00.10'],
+    bad: ['', '-', '.', '1.', '.1', '+1', '1e3', '0x10', '１', '1 000', '1\n', 'Infinity'],
+  },
+  {
+    what: 'cursor',
+    schema: cursorSchema,
+    good: [`1-${'0'.repeat(32)}`, `999999999999999-${'f'.repeat(32)}`],
+    bad: ['', '1', `0-${'0'.repeat(32)}`, `1-${'0'.repeat(31)}`, `1-${'F'.repeat(32)}`, `1-${'0'.repeat(32)}\n`],
+  },
+  {
+    what: 'source',
+    schema: sourceSchema,
+    good: [SOURCE, { ...SOURCE, publisher: 'A bank', licence: 'CC0-1.0', attribution: '© A bank' }],
+    bad: [without(SOURCE, 'licence'), { ...SOURCE, label: '' }, { ...SOURCE, licence: '' }, { ...SOURCE, email: 'x' }],
+  },
+];
+
+describe.each(SPELLINGS)('$what', ({ schema, good, bad }) => {
+  test.each(good.map((value) => ({ value })))('$value is taken', ({ value }) => {
+    expect(schema.parse(value)).toEqual(value);
+  });
+
+  test.each(bad.map((value) => ({ value })))('$value is refused', ({ value }) => {
+    expect(schema.safeParse(value).success).toBe(false);
+  });
+});
+
+test.each([
+  ['2026-09-29T00:00:00Z', '2026-09-29T00:00:00Z'],
+  ['2026-09-29T00:00:00.000Z', '2026-09-29T00:00:00Z'],
+  ['2026-09-29T00:00:00.5Z', '2026-09-29T00:00:00.500Z'],
+  ['2026-09-29T00:00:00.050Z', '2026-09-29T00:00:00.050Z'],
+])('the one spelling of %s is %s', (instant, expected) => {
+  expect(canonicalInstant(instant)).toBe(expected);
+});

@@ -1,0 +1,266 @@
+/** What a batch does to one market, decision by decision. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, MarketDecision } from '../../lambdas/ingest/decide.ts';
+import { DIRTY_PARTITION } from '../../storage/records.ts';
+import { market, price } from '../publisher/world.ts';
+import { createMarketModel } from './market-model.ts';
+
+const day = (number: number) => new Date(Date.UTC(2026, 0, 1 + number)).toISOString();
+
+const scalar = (value: string | null, extra: object = {}): IngestRecordInput => ({
+  type: 'observation',
+  market: 'a',
+  metric: 'volume',
+  value,
+  unit: 'tonne',
+  sourceLabel: 'a test',
+  sourceUrl: 'https://example.com/a',
+  observedAt: day(0),
+  confidence: 'low',
+  status: 'estimated',
+  unknownReason: value === null ? 'withheld' : null,
+  ...extra,
+});
+
+function but(record: IngestRecordInput, fields: object): IngestRecordInput {
+  return { ...record, ...fields } as IngestRecordInput;
+}
+
+function outcomesOf({ outcomes }: MarketDecision): string[] {
+  return [...outcomes].map(([, outcome]) =>
+    outcome.kind === 'refused' ? `${outcome.error.code} ${outcome.error.pointer}` : outcome.kind,
+  );
+}
+
+type Batch = readonly [records: readonly IngestRecordInput[], mode?: IngestMode];
+
+/** Each batch comes after the ones before it; the outcomes are those of the last. */
+describe('the outcome of each row of the last batch', () => {
+  const rows: readonly [title: string, batches: readonly Batch[], expected: readonly string[]][] = [
+    ['a new market is accepted', [[[market('a')]]], ['accepted']],
+    ['the same definition again is unchanged', [[[market('a')]], [[market('a')]]], ['unchanged']],
+    ['a definition and its prices in one batch', [[[market('a'), price('a', 0, 1)]]], ['accepted', 'accepted']],
+    ['a price of a market that nobody has defined', [[[price('a', 0, 1)]]], ['market.unknown /market']],
+    ['the same price again is unchanged', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)]]], ['unchanged']],
+    [
+      'the same instant in another spelling is the same observation',
+      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 1), { observedAt: '2026-01-01T00:00:00Z' })]]],
+      ['unchanged'],
+    ],
+    [
+      'another price of the same day from the same source is a conflict',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)]]],
+      ['conflict.existing '],
+    ],
+    [
+      'the same price with another confidence is a conflict too',
+      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 1), { confidence: 'low' })]]],
+      ['conflict.existing '],
+    ],
+    [
+      'an unknown value where a price is known is a conflict',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, null)]]],
+      ['conflict.existing '],
+    ],
+    [
+      'another price of the same day from another source stands beside the first',
+      [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 2), { sourceUrl: 'https://example.com/other' })]]],
+      ['accepted'],
+    ],
+    [
+      'another metric of the same day stands beside the price',
+      [[[market('a'), price('a', 0, 1)]], [[scalar('5')]]],
+      ['accepted'],
+    ],
+    ['a correction supersedes', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct']], ['accepted']],
+    [
+      'a correction that corrects nothing is a first observation',
+      [[[market('a')]], [[price('a', 0, 2)], 'correct']],
+      ['accepted'],
+    ],
+    [
+      'a correction to what is there already is unchanged',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)], 'correct']],
+      ['unchanged'],
+    ],
+    [
+      'a correction back to an earlier value is a version of its own',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 1)], 'correct']],
+      ['accepted'],
+    ],
+    [
+      'the appended row again, after a correction, is unchanged',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 1)]]],
+      ['unchanged'],
+    ],
+    [
+      'the corrected value, appended, is unchanged',
+      [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 2)]]],
+      ['unchanged'],
+    ],
+    [
+      'a value that is neither the first nor the newest is a conflict',
+      [
+        [[market('a'), price('a', 0, 1)]],
+        [[price('a', 0, 2)], 'correct'],
+        [[price('a', 0, 3)], 'correct'],
+        [[price('a', 0, 2)]],
+      ],
+      ['conflict.existing '],
+    ],
+    ['a new name is accepted', [[[market('a')]], [[but(market('a'), { name: 'Other' })]]], ['accepted']],
+    [
+      'a new name is accepted when there are observations',
+      [[[market('a'), price('a', 0, 1)]], [[but(market('a'), { name: 'Other' })]]],
+      ['accepted'],
+    ],
+    [
+      'another currency, while there are no observations',
+      [[[market('a')]], [[market('a', 'EUR'), price('a', 0, 1, 'EUR')]]],
+      ['accepted', 'accepted'],
+    ],
+    [
+      'another currency, once there are observations',
+      [[[market('a'), price('a', 0, 1)]], [[market('a', 'EUR')]]],
+      ['conflict.existing /nativeCurrency'],
+    ],
+    [
+      'another unit, once there are observations',
+      [[[market('a'), price('a', 0, 1)]], [[but(market('a'), { unit: { quantity: 100, of: 'unit' } })]]],
+      ['conflict.existing /unit'],
+    ],
+    [
+      'a price in the currency of a definition that is refused',
+      [[[market('a'), price('a', 0, 1)]], [[market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)]]],
+      ['conflict.existing /nativeCurrency', 'currency.not-native /currency', 'accepted'],
+    ],
+    [
+      'another metric may be in another currency',
+      [[[market('a'), but(price('a', 0, 1, 'EUR'), { metric: 'marketCap' })]]],
+      ['accepted', 'accepted'],
+    ],
+    [
+      'more metrics than a record holds',
+      [[[market('a'), ...Array.from({ length: 41 }, (_, index) => scalar('5', { metric: `m${index}` }))]]],
+      ['accepted', ...Array.from({ length: 40 }, () => 'accepted'), 'record.invalid /metric'],
+    ],
+  ];
+
+  test.each(rows)('%s', (_, batches, expected) => {
+    const model = createMarketModel('a');
+    const decisions = batches.map(([records, mode]) => model.decide(records, mode));
+    expect(outcomesOf(decisions.at(-1) as MarketDecision)).toEqual(expected);
+  });
+});
+
+describe('what is unchanged or refused changes nothing', () => {
+  test.each<[string, IngestRecordInput]>([
+    ['the same definition', market('a')],
+    ['the same price', price('a', 0, 1)],
+    ['a conflict', price('a', 0, 2)],
+    ['a refused definition', market('a', 'EUR')],
+  ])('%s', (_, record) => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), price('a', 0, 1)]);
+    expect(model.decide([record]).changes).toEqual([]);
+  });
+});
+
+describe('three versions of one observation', () => {
+  const model = createMarketModel('a');
+  model.decide([market('a'), price('a', 0, 1)]);
+  model.decide([price('a', 0, null)], 'correct');
+  model.decide([price('a', 0, 1)], 'correct');
+  const [first, second, third] = model.observations();
+
+  test('all stay, in order, each with its own value', () => {
+    expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: null }, { amountMinor: 1 }]);
+  });
+
+  test('are linked both ways', () => {
+    expect([first?.supersedes, first?.supersededBy]).toEqual([null, second?.id]);
+    expect([second?.supersedes, second?.supersededBy]).toEqual([first?.id, third?.id]);
+    expect([third?.supersedes, third?.supersededBy]).toEqual([second?.id, null]);
+  });
+
+  test('count as three, one of them unknown, and the newest is the latest', () => {
+    expect(model.record()).toMatchObject({
+      observations: 3,
+      unknownValues: 1,
+      revision: 3,
+      latest: { price: { metric: { amountMinor: 1 }, order: expect.stringMatching(/\/0002$/) } },
+    });
+  });
+});
+
+describe('the record of a market', () => {
+  test('grows by one revision with every accepted observation and every redefinition', () => {
+    const model = createMarketModel('a');
+    model.decide([market('a')]);
+    expect(model.record().revision).toBe(0);
+    model.decide([price('a', 0, 1), price('a', 1, 2)]);
+    expect(model.record().revision).toBe(2);
+    model.decide([but(market('a'), { name: 'Other' })]);
+    expect(model.record()).toMatchObject({ revision: 3, name: 'Other', observations: 2 });
+  });
+
+  test('keeps the newest observation of each metric, in whatever order they come', () => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), price('a', 5, 5), price('a', 9, 9), price('a', 7, 7), scalar('1')]);
+    expect(model.record()).toMatchObject({
+      latest: { price: { metric: { amountMinor: 9 } }, volume: { metric: { value: '1' } } },
+      firstObservedAt: '2026-01-01T00:00:00Z',
+      lastObservedAt: '2026-01-10T00:00:00Z',
+    });
+  });
+
+  test('is not changed by an older observation but for its counts', () => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), price('a', 5, 5)]);
+    const { latest, lastOrder } = model.record();
+    model.decide([price('a', 4, null)]);
+    expect(model.record()).toMatchObject({ latest, lastOrder, observations: 2, unknownValues: 1 });
+  });
+});
+
+describe('closed pages of the history are marked exactly when something is not appended', () => {
+  const before: readonly Batch[] = [[[market('a'), price('a', 3, 3), price('a', 5, 5)]]];
+  const rows: readonly [title: string, batch: Batch, fromDay: number | null][] = [
+    ['an append', [[price('a', 6, 6)]], null],
+    ['two appends, the newer one first', [[price('a', 8, 8), price('a', 7, 7)]], null],
+    ['a redefinition', [[but(market('a'), { name: 'Other' })]], null],
+    ['what is unchanged', [[price('a', 3, 3)]], null],
+    ['an older observation', [[price('a', 4, 4)]], 4],
+    [
+      'an append and two older observations: from the oldest on',
+      [[price('a', 6, 6), price('a', 4, 4), price('a', 1, 1)]],
+      1,
+    ],
+    ['a correction of the newest', [[price('a', 5, 55)], 'correct'], 5],
+    ['a correction of an older one', [[price('a', 3, 33), price('a', 6, 6)], 'correct'], 3],
+  ];
+
+  test.each(rows)('%s', (_, [records, mode], fromDay) => {
+    const model = createMarketModel('a');
+    for (const batch of before) model.decide(...batch);
+    const { changes } = model.decide(records, mode);
+    const marks = changes.map(({ key }) => key).filter(({ partition }) => partition === DIRTY_PARTITION);
+    const histories = marks.map(({ sort }) => sort).filter((sort) => sort.startsWith('history/'));
+    expect(histories.map((sort) => sort.split('/')[2])).toEqual(fromDay === null ? [] : [day(fromDay)]);
+    expect(marks.some(({ sort }) => sort === 'market/a')).toBe(changes.length > 0);
+  });
+
+  test('the first batch of a market marks no page, in whatever order its rows come', () => {
+    const { changes } = createMarketModel('a').decide([market('a'), price('a', 3, 3), price('a', 1, 1)]);
+    expect(changes.map(({ key }) => key).filter(({ sort }) => sort.startsWith('history/'))).toEqual([]);
+  });
+});
+
+test('a row may correct what an earlier row of the same decision has put', () => {
+  const model = createMarketModel('a');
+  const { changes } = model.decide([market('a'), price('a', 0, 1), price('a', 0, 2)], 'correct');
+  expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: 2 }]);
+  const keys = changes.map(({ key }) => `${key.partition} ${key.sort}`);
+  expect(new Set(keys).size).toBe(keys.length);
+});

@@ -1,0 +1,64 @@
+/** One market without a ledger: decisions are applied to a map, and the next decision is made on what it holds. */
+import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
+import type { Observation } from '../../contract/metric.ts';
+import {
+  decideMarket,
+  type IngestMode,
+  type KnownObservation,
+  type MarketDecision,
+} from '../../lambdas/ingest/decide.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { type MarketRecordValue, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
+
+export interface MarketModel {
+  /** Decides and applies. Rows are numbered from 0. */
+  decide(records: readonly IngestRecordInput[], mode?: IngestMode): MarketDecision;
+  record(): MarketRecordValue & { revision: number };
+  /** In the order of history. */
+  observations(): readonly Observation[];
+}
+
+export function createMarketModel(slug: string): MarketModel {
+  const items = new Map<string, Item>();
+
+  const stored = (prefix: string) =>
+    [...items.values()]
+      .filter(({ sort }) => sort.startsWith(prefix))
+      .sort((left, right) => (left.sort < right.sort ? -1 : 1));
+
+  function known(): Map<string, KnownObservation> {
+    const found = new Map<string, KnownObservation>();
+    for (const { sort, value } of stored(OBSERVATION_PREFIX)) {
+      const order = sort.slice(OBSERVATION_PREFIX.length);
+      const firstOrder = `${order.slice(0, order.lastIndexOf('/'))}/0000`;
+      const newest = value as Observation;
+      const { first } = found.get(firstOrder) ?? { first: newest };
+      found.set(firstOrder, { first, newest, ordinal: Number(order.slice(order.lastIndexOf('/') + 1)) });
+    }
+    return found;
+  }
+
+  return {
+    decide(records, mode = 'append') {
+      const decision = decideMarket({
+        slug,
+        market: items.get(marketKey(slug).sort) ?? null,
+        known: known(),
+        rows: records.map((record, index) => ({ index, record: ingestRecordSchema.parse(record) })),
+        mode,
+        recordedAt: '2026-10-01T12:00:00.000Z',
+      });
+      for (const change of decision.changes) {
+        if (change.kind !== 'put' || change.key.partition !== marketKey(slug).partition) continue;
+        const { key, revision, value } = change;
+        items.set(key.sort, { ...key, revision, value: structuredClone(value), attemptId: 'model', expiresAtMs: null });
+      }
+      return decision;
+    },
+    record() {
+      const item = items.get(marketKey(slug).sort) as Item;
+      return { ...(item.value as MarketRecordValue), revision: item.revision };
+    },
+    observations: () => stored(OBSERVATION_PREFIX).map(({ value }) => value as Observation),
+  };
+}

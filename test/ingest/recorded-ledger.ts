@@ -1,0 +1,40 @@
+/** A ledger that can be compared as a whole. */
+import type { Json } from '../../contract/canonical-json.ts';
+import type { ItemKey, Ledger } from '../../storage/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+
+export interface RecordedLedger extends Ledger {
+  /** Everything in it, by key: revision and value, without the times at which things were recorded. */
+  dump(): Promise<Map<string, { revision: number; value: Json }>>;
+  /** How many items each transaction changed, in order. */
+  readonly transactions: readonly number[];
+}
+
+export function openRecordedLedger(): RecordedLedger {
+  const ledger = openSqliteLedger(':memory:');
+  const keys = new Map<string, ItemKey>();
+  const transactions: number[] = [];
+  return {
+    transactions,
+    async transact(changes, options) {
+      transactions.push(changes.length);
+      for (const { key } of changes) keys.set(`${key.partition} ${key.sort}`, key);
+      return await ledger.transact(changes, options);
+    },
+    get: (key) => ledger.get(key),
+    getMany: (several) => ledger.getMany(several),
+    query: (partition, options) => ledger.query(partition, options),
+    async dump() {
+      const found = new Map<string, { revision: number; value: Json }>();
+      for (const [name, key] of [...keys].sort(([left], [right]) => (left < right ? -1 : 1))) {
+        const item = await ledger.get(key);
+        if (item) found.set(name, { revision: item.revision, value: withoutTimes(item.value) });
+      }
+      return found;
+    },
+  };
+}
+
+function withoutTimes(value: Json): Json {
+  return JSON.parse(JSON.stringify(value, (name, inner) => (name === 'recordedAt' ? null : inner))) as Json;
+}

@@ -1,0 +1,81 @@
+/** Whatever happens to a ledger, it does not matter to readers how often it was published on the way. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Market } from '../../contract/market.ts';
+import type { Observation } from '../../contract/metric.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
+import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { removeMarket } from './remove-market.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+
+/** `e` often, so that its history has several pages. */
+const slug = fc.constantFrom('e', 'e', 'e', 'e', 'e', 'e', 'e', 'e', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j');
+const day = fc.nat({ max: 12 });
+const amount = fc.option(fc.integer(), { freq: 5 });
+
+/** What may happen to the ledger. Whatever does not fit what came before changes nothing. */
+const happening = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('observe'), slug, day, amount }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('correct'), slug, day, amount }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('rename'), slug, day, amount }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove'), slug, day, amount }) },
+);
+
+type Happening = typeof happening extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function happen(world: World, { kind, slug, day, amount }: Happening): Promise<void> {
+  if (kind === 'remove') return await removeMarket(world, slug);
+  const name = kind === 'rename' ? `Market ${slug}, day ${day}` : `Market ${slug}`;
+  await world.ingest([{ ...(market(slug) as object), name } as ReturnType<typeof market>]);
+  if (kind !== 'rename') await world.ingest([price(slug, day, amount)], 'correct');
+}
+
+/** All that a reader can find, without the cursors by which it is found, and which bodies there are. */
+async function allThatIsPublished(world: World): Promise<unknown> {
+  const reader = readerOf(world.objects);
+  const get = async (url: string) => JSON.parse(Buffer.from((await reader(url)).body).toString('utf8'));
+  const walk = async <Item>(url: string): Promise<Item[]> => {
+    const items: Item[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await get(cursor === undefined ? url : `${url}?cursor=${cursor}`);
+      items.push(...page.data);
+      cursor = page.page.nextCursor;
+    }
+    return items;
+  };
+  const list = await walk<Market>(MARKETS_URL);
+  const markets = await Promise.all(list.map((item) => get(marketUrl(item.slug))));
+  const histories = await Promise.all(list.map((item) => walk<Observation>(historyUrl(item.slug))));
+  const keys = [...world.objects.snapshot().keys()].filter((key) => {
+    const name = parsePublicKey(key);
+    return name !== null && PUBLIC_OBJECTS[name.kind].retention === 'head';
+  });
+  return { list, markets, histories, keys };
+}
+
+test('published after every change, now and then, or only in the end: readers see the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(happening, fc.boolean()), { minLength: 1, maxLength: 40, size: 'max' }),
+      async (steps) => {
+        const [always, sometimes, once] = [createWorld(), createWorld(), createWorld()];
+        for (const [step, isPublished] of steps) {
+          for (const world of [always, sometimes, once]) await happen(world, step);
+          await publish(always.dependencies);
+          if (isPublished) await publish(sometimes.dependencies);
+        }
+        await publish(sometimes.dependencies);
+        await publish(once.dependencies);
+        const expected = await allThatIsPublished(once);
+        for (const world of [always, sometimes]) {
+          const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+          expect(report.findings).toEqual([]);
+          expect(await allThatIsPublished(world)).toEqual(expected);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

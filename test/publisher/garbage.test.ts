@@ -1,0 +1,423 @@
+/** What is swept and, above all, what is not. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../contract/public-objects.ts';
+import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import type { PublisherDependencies } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { publicMetadata } from '../../publisher/put-immutable.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { GENERATION_PREFIX, PUBLICATION_PARTITION, UNLINKED_PARTITION } from '../../storage/records.ts';
+import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
+import { removeMarket } from './remove-market.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+
+const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DRY_RUN = { dryRun: true };
+const FOR_GOOD = { dryRun: false };
+
+const sweep = (world: World, options: { maxRemovals?: number } = {}) =>
+  collectGarbage(world.dependencies, { ...FOR_GOOD, ...options });
+const keysOf = (world: World) => [...world.objects.snapshot().keys()];
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+/** Every URL with a cursor that readers are given now, with the bytes that it leads to. */
+async function cursorPages(world: World): Promise<Map<string, string>> {
+  const reader = readerOf(world.objects);
+  const pages = new Map<string, string>();
+  const follow = async (url: string): Promise<string[]> => {
+    const slugs: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const address = cursor === undefined ? url : `${url}?cursor=${cursor}`;
+      const text = Buffer.from((await reader(address)).body).toString('utf8');
+      if (cursor !== undefined) pages.set(address, text);
+      const page = JSON.parse(text) as { data: { slug: string }[]; page: { nextCursor: string | null } };
+      slugs.push(...page.data.map(({ slug }) => slug));
+      cursor = page.page.nextCursor;
+    }
+    return slugs;
+  };
+  for (const slug of await follow(MARKETS_URL)) await follow(historyUrl(slug));
+  return pages;
+}
+
+/** Follows a world through its generations, and knows until when each cursor must work. */
+class Witness {
+  readonly #world: World;
+  #current = new Map<string, string>();
+  readonly #replaced = new Map<string, { body: string; untilMs: number }>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async noteGeneration(): Promise<void> {
+    const now = await cursorPages(this.#world);
+    for (const [url, body] of this.#current) {
+      if (!now.has(url)) this.#replaced.set(url, { body, untilMs: this.#world.clock.nowMs + RETENTION_MS });
+    }
+    this.#current = now;
+  }
+
+  /** How many replaced pages must still be there. */
+  retained(): number {
+    return [...this.#replaced.values()].filter(({ untilMs }) => untilMs >= this.#world.clock.nowMs).length;
+  }
+
+  /** Every cursor works for as long as it must; after a sweep, no longer. */
+  async expectKept(swept: boolean): Promise<void> {
+    const reader = readerOf(this.#world.objects);
+    for (const [url, body] of this.#current) {
+      expect(Buffer.from((await reader(url)).body).toString('utf8')).toBe(body);
+    }
+    for (const [url, { body, untilMs }] of this.#replaced) {
+      const response = await reader(url);
+      if (untilMs >= this.#world.clock.nowMs) expect(Buffer.from(response.body).toString('utf8')).toBe(body);
+      else if (swept) expect(response.status).toBe(404);
+    }
+  }
+}
+
+function days(slug: string, count: number) {
+  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
+}
+
+/** Four pages of markets, histories with closed pages, two generations. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((slug) => market(slug)));
+  await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 6)]);
+  await publish(world.dependencies);
+  await changeHistories(world, -5);
+  await publish(world.dependencies);
+  return world;
+}
+
+async function changeHistories(world: World, amountMinor: number): Promise<void> {
+  await world.ingest([price('b', 1, amountMinor), price('e', 1, amountMinor)], 'correct');
+}
+
+describe('what goes, and when', () => {
+  test('nothing, right after publishing, but the bundle of the generation before', async () => {
+    const world = await publishedWorld();
+    const report = await sweep(world);
+    expect(report.removed).toEqual([expect.stringMatching(/^redo\/1-/)]);
+    expect(report).toMatchObject({ prunedRecords: 0, unknown: [], capped: false });
+    expect(report.kept).toBe(keysOf(world).length);
+  });
+
+  test('a page that was replaced: once its cursors have been good for their whole life, and not a moment earlier', async () => {
+    const world = await publishedWorld();
+    await sweep(world);
+    const before = keysOf(world);
+    world.clock.nowMs += RETENTION_MS;
+    expect((await sweep(world)).removed).toEqual([]);
+    world.clock.nowMs += 1;
+    const { removed } = await sweep(world);
+    expect(removed.some((key) => key.includes('/market-pages/1-'))).toBe(true);
+    expect(removed.some((key) => key.includes('/history-pages/b/1-'))).toBe(true);
+    expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
+    await expectVerified(world);
+    expect((await sweep(world)).removed).toEqual([]);
+  });
+
+  test('the pages of a market that was removed, after the same time; its bodies go with the publication', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    const ofMarket = () => keysOf(world).filter((key) => key.includes('/i.json') || key.includes('/history-pages/i/'));
+    expect(ofMarket()).toEqual([expect.stringContaining('/history-pages/i/')]);
+    world.clock.nowMs += RETENTION_MS;
+    await sweep(world);
+    expect(ofMarket()).toHaveLength(1);
+    world.clock.nowMs += 1;
+    await sweep(world);
+    expect(ofMarket()).toEqual([]);
+  });
+
+  test('a body of a removed market that was put back by a late writer', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    for (const kind of ['market', 'history'] as const) {
+      const name = { kind, slug: 'i' };
+      await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
+    }
+    const { removed } = await sweep(world);
+    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
+    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'history', slug: 'i' })]));
+    await expectVerified(world);
+  });
+
+  test('nothing that no rule knows: it is reported', async () => {
+    const world = await publishedWorld();
+    const unknown = ['public/api/v1/notes.txt', 'public/favicon.ico', 'redo/readme.md'];
+    const metadata = publicMetadata({ kind: 'snapshot' }, 1);
+    for (const key of unknown) await world.objects.put(key, Buffer.from('?'), metadata, { kind: 'absent' });
+    world.clock.nowMs += 2 * RETENTION_MS;
+    // Only what is named like a bundle is one.
+    expect((await sweep(world)).unknown).toEqual(unknown);
+    expect(keysOf(world)).toEqual(expect.arrayContaining(unknown));
+  });
+
+  test('nothing in an empty store', async () => {
+    const world = createWorld();
+    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], capped: false });
+  });
+
+  test('nothing while a generation is committed and not applied', async () => {
+    const world = await publishedWorld();
+    await changeHistories(world, -6);
+    await dieBefore(world, 'objects.stat');
+    world.clock.nowMs += 2 * RETENTION_MS;
+    const before = keysOf(world);
+    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], capped: false });
+    expect(keysOf(world)).toEqual(before);
+    await publish(world.dependencies);
+    await expectVerified(world);
+    expect((await sweep(world)).removed.length).toBeGreaterThan(0);
+  });
+});
+
+/** A publisher that dies before its first operation of this kind. */
+async function dieBefore(world: World, method: 'ledger.transact' | 'objects.stat'): Promise<void> {
+  const refusing = <Port extends object>(name: string, port: Port): Port =>
+    new Proxy(port, {
+      get: (target, property) => {
+        if (`${name}.${String(property)}` === method) throw new ProcessDied(method);
+        return (Reflect.get(target, property) as () => unknown).bind(target);
+      },
+    });
+  const ledger = refusing('ledger', world.ledger);
+  const objects = refusing('objects', world.objects as ObjectStore);
+  await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
+}
+
+test('what a publisher left that died before it committed goes, but only once its generation has been published by another', async () => {
+  const world = await publishedWorld();
+  await sweep(world);
+  const before = new Set(keysOf(world));
+  await changeHistories(world, -6);
+  await dieBefore(world, 'ledger.transact');
+  const orphans = keysOf(world).filter((key) => !before.has(key));
+  expect(orphans.some((key) => key.includes('/market-pages/3-'))).toBe(true);
+  expect(orphans.some((key) => key.includes('/history-pages/b/3-'))).toBe(true);
+  expect(orphans.some((key) => key.startsWith('redo/3-'))).toBe(true);
+
+  world.clock.nowMs += 2 * RETENTION_MS;
+  await sweep(world);
+  expect(keysOf(world)).toEqual(expect.arrayContaining(orphans));
+
+  await changeHistories(world, -7);
+  await publish(world.dependencies);
+  const { removed } = await sweep(world);
+  const pages = orphans.filter((key) => !key.startsWith('redo/'));
+  expect(removed).toEqual(expect.arrayContaining(pages));
+  await expectVerified(world);
+
+  await changeHistories(world, -8);
+  await publish(world.dependencies);
+  await sweep(world);
+  expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
+});
+
+/** Garbage of every kind: expired pages, orphans, old bundles, a body put back. */
+async function worldWithGarbage(): Promise<World> {
+  const world = await publishedWorld();
+  await changeHistories(world, -6);
+  await dieBefore(world, 'ledger.transact');
+  await changeHistories(world, -7);
+  await removeMarket(world, 'i');
+  await publish(world.dependencies);
+  world.clock.nowMs += RETENTION_MS + 1;
+  await changeHistories(world, -8);
+  await publish(world.dependencies);
+  const name = { kind: 'market', slug: 'i' } as const;
+  await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
+  return world;
+}
+
+describe('how much goes in one run', () => {
+  test('a dry run reports what a run then removes, and removes nothing', async () => {
+    const world = await worldWithGarbage();
+    const before = keysOf(world);
+    const announced = await collectGarbage(world.dependencies, DRY_RUN);
+    expect(keysOf(world)).toEqual(before);
+    expect(announced.removed.length).toBeGreaterThan(10);
+    expect(announced.prunedRecords).toBeGreaterThan(0);
+    expect(await collectGarbage(world.dependencies, DRY_RUN)).toEqual(announced);
+    expect(await sweep(world)).toEqual(announced);
+    expect(keysOf(world)).toEqual(before.filter((key) => !announced.removed.includes(key)));
+  });
+
+  test('no more than the cap, and run after run the same as in one', async () => {
+    const atOnce = await worldWithGarbage();
+    const { removed } = await sweep(atOnce);
+
+    const world = await worldWithGarbage();
+    const inTurns: string[] = [];
+    for (let capped = true; capped; ) {
+      const report = await sweep(world, { maxRemovals: 3 });
+      expect(report.removed.length).toBeLessThanOrEqual(3);
+      expect(report.prunedRecords).toBeLessThanOrEqual(3);
+      inTurns.push(...report.removed);
+      ({ capped } = report);
+      await expectVerified(world);
+    }
+    expect(inTurns).toEqual(removed);
+  });
+});
+
+describe('the records that tell what to keep', () => {
+  const generationsIn = async ({ ledger }: World) =>
+    (await ledger.query(PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX, limit: 1000 })).items.map(
+      ({ revision }) => revision,
+    );
+
+  test('of generations, the newest expired one stays and every later one', async () => {
+    const world = await publishedWorld();
+    for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
+      world.clock.nowMs += hours * HOUR_MS;
+      await world.ingest([price('a', day, 1)]);
+      await publish(world.dependencies);
+    }
+    expect(await generationsIn(world)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    // Applied 40, 30, 20, 10 and 0 hours ago: 3 to 7.
+    await sweep(world);
+    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
+    await sweep(world);
+    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
+  });
+
+  test('of pages, those that are kept; also where a sweep died between the page and its record', async () => {
+    const world = await worldWithGarbage();
+    const faulty = faultyStorage(world.ledger, world.objects, 40, diesAfter);
+    await collectGarbage(dependenciesOn(faulty.ledger, faulty.objects, world.clock), FOR_GOOD).catch(() => null);
+    await sweep(world);
+    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    expect(items.length).toBeGreaterThan(0);
+    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
+  });
+});
+
+test('whatever is published and however time goes by, a sweep takes what has expired and nothing that a reader may ask for', async () => {
+  const slug = fc.nat(11).map((number) => `m-${String(number).padStart(2, '0')}`);
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom('append' as const, 'correct' as const), slug, day: fc.nat(12) }),
+    fc.record({ kind: fc.constant('remove' as const), slug }),
+    fc.record({ kind: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+    fc.record({ kind: fc.constant('publish' as const) }),
+    fc.record({ kind: fc.constant('die' as const), at: fc.nat(60) }),
+    fc.record({ kind: fc.constant('sweep' as const), maxRemovals: fc.constantFrom(1, 5, 1000) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+      const world = createWorld();
+      const witness = new Witness(world);
+      await world.ingest(Array.from({ length: 8 }, (_, index) => market(`m-${String(index).padStart(2, '0')}`)));
+      await world.ingest([...days('m-01', 9), ...days('m-05', 5)]);
+      await publish(world.dependencies);
+      await witness.noteGeneration();
+
+      let amountMinor = 1;
+      for (const next of [...steps, { kind: 'publish' as const }, { kind: 'sweep' as const, maxRemovals: 1000 }]) {
+        if (next.kind === 'append') await world.ingest([market(next.slug), price(next.slug, 20 + amountMinor++, 1)]);
+        if (next.kind === 'correct') {
+          await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
+        }
+        if (next.kind === 'remove') await removeMarket(world, next.slug);
+        if (next.kind === 'wait') world.clock.nowMs += next.hours * HOUR_MS;
+        if (next.kind === 'die') {
+          const faulty = faultyStorage(world.ledger, world.objects, next.at, diesAfter);
+          await publish(dependenciesOn(faulty.ledger, faulty.objects, world.clock)).catch((error: unknown) => {
+            if (!(error instanceof ProcessDied)) throw error;
+          });
+        }
+        if (next.kind === 'publish' || next.kind === 'die') {
+          // A generation that a dead publisher committed counts from when it is in place: now.
+          await publish(world.dependencies);
+          await witness.noteGeneration();
+        }
+        if (next.kind === 'sweep') {
+          const { capped } = await sweep(world, { maxRemovals: next.maxRemovals });
+          await expectVerified(world);
+          await witness.expectKept(!capped);
+          const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+          if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retained());
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe('a sweep and a publish at once', () => {
+  /** Does `inner` on undisturbed storage before the given operation of `outer`. Returns whether it came to that. */
+  async function interleave(
+    at: number,
+    outer: (dependencies: PublisherDependencies) => Promise<unknown>,
+    inner: (dependencies: PublisherDependencies) => Promise<unknown>,
+  ): Promise<boolean> {
+    const world = await worldWithGarbage();
+    await world.ingest([market('bb'), price('bb', 0, 1), price('a', 3, 3), market('i'), price('i', 7, 7)]);
+    await changeHistories(world, -9);
+    await removeMarket(world, 'd');
+    const witness = new Witness(world);
+    await witness.noteGeneration();
+    let reached = false;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, at, async ({ run }) => {
+      reached = true;
+      await inner(world.dependencies);
+      return await run();
+    });
+    await outer(dependenciesOn(ledger, objects, world.clock));
+    await expectVerified(world);
+    await witness.noteGeneration();
+    await witness.expectKept(false);
+    return reached;
+  }
+
+  const sweepOnce = (dependencies: PublisherDependencies) => collectGarbage(dependencies, FOR_GOOD);
+
+  test('a whole publish before any operation of a sweep harms no reader', async () => {
+    let operations = 0;
+    while (await interleave(operations, sweepOnce, publish)) operations++;
+    expect(operations).toBeGreaterThan(60);
+  });
+
+  test('a whole sweep before any operation of a publish harms no reader', async () => {
+    let operations = 0;
+    while (await interleave(operations, publish, sweepOnce)) operations++;
+    expect(operations).toBeGreaterThan(60);
+  });
+
+  test('pages that move up while a long list is read piece by piece are not taken for lost', async () => {
+    for (let number = 0, reached = true; reached; number++) {
+      const world = await publishedWorld();
+      // The second page goes as a whole, so the others stay as they are, each one place further up.
+      for (const slug of ['d', 'e', 'f']) await removeMarket(world, slug);
+      reached = false;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
+        reached = true;
+        await publish(world.dependencies);
+        return await run();
+      });
+      const piecewise: Ledger = {
+        transact: (changes, options) => ledger.transact(changes, options),
+        get: (key) => ledger.get(key),
+        getMany: (keys) => ledger.getMany(keys),
+        query: (partition, options) => ledger.query(partition, { ...options, limit: 1 }),
+      };
+      await collectGarbage(dependenciesOn(piecewise, objects, world.clock), FOR_GOOD);
+      if (reached) await expectVerified(world);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Every kind of stored object, to the byte. `UPDATE_GOLDEN=1` writes the files anew: look at the difference before you
+ * commit it, since it changes what readers, caches and cursors see.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PUBLIC_OBJECTS, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
+import { openDirectoryObjects } from '../../storage/directory-objects.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { type Golden, memoryStores, publishGoldenInput } from './golden-input.ts';
+
+const FOLDER = new URL('golden/', import.meta.url);
+const CHILD = fileURLToPath(new URL('golden-input.ts', import.meta.url));
+
+let published: Map<string, Golden>;
+
+beforeAll(async () => {
+  published = await publishGoldenInput(memoryStores());
+});
+
+/** By kind, in order of key: list and history have several pages, markets are several. */
+function keysOf(kind: PublicObjectKind | 'bundle'): readonly string[] {
+  return [...published.keys()].filter((key) => (parsePublicKey(key)?.kind ?? 'bundle') === kind);
+}
+
+/** The object of each kind that shows most; where any will do, the first. */
+const CHOSEN: { readonly [Kind in PublicObjectKind | 'bundle']: (keys: readonly string[]) => string | undefined } = {
+  'market-list': ([key]) => key,
+  'market-list-page': ([key]) => key,
+  market: (keys) => keys.find((key) => key.endsWith('/wti.json')),
+  history: (keys) => keys.find((key) => key.endsWith('/wti.json')),
+  // The one with the corrected pair.
+  'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
+  snapshot: ([key]) => key,
+  'not-found': ([key]) => key,
+  // Of the second generation, which changes one market.
+  bundle: (keys) => keys.find((key) => key.startsWith('redo/2-')),
+};
+
+const kinds = Object.keys(CHOSEN) as (keyof typeof CHOSEN)[];
+
+test('there is a golden file for each kind of public object, and for the bundle', () => {
+  expect(kinds.filter((kind) => kind !== 'bundle').sort()).toEqual(Object.keys(PUBLIC_OBJECTS).sort());
+});
+
+test.each(kinds)('key, metadata and bytes of a %s', (kind) => {
+  const key = CHOSEN[kind](keysOf(kind)) as string;
+  const found = { key, ...published.get(key) };
+  const file = new URL(`${kind}.json`, FOLDER);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`);
+  expect(found).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+});
+
+test('the golden files show what is easily lost', () => {
+  const seen = kinds
+    .map((kind) => readFileSync(new URL(`${kind}.json`, FOLDER), 'utf8'))
+    .join('\n')
+    .replaceAll('\\"', '"');
+  for (const detail of [
+    '"amountMinor":null',
+    '"amountMinor":-3763',
+    '"amountMinor":0,',
+    '"amountMinor":163000,"confidence":"high","currency":"JPY"',
+    '"amountMinor":306921,"confidence":"high","currency":"KWD"',
+    '"unknownReason":"not-published"',
+    '"unknownReason":"withheld"',
+    '"rounded":true',
+    '"sourceValue":"16.9375"',
+    '"kind":"scalar"',
+    '"supersedes":"obs_',
+    '"supersededBy":"obs_',
+    '"status":"retired"',
+    '"metrics":{"price":null}',
+    'Bank of Exämple',
+  ]) {
+    expect(seen).toContain(detail);
+  }
+});
+
+describe('the same input gives the same bytes', () => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('in whatever order and batches it arrives (seed %i)', async (seed) => {
+    expect(await publishGoldenInput(memoryStores(), seed)).toEqual(published);
+  });
+
+  test.each([
+    { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', seed: '11' },
+    { TZ: 'America/St_Johns', LANG: 'C', LC_ALL: 'C', seed: '12' },
+  ])('in another process, with TZ=$TZ and LANG=$LANG', async ({ seed, ...environment }) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [CHILD, seed], {
+      env: { ...process.env, ...environment },
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    expect(new Map(JSON.parse(stdout) as [string, Golden][])).toEqual(published);
+  });
+
+  test.each([0, 21])('after every step has gone through files that were closed and opened (seed %i)', async (seed) => {
+    const folder = await temporaryFolder();
+    const open = async () => {
+      const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
+      return { ledger, objects: await openDirectoryObjects(join(folder, 'objects')), close: () => ledger.close() };
+    };
+    expect(await publishGoldenInput(open, seed)).toEqual(published);
+  });
+});

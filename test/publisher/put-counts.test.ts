@@ -1,0 +1,375 @@
+/** What a publish costs, to the last request: a rise in cost is a failing test. */
+import { describe, expect, test } from 'vitest';
+import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
+import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { DIRTY_PARTITION, dirtyHistoryKey, dirtyMarketKey, marketPartition, orderKey } from '../../storage/records.ts';
+import { faultyStorage } from './faulty-storage.ts';
+import { removeMarket } from './remove-market.ts';
+import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
+
+type PutKind = PublicObjectKind | 'bundle';
+
+interface Cost {
+  readonly outcome: PublishOutcome;
+  /** Objects stored, by kind. */
+  readonly puts: { readonly [Kind in PutKind]?: number };
+  /** Keys of what was stored, in order. */
+  readonly keys: readonly string[];
+  /** Puts that were asked for, also those that were refused. */
+  readonly tries: number;
+  readonly transactions: number;
+  readonly deletes: number;
+  /** Whole objects read. */
+  readonly gets: number;
+  /** Every call of either port, in order, e.g. `objects.put public/api/v1/markets.json`. */
+  readonly calls: readonly string[];
+}
+
+function kindOf(key: string): PutKind {
+  return parsePublicKey(key)?.kind ?? 'bundle';
+}
+
+async function costOfPublish({ ledger, objects, clock }: World): Promise<Cost> {
+  const recording = faultyStorage(ledger, objects, -1, ({ run }) => run());
+  objects.resetCounts();
+  const outcome = await publish(dependenciesOn(recording.ledger, recording.objects, clock));
+  const keys = objects.puts.map(({ key }) => key);
+  const calls = recording.operations.map(({ what }) => what);
+  return {
+    outcome,
+    puts: Object.fromEntries([...Map.groupBy(keys, kindOf)].map(([kind, all]) => [kind, all.length])),
+    keys,
+    tries: objects.counts.put,
+    transactions: calls.filter((call) => call.startsWith('ledger.transact')).length,
+    deletes: objects.counts.delete,
+    gets: objects.counts.get,
+    calls,
+  };
+}
+
+/** Four list pages: b d f | h j l | n p r | t v. */
+const SLUGS = ['b', 'd', 'f', 'h', 'j', 'l', 'n', 'p', 'r', 't', 'v'];
+
+/** Every second day, so that there is room between two observations. */
+function days(slug: string, count: number) {
+  return Array.from({ length: count }, (_, index) => price(slug, 2 * index, 100 + index));
+}
+
+/**
+ * Everything published. Histories of 4 to a page: `h` has one observation; `j` has 4 and its page is full; `l` has 13:
+ * three closed pages and 1 on the newest.
+ */
+async function settledWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([...SLUGS.map((slug) => market(slug)), ...days('h', 1), ...days('j', 4), ...days('l', 13)]);
+  await publish(world.dependencies);
+  return world;
+}
+
+/** Marks that no change stands behind: what a write that was undone by another leaves. */
+async function markWithoutChange({ ledger, dependencies }: World): Promise<void> {
+  const sourceUrl = 'https://example.com/l';
+  const order = orderKey({ market: 'l', metric: 'price', observedAt: '2026-01-03T00:00:00Z', sourceUrl, ordinal: 0 });
+  const keys = [dirtyMarketKey('b'), dirtyMarketKey('l'), dirtyHistoryKey('l', order), dirtyMarketKey('never-was')];
+  await ledger.transact(
+    keys.map((key) => ({ kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } })),
+    { attemptId: dependencies.newAttemptId() },
+  );
+}
+
+async function marksLeft({ ledger }: World): Promise<readonly string[]> {
+  return (await ledger.query(DIRTY_PARTITION, { limit: 100 })).items.map(({ sort }) => sort);
+}
+
+/** What every generation puts in which the list changes. */
+const COMMON = { 'market-list': 1, snapshot: 1, bundle: 1 };
+const ONE_MARKET = { ...COMMON, history: 1, market: 1 };
+
+/** HEAD is swapped, what is published is recorded, HEAD is marked applied, marks are cleared. */
+const TRANSACTIONS = 4;
+
+interface Case {
+  readonly what: string;
+  readonly happen: (world: World) => Promise<unknown>;
+  readonly puts: Cost['puts'];
+  readonly transactions?: number;
+  readonly deletes?: number;
+  /** Unless said otherwise the list pages that are put, as they were before, and the bundle. */
+  readonly gets?: number;
+}
+
+const CASES: readonly Case[] = [
+  { what: 'nothing', happen: async () => undefined, puts: {}, transactions: 0 },
+  { what: 'marks without a change, which are cleared', happen: markWithoutChange, puts: {}, transactions: 1 },
+  {
+    what: 'a batch that brings what is known already',
+    happen: (world) => world.ingest([market('h'), ...days('h', 1)]),
+    puts: {},
+    transactions: 0,
+  },
+  {
+    what: 'one observation of a market on the first list page',
+    happen: (world) => world.ingest([price('d', 0, 5)]),
+    puts: ONE_MARKET,
+  },
+  {
+    what: 'one observation of a market on the second of four list pages',
+    happen: (world) => world.ingest([price('h', 2, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+  },
+  {
+    what: 'one observation of a market on the third of four list pages',
+    happen: (world) => world.ingest([price('p', 0, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 2 },
+  },
+  {
+    what: 'one observation of a market on the last list page',
+    happen: (world) => world.ingest([price('v', 0, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 3 },
+  },
+  {
+    what: 'an unknown value',
+    happen: (world) => world.ingest([price('d', 0, null)]),
+    puts: ONE_MARKET,
+  },
+  {
+    what: 'an observation after three closed pages, none of which is put',
+    happen: (world) => world.ingest([price('l', 26, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+  },
+  {
+    what: 'the observation that no longer fits, which closes one page',
+    happen: (world) => world.ingest([price('j', 8, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 1 },
+  },
+  {
+    what: 'nine observations after a full page, which close three pages',
+    happen: (world) => world.ingest(Array.from({ length: 9 }, (_, index) => price('j', 8 + index, 5))),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
+  },
+  {
+    what: 'a correction on the newest page',
+    happen: (world) => world.ingest([price('l', 24, -5)], 'correct'),
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+  },
+  {
+    what: 'a correction inside the second of three closed pages, which puts it and the newer one',
+    happen: (world) => world.ingest([price('l', 10, -5)], 'correct'),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 2 },
+  },
+  {
+    what: 'a correction of the newest observation of the second page, which puts it and the newer one',
+    happen: (world) => world.ingest([price('l', 14, -5)], 'correct'),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 2 },
+  },
+  {
+    what: 'a correction inside the oldest page, which puts all of them',
+    happen: (world) => world.ingest([price('l', 0, -5)], 'correct'),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
+  },
+  {
+    what: 'a late observation that belongs on the newest page',
+    happen: (world) => world.ingest([price('l', 23, 5)]),
+    // It lies between the last closed page and the first observation after it.
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+  },
+  {
+    what: 'a late observation inside the newest of three closed pages',
+    happen: (world) => world.ingest([price('l', 19, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 1 },
+  },
+  {
+    what: 'an observation that is older than all others',
+    happen: (world) => world.ingest([price('l', -1, 5)]),
+    puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
+  },
+  {
+    what: 'a market that joins in the middle, which moves every market behind it',
+    happen: (world) => world.ingest([market('k')]),
+    puts: { ...ONE_MARKET, 'market-list-page': 3 },
+  },
+  {
+    what: 'two markets that join at the end, where one more list page begins',
+    happen: (world) => world.ingest([market('w'), market('x')]),
+    puts: { ...COMMON, history: 2, market: 2, 'market-list-page': 4 },
+    gets: 5,
+  },
+  {
+    what: 'a market that joins and one of the same page that leaves, which moves no market behind them',
+    happen: async (world) => {
+      await world.ingest([market('i')]);
+      await removeMarket(world, 'j');
+    },
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+    deletes: 2,
+    // Whether it moves any is known only when all of the list has been cut.
+    gets: 5,
+  },
+  {
+    what: 'a market that leaves',
+    happen: (world) => removeMarket(world, 'l'),
+    puts: { ...COMMON, 'market-list-page': 3 },
+    deletes: 2,
+  },
+  {
+    what: 'a new name of a market, which leaves its history alone',
+    happen: (world) => world.ingest([{ ...market('h'), name: 'Another name' } as ReturnType<typeof market>]),
+    puts: { ...COMMON, market: 1, 'market-list-page': 1 },
+  },
+  {
+    what: 'two changes to one market, which are one generation',
+    happen: async (world) => {
+      await world.ingest([price('h', 2, 5)]);
+      await world.ingest([price('h', 4, 6)]);
+    },
+    puts: { ...ONE_MARKET, 'market-list-page': 1 },
+  },
+  {
+    what: 'changes to markets on the first and the third list page, which are one generation',
+    happen: (world) => world.ingest([price('d', 0, 5), price('f', 0, 5), price('n', 0, 5)]),
+    puts: { ...COMMON, history: 3, market: 3, 'market-list-page': 2 },
+  },
+];
+
+describe('a publish puts exactly this, in one generation, after', () => {
+  test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, deletes = 0, gets }) => {
+    const world = await settledWorld();
+    await happen(world);
+    const cost = await costOfPublish(world);
+
+    const total = Object.values(puts).reduce((sum, count) => sum + count, 0);
+    expect(cost.puts).toEqual(puts);
+    expect(cost.tries).toBe(total);
+    expect(cost.transactions).toBe(transactions);
+    expect(cost.deletes).toBe(deletes);
+    const rewritten = (puts['market-list'] ?? 0) + (puts['market-list-page'] ?? 0) + (puts.bundle ?? 0);
+    expect(cost.gets).toBe(gets ?? rewritten);
+    expect(cost.outcome).toEqual(
+      total === 0 ? { kind: 'unchanged', generation: 1 } : { kind: 'published', generation: 2 },
+    );
+    expect(await marksLeft(world)).toEqual([]);
+  });
+
+  test.each(CASES)('$what, and the publish after that puts nothing', async ({ happen }) => {
+    const world = await settledWorld();
+    await happen(world);
+    await publish(world.dependencies);
+    expect(await costOfPublish(world)).toMatchObject({ puts: {}, tries: 0, transactions: 0, deletes: 0 });
+  });
+});
+
+test('the first publish puts everything once, with the error page', async () => {
+  const world = createWorld();
+  await world.ingest([...SLUGS.map((slug) => market(slug)), ...days('l', 13)]);
+  const { puts, tries } = await costOfPublish(world);
+  expect(puts).toEqual({
+    ...COMMON,
+    'market-list-page': 3,
+    market: 11,
+    history: 11,
+    'history-page': 3,
+    'not-found': 1,
+  });
+  expect(tries).toBe(3 + 3 + 11 + 11 + 3 + 1);
+});
+
+test('a first publish without any market puts an empty list', async () => {
+  const { puts } = await costOfPublish(createWorld());
+  expect(puts).toEqual({ ...COMMON, 'not-found': 1 });
+});
+
+describe('the order of a publish', () => {
+  /** The place of the only call that this begins. */
+  const placeOf = (calls: readonly string[], start: string): number => {
+    const places = [...calls.keys()].filter((place) => calls[place]?.startsWith(start));
+    expect(places).toHaveLength(1);
+    return places[0] as number;
+  };
+
+  test('immutable pages, bundle, HEAD, then history, market, list, snapshot', async () => {
+    const world = await settledWorld();
+    await world.ingest([price('j', 8, 5)]);
+    const { calls, keys } = await costOfPublish(world);
+    expect(keys.map(kindOf)).toEqual([
+      'history-page',
+      'market-list-page',
+      'bundle',
+      'history',
+      'market',
+      'market-list',
+      'snapshot',
+    ]);
+    const [swap] = [...calls.keys()].filter((place) => calls[place]?.startsWith('ledger.transact')) as [number];
+    expect(swap).toBeGreaterThan(placeOf(calls, 'objects.put redo/'));
+    expect(swap).toBeLessThan(placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/histories/`));
+  });
+
+  test('list pages come last to first, so that each names one that is there', async () => {
+    const world = await settledWorld();
+    await world.ingest([price('v', 0, 5)]);
+    const { keys } = await costOfPublish(world);
+    const pages = keys.filter((key) => kindOf(key) === 'market-list-page');
+    const stored = world.objects.snapshot();
+    expect(pages.map((key) => stored.get(key)?.metadata.nextCursor ?? null)).toEqual([
+      null,
+      ...pages.slice(0, -1).map((key) => (parsePublicKey(key) as { cursor: string }).cursor),
+    ]);
+  });
+
+  test('a market that leaves is gone from list and snapshot before its bodies go', async () => {
+    const world = await settledWorld();
+    await removeMarket(world, 'l');
+    const { calls } = await costOfPublish(world);
+    const bodies = ['markets', 'histories'].map((folder) =>
+      placeOf(calls, `objects.delete ${PUBLIC_PREFIX}/api/v1/${folder}/l.json`),
+    );
+    const list = placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/markets.json`);
+    const snapshot = placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/snapshot.json`);
+    expect(Math.min(...bodies)).toBeGreaterThan(Math.max(list, snapshot));
+    // Readers who hold the old list may still be walking its history.
+    const left = [...world.objects.snapshot().keys()].filter((key) => key.includes('/l'));
+    expect(left.map(kindOf)).toEqual(['history-page', 'history-page', 'history-page']);
+  });
+});
+
+test('after an append, of a long history only what follows its last closed page is read', async () => {
+  const world = await settledWorld();
+  await world.ingest([price('l', 26, 5)]);
+  const read: string[] = [];
+  const ledger: Ledger = {
+    transact: (changes, options) => world.ledger.transact(changes, options),
+    get: (key) => world.ledger.get(key),
+    getMany: (keys) => world.ledger.getMany(keys),
+    query: async (partition, options) => {
+      const page = await world.ledger.query(partition, options);
+      if (partition === marketPartition('l')) read.push(...page.items.map(({ sort }) => sort));
+      return page;
+    },
+  };
+  await publish(dependenciesOn(ledger, world.objects, world.clock));
+  expect(read.map((sort) => sort.slice('observation/'.length, 'observation/2026-01-25'.length))).toEqual([
+    '2026-01-25',
+    '2026-01-27',
+  ]);
+});
+
+test('list pages behind the last change are shared by both generations', async () => {
+  const world = await settledWorld();
+  const pages = async () => {
+    const cursors: string[] = [];
+    for (let key = `${PUBLIC_PREFIX}/api/v1/markets.json`; ; ) {
+      const next = (await world.objects.stat(key))?.metadata.nextCursor ?? null;
+      if (next === null) return cursors;
+      cursors.push(next);
+      key = `${PUBLIC_PREFIX}/api/v1/market-pages/${next}.json`;
+    }
+  };
+  const before = await pages();
+  await world.ingest([price('h', 2, 5)]);
+  await publish(world.dependencies);
+  const after = await pages();
+  expect(after).toHaveLength(3);
+  expect(after[0]).toMatch(/^2-/);
+  expect(after.slice(1)).toEqual(before.slice(1));
+});
