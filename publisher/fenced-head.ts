@@ -3,7 +3,8 @@
  *
  * Safety: a swap names the ETag that was seen together with an older generation, so a request that lands late, after
  * someone else has swapped, is refused by the store. An ETag never comes back under a newer generation, because the
- * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow.
+ * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow. (A market
+ * that is defined again after its removal must go on from its last revision for this to hold.)
  *
  * What this cannot fence is the creation of a body that lands after a newer generation has removed the market: there is
  * nothing left to compare with. No link leads to such a body, and the sweep removes it (collect-garbage.ts).

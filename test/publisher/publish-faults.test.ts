@@ -7,7 +7,6 @@ import { rebuild } from '../../publisher/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { dirtyMarketKey, marketIndexKey, marketKey } from '../../storage/records.ts';
 import {
   diesAfter,
   type Fault,
@@ -16,6 +15,7 @@ import {
   faultyStorage,
   ProcessDied,
 } from './faulty-storage.ts';
+import { removeMarket } from './remove-market.ts';
 import {
   createWorld,
   dependenciesOn,
@@ -58,18 +58,6 @@ async function changeOnceMore(world: World): Promise<void> {
 
 function days(slug: string, count: number) {
   return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
-}
-
-async function removeMarket({ ledger, dependencies }: World, slug: string): Promise<void> {
-  const any = { kind: 'any' } as const;
-  await ledger.transact(
-    [
-      { kind: 'delete', key: marketKey(slug), if: any },
-      { kind: 'delete', key: marketIndexKey(slug), if: any },
-      { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: any },
-    ],
-    { attemptId: dependencies.newAttemptId() },
-  );
 }
 
 async function expectVerified(world: World, settled: boolean): Promise<void> {
