@@ -1,5 +1,5 @@
 /** Files whose presence survives a loss of power: a name is durable only once the folder that holds it is synced. */
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -13,17 +13,26 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Creates a folder and what is missing above it, and makes each new name durable. */
+/**
+ * Creates a folder and what is missing above it, and makes each new name durable. Level by level: Node's recursive mkdir
+ * never ends on a file system that answers ENOENT although the parent is there, as /proc does.
+ */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  for (const parent of parentsOfNew(folder, first)) await syncFolder(parent);
+  for (const missing of missingFolders(folder)) {
+    await mkdir(missing).catch(ignoreExisting);
+    await syncFolder(dirname(missing));
+  }
 }
 
 /** {@link makeFolder}, for callers that cannot wait. */
 export function makeFolderSync(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true });
-  for (const parent of parentsOfNew(folder, first)) {
-    const descriptor = openSync(parent, 'r');
+  for (const missing of missingFolders(folder)) {
+    try {
+      mkdirSync(missing);
+    } catch (error) {
+      ignoreExisting(error);
+    }
+    const descriptor = openSync(dirname(missing), 'r');
     try {
       fsyncSync(descriptor);
     } finally {
@@ -32,14 +41,16 @@ export function makeFolderSync(folder: string): void {
   }
 }
 
-/** The folders that gained a name, given the uppermost folder that `mkdir` created. */
-function parentsOfNew(folder: string, first: string | undefined): string[] {
-  if (first === undefined) return [];
-  const parents: string[] = [];
-  const top = dirname(resolve(first));
-  for (let parent = dirname(resolve(folder)); parent.length >= top.length; parent = dirname(parent)) {
-    parents.push(parent);
-    if (parent === top) break;
-  }
-  return parents;
+/** The folder and those above it that are not there, uppermost first. Throws when something else is in their place. */
+function missingFolders(folder: string): readonly string[] {
+  const missing: string[] = [];
+  let path = resolve(folder);
+  for (; !existsSync(path); path = dirname(path)) missing.unshift(path);
+  if (statSync(path).isDirectory()) return missing;
+  throw Object.assign(new Error(`ENOTDIR: ${path} is not a folder`), { code: 'ENOTDIR' });
+}
+
+/** Somebody else has made it in the meantime. */
+function ignoreExisting(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }
