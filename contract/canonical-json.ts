@@ -12,14 +12,30 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  * lacks is sorting and refusal. Renderers build their objects in order, so one checking pass and one native call do.
  */
 export function canonicalJson(value: Json): string {
-  return isInOrder(value) ? JSON.stringify(value) : write(value);
+  const text = isInOrder(value) ? JSON.stringify(value) : write(value);
+  if (LONE_SURROGATE.test(text)) assertWellFormed(value);
+  return text;
+}
+
+/** How JSON.stringify writes a lone surrogate; also how it writes the text of such an escape, after a backslash. */
+const LONE_SURROGATE = /\\ud[89a-f]/;
+
+/** Only for texts in which there may be one: looking at each string before would cost as much as writing all of them. */
+function assertWellFormed(value: Json): void {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new TypeError('a string holds a lone surrogate, which JSON cannot carry');
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      assertWellFormed(name);
+      assertWellFormed(member as Json);
+    }
+  }
 }
 
 /** Whether `Object.keys` is sorted all the way down. Throws for what is not JSON. */
 function isInOrder(value: Json): boolean {
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) throw new TypeError('a string holds a lone surrogate, which JSON cannot carry');
       return true;
     case 'number':
       if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`);
@@ -51,7 +67,6 @@ function isObjectInOrder(object: { readonly [name: string]: Json }): boolean {
   let previous = '';
   for (const name of Object.keys(object)) {
     if (name < previous) inOrder = false;
-    if (!name.isWellFormed()) throw new TypeError('a member name holds a lone surrogate, which JSON cannot carry');
     previous = name;
     inOrder = isInOrder(object[name] as Json) && inOrder;
   }

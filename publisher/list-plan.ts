@@ -36,7 +36,7 @@ export interface ListPage {
 
 export interface ListPlan {
   readonly head: Rendered & { readonly nextCursor: string | null };
-  /** The pages that were cut, last first: the order in which they must be in place. */
+  /** The pages that were cut, last first. */
   readonly cutPages: readonly ListPage[];
   /** All pages after the head, in order. */
   readonly layout: readonly PublishedPage[];

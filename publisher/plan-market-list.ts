@@ -1,4 +1,4 @@
-/** Plans the market list of a generation, and puts its new pages in place, last to first. */
+/** Plans the market list of a generation, and puts its new pages in place. */
 import pMap from 'p-map';
 import { publicKey } from '../contract/public-objects.ts';
 import { StorageCorrupt } from '../storage/ledger.ts';
@@ -14,7 +14,7 @@ import {
 } from '../storage/records.ts';
 import type { BundleWriter } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies, type PublishScope } from './dependencies.ts';
-import { type ListItem, type ListPlan, planList } from './list-plan.ts';
+import { type ListItem, type ListPage, type ListPlan, planList } from './list-plan.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 import { putPage } from './put-immutable.ts';
 import { readAll } from './read-market.ts';
@@ -47,9 +47,14 @@ export async function planMarketList(
     keptPages: layout.slice(cutPages),
     replacedPages,
   });
-  for (const { page, body, nextCursor } of plan.cutPages.filter(({ isNew }) => isNew)) {
-    await putPage(dependencies.objects, { kind: 'market-list-page', cursor: page.cursor }, body, nextCursor);
-  }
+  const put = ({ page, body, nextCursor }: ListPage) =>
+    putPage(dependencies.objects, { kind: 'market-list-page', cursor: page.cursor }, body, nextCursor);
+  // In any order: nobody can reach one of them before HEAD is swapped, and then all of them are in place.
+  await pMap(
+    plan.cutPages.filter(({ isNew }) => isNew),
+    put,
+    { concurrency: OBJECT_CONCURRENCY },
+  );
   await addLayoutRecords(bundle, generation, layout, plan);
   return plan;
 }
@@ -85,7 +90,7 @@ async function changedItems(
   });
   const items = new Map<string, string>();
   for (const body of bodies) {
-    for (const item of collectionItems(body)) items.set((JSON.parse(item) as { slug: string }).slug, item);
+    for (const { slug, body: item } of collectionItems(body)) items.set(slug, item);
   }
   for (const [slug, item] of markets.changedItems) {
     if (item === null) items.delete(slug);

@@ -50,7 +50,8 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
 
 /** A page of observations, newest first; `observations` are given oldest first, as the ledger keeps them. */
 export function historyPageBody(observations: readonly ObservationValue[], nextCursor: string | null): string {
-  return collectionBody(observations.map((observation) => canonicalJson(observation)).reverse(), nextCursor);
+  // One native call for the whole page.
+  return canonicalJson({ data: [...observations].reverse(), page: { nextCursor } });
 }
 
 /** A page of a collection from items that are canonical already. */
@@ -58,9 +59,10 @@ export function collectionBody(items: readonly string[], nextCursor: string | nu
   return `{"data":[${items.join(',')}],"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
 }
 
-/** The items of a page that {@link collectionBody} made, each with its own bytes. */
-export function collectionItems(body: string): readonly string[] {
-  return (JSON.parse(body) as { data: Json[] }).data.map(canonicalJson);
+/** The items of a page of markets, each with its own bytes. */
+export function collectionItems(body: string): readonly { readonly slug: string; readonly body: string }[] {
+  const { data } = JSON.parse(body) as { data: (Json & { slug: string })[] };
+  return data.map((item) => ({ slug: item.slug, body: canonicalJson(item) }));
 }
 
 /** The body of `GET /api/v1/snapshot`. */

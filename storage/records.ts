@@ -17,7 +17,7 @@
  * | `unlinked`           | `<object key>`                    | {@link UnlinkedValue}: page waiting to be swept   |
  *
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Market, Source, Unit } from '../contract/market.ts';
 import type { Metric, Observation } from '../contract/metric.ts';
 import type { Item, ItemKey } from './ledger.ts';
@@ -176,5 +176,5 @@ export const ingestedFileKey = (digest: string): ItemKey => ({ partition: 'inges
 
 /** SHA-256 in lower-case hex. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }

@@ -1,0 +1,89 @@
+/**
+ * `npm run bench`: prints what Tidemark costs, as ratios against floors and peers measured in the same run.
+ *
+ *     npm run bench                       every benchmark
+ *     npm run bench -- read render        those named
+ *     npm run bench -- --quick            a small version of each, to see that they run
+ *     npm run bench -- publish-all --markets 20000 --folder /dev/shm
+ */
+import { parseArgs } from 'node:util';
+import type { Benchmark } from './benchmark.ts';
+import { benchIngest } from './ingest.ts';
+import { benchPublishAll } from './publish-all.ts';
+import { benchPublishOne } from './publish-one.ts';
+import { benchRead } from './read.ts';
+import { benchRender } from './render.ts';
+import { number } from './table.ts';
+import { Workspace } from './workspace.ts';
+
+const BENCHMARKS: { readonly [name: string]: Benchmark } = {
+  render: benchRender,
+  ingest: benchIngest,
+  'publish-one': benchPublishOne,
+  'publish-all': benchPublishAll,
+  read: benchRead,
+};
+
+const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]
+  --quick        a small version of each, to see that they run
+  --markets N    how many markets publish-one and publish-all take (default 100000)
+  --rounds N     how often each contestant is measured (default 5)
+  --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)`;
+
+/** A mistake in the arguments: the message and the usage say enough. */
+class UsageError extends Error {}
+
+async function main(): Promise<void> {
+  const { names, quick, markets, rounds, folder } = readArguments();
+  const options = { quick, markets, rounds, workspace: new Workspace(folder) };
+  for (const name of names) {
+    const startedAtMs = performance.now();
+    await BENCHMARKS[name]?.(options);
+    console.log(`  ${name} took ${number((performance.now() - startedAtMs) / 1000, 1)} s\n`);
+  }
+}
+
+function readArguments() {
+  const { values, positionals } = parse();
+  const unknown = positionals.find((name) => !(name in BENCHMARKS));
+  if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
+  const quick = values.quick ?? false;
+  return {
+    names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS),
+    quick,
+    markets: count('--markets', values.markets, quick ? 300 : 100_000),
+    rounds: count('--rounds', values.rounds, quick ? 1 : 5),
+    folder: values.folder,
+  };
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean' },
+        markets: { type: 'string' },
+        rounds: { type: 'string' },
+        folder: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+}
+
+function count(option: string, text: string | undefined, preset: number): number {
+  if (text === undefined) return preset;
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new UsageError(`${option} takes a number from 1 to 9999999, not "${text}"`);
+  return Number(text);
+}
+
+main().then(
+  // Servers of this process may still hold it open.
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error instanceof UsageError ? `${error.message}\n${USAGE}` : error);
+    process.exit(1);
+  },
+);

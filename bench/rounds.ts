@@ -1,0 +1,43 @@
+/** Measuring in rounds: contestants take turns, so that whatever else the machine does slows all of them alike. */
+
+/** Runs every contestant once a round, A B A B …; gives what each run returned, by contestant, in order of rounds. */
+export async function interleave<Name extends string>(
+  rounds: number,
+  contestants: { readonly [Key in Name]: (round: number) => number | Promise<number> },
+): Promise<{ readonly [Key in Name]: readonly number[] }> {
+  const names = Object.keys(contestants) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) samples[name].push(await contestants[name](round));
+  }
+  return samples;
+}
+
+/** How long `work` takes, in milliseconds. */
+export async function elapsedMs(work: () => unknown): Promise<number> {
+  const startedAtMs = performance.now();
+  await work();
+  return performance.now() - startedAtMs;
+}
+
+/** The processor time that `work` takes in this process, all threads together, in milliseconds. */
+export async function cpuMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The middle of the samples; of an even number, the mean of the two in the middle. */
+export function median(samples: readonly number[]): number {
+  const sorted = [...samples].sort((left, right) => left - right);
+  const middle = sorted.length / 2;
+  const [below, above] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  if (below === undefined || above === undefined) throw new RangeError('no samples');
+  return (below + above) / 2;
+}
+
+/** Round by round, what one contestant's sample is to another's. */
+export function ratios(samples: readonly number[], floor: readonly number[]): readonly number[] {
+  return samples.map((sample, round) => sample / (floor[round] as number));
+}

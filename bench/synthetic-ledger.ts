@@ -1,0 +1,63 @@
+/** Ledgers full of synthetic markets, none of them published yet. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IngestRecordInput } from '../contract/ingest-records.ts';
+import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
+import type { Ledger } from '../storage/ledger.ts';
+import { openSqliteLedger, type SqliteLedger } from '../storage/sqlite-ledger.ts';
+import { readSample, syntheticMarket } from './synthetic-markets.ts';
+import type { Workspace } from './workspace.ts';
+
+/** After every date that a benchmark uses, and the same in each run. */
+export const NOW_MS = Date.UTC(2030, 0, 1);
+
+const OBSERVATIONS_PER_MARKET = 3;
+const BATCH_ROWS = 1_000;
+
+let attempts = 0;
+
+export function dependenciesOn(ledger: Ledger): IngestDependencies {
+  return { ledger, nowMs: () => NOW_MS, newAttemptId: () => `bench-${process.pid}-${++attempts}` };
+}
+
+/** Takes records in, and stops when any is refused. */
+export async function ingest(ledger: Ledger, records: readonly IngestRecordInput[]): Promise<void> {
+  const report = await applyBatch(dependenciesOn(ledger), records, { mode: 'append', partial: false, dryRun: false });
+  if (!report.taken) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(report.faults[0])}`);
+}
+
+/** A few observations for each of the first `markets` synthetic markets. */
+export async function fillLedger(ledger: Ledger, markets: number): Promise<void> {
+  const sample = await readSample();
+  let batch: IngestRecordInput[] = [];
+  for (let index = 0; index < markets; index++) {
+    const { market, observations } = syntheticMarket(sample, index);
+    batch.push(market, ...observations.slice(-OBSERVATIONS_PER_MARKET));
+    if (batch.length < BATCH_ROWS && index < markets - 1) continue;
+    await ingest(ledger, batch);
+    batch = [];
+  }
+}
+
+const filled = new Map<number, Promise<string>>();
+
+/** The path of a new copy of a ledger that holds this many markets. The original is filled once. */
+export async function copyOfFilledLedger(workspace: Workspace, markets: number): Promise<string> {
+  let original = filled.get(markets);
+  if (original === undefined) {
+    original = makeFilledLedger(workspace, markets);
+    filled.set(markets, original);
+  }
+  const copy = join(workspace.folder(`data-${markets}`), 'ledger.sqlite');
+  copyFileSync(await original, copy);
+  return copy;
+}
+
+async function makeFilledLedger(workspace: Workspace, markets: number): Promise<string> {
+  const path = join(workspace.folder(`ledger-${markets}`), 'ledger.sqlite');
+  const ledger: SqliteLedger = openSqliteLedger(path, { exclusive: true });
+  await fillLedger(ledger, markets);
+  // Closing moves the write-ahead log into the file, which can then be copied.
+  ledger.close();
+  return path;
+}

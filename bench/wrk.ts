@@ -1,0 +1,48 @@
+/** Load from `wrk`: one thread, 64 connections, one URL as fast as it will go. */
+import { spawnSync } from 'node:child_process';
+import type { Workspace } from './workspace.ts';
+
+const CONNECTIONS = 64;
+
+export interface Load {
+  readonly requestsPerSecond: number;
+  /** 99 in 100 answers took at most this long, in milliseconds. */
+  readonly p99Ms: number;
+}
+
+/** Why a program cannot be run here, or null. `flag` makes it print its version. */
+export function missing(program: string, debianPackage: string): string | null {
+  const { error } = spawnSync(program, ['-v'], { stdio: 'ignore' });
+  return error === undefined ? null : `${program} is not installed: apt-get install ${debianPackage}`;
+}
+
+/** Puts a server under load. Rejects when an answer has an error status or a connection fails. */
+export async function load(
+  workspace: Workspace,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  seconds: number,
+): Promise<Load> {
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  // A slow server is a result, not a failure: no answer counts as timed out before the load ends.
+  const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, `--timeout=${seconds + 5}s`, '--latency', ...fields, url];
+  const output = await workspace.run('wrk', args, (seconds + 10) * 1000);
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(`${url} failed under load:\n${output}`);
+  return {
+    requestsPerSecond: Number(matched(output, /Requests\/sec:\s+([\d.]+)/)),
+    p99Ms: milliseconds(matched(output, /^\s+99%\s+(\S+)/m)),
+  };
+}
+
+function matched(output: string, pattern: RegExp): string {
+  const match = pattern.exec(output)?.[1];
+  if (match === undefined) throw new Error(`wrk printed no ${pattern}:\n${output}`);
+  return match;
+}
+
+/** From wrk's own spelling, e.g. `812.00us`, `1.25ms`, `1.02s`. */
+function milliseconds(text: string): number {
+  const value = Number.parseFloat(text);
+  if (text.endsWith('us')) return value / 1000;
+  return text.endsWith('ms') ? value : value * 1000;
+}

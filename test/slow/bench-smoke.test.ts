@@ -1,0 +1,46 @@
+/** The benchmarks run. What they measure is not tested: numbers depend on the machine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
+
+async function bench(...args: string[]): Promise<{ code: number | null; stdout: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout };
+}
+
+/** Ends a run that hangs; says nothing about speed. */
+const RUN_LIMIT_MS = 120_000;
+
+const NAMES = ['render', 'ingest', 'publish-one', 'publish-all', 'read'];
+
+describe('npm run bench', () => {
+  it(
+    '-- --quick prints, of every benchmark, a table or why there is none, and leaves nothing behind',
+    async () => {
+      const folder = await temporaryFolder();
+      const { code, stdout } = await bench('--quick', '--folder', folder);
+      expect(code).toBe(0);
+      for (const [place, name] of NAMES.entries()) {
+        const [, section = ''] = stdout.split(new RegExp(`^${name}$`, 'm'));
+        const [own = ''] = section.split(new RegExp(`^(?:${NAMES.slice(place + 1).join('|') || 'end'})$`, 'm'));
+        expect(own, name).toMatch(/^ {2}-{10,}$|^ {2}Skipped: /m);
+      }
+      expect(await readdir(folder)).toEqual([]);
+    },
+    RUN_LIMIT_MS,
+  );
+
+  it.each([[['no-such-benchmark']], [['--markets', '0']], [['--unknown']]])('%j is refused', async (args) => {
+    expect(await bench(...args)).toEqual({ code: 1, stdout: '' });
+  });
+});
