@@ -30,6 +30,11 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     }
   } catch (error) {
     if (!(error instanceof StorageUnavailable || error instanceof StorageCorrupt)) throw error;
-    throw new StartError(`The data folder ${folder} cannot be used: ${error.message}`, { cause: error });
+    throw unusable(folder, error);
   }
+}
+
+/** In one line, whatever the cause says. */
+export function unusable(folder: string, cause: Error): StartError {
+  return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
 }

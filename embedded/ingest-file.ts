@@ -1,8 +1,7 @@
 /** Takes a CSV file with its mapping into the ledger, in batches, through the same code as the write API's worker. */
-
+import { setImmediate } from 'node:timers/promises';
 import { type CsvMapping, parseMapping } from '../contract/csv-mapping.ts';
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
-import { mapCsv } from '../contract/map-csv.ts';
+import { type MappedRecord, mapCsv } from '../contract/map-csv.ts';
 import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
 import { type IngestedFileValue, ingestedFileKey, sha256Hex } from '../storage/records.ts';
 import { StartError } from './config.ts';
@@ -17,12 +16,13 @@ export interface IngestFile {
 }
 
 /** The largest batch that the contract admits. */
-const BATCH_RECORDS = 1_000;
+export const BATCH_RECORDS = 1_000;
 
 /**
  * Ingests the file unless that has been done to its last row. A process that dies on the way leaves whole batches;
  * the next start reads the file again, finds them unchanged, and goes on.
  *
+ * @param progress is told after each batch how many records are in.
  * @returns null when the file is in already.
  * @throws StartError when a row or the mapping is refused: a bundled file must be taken in whole.
  */
@@ -36,24 +36,32 @@ export async function ingestFile(
   if ((await ledger.get(key)) !== null) return null;
 
   const total = { accepted: 0, unchanged: 0 };
-  for await (const records of batchesOf(file)) {
+  for await (const rows of batchesOf(file)) {
+    const records = rows.map(({ record }) => record);
     const report = await applyBatch(dependencies, records, { mode: 'append', partial: false, dryRun: false });
     const [fault] = report.faults;
-    if (fault !== undefined) throw new StartError(`${file.name}: ${fault.code} at ${fault.pointer}: ${fault.detail}`);
+    if (fault !== undefined) {
+      const line = rows[fault.index]?.line;
+      throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}`);
+    }
     total.accepted += report.accepted;
     total.unchanged += report.unchanged;
     progress(total.accepted + total.unchanged);
+    // A ledger in this process answers without ever waiting: let signals and requests have their turn.
+    await setImmediate();
   }
   const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, refused: 0 };
   await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
   return value;
 }
 
-async function* batchesOf(file: IngestFile): AsyncGenerator<readonly IngestRecordInput[]> {
-  let batch: IngestRecordInput[] = [];
+async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecord[]> {
+  let batch: MappedRecord[] = [];
   for await (const mapped of mapCsv(mappingOf(file), file.csv)) {
-    if (mapped.kind === 'refusal') throw new StartError(`${file.name}, line ${mapped.line}: ${mapped.detail}`);
-    batch.push(mapped.record);
+    if (mapped.kind === 'refusal') {
+      throw new StartError(`${file.name}, line ${mapped.line}: ${mapped.code}: ${mapped.detail}`);
+    }
+    batch.push(mapped);
     if (batch.length === BATCH_RECORDS) {
       yield batch;
       batch = [];
@@ -63,8 +71,26 @@ async function* batchesOf(file: IngestFile): AsyncGenerator<readonly IngestRecor
 }
 
 function mappingOf({ name, mapping }: IngestFile): CsvMapping {
-  const result = parseMapping(JSON.parse(mapping));
+  const result = parseMapping(jsonOf(name, mapping));
   if ('mapping' in result) return result.mapping;
   const [fault] = result.faults;
-  throw new StartError(`The mapping of ${name} is not valid at ${fault.pointer}: ${fault.detail}`);
+  throw new StartError(`The mapping of ${name} is not valid${at(fault.pointer)}: ${fault.detail}`);
+}
+
+/** The empty pointer is the whole. */
+function at(pointer: string): string {
+  return pointer === '' ? '' : ` at ${pointer}`;
+}
+
+function jsonOf(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new StartError(
+      `The mapping of ${name} is not JSON: ${(cause as SyntaxError).message.replaceAll('\n', ' ')}`,
+      {
+        cause,
+      },
+    );
+  }
 }

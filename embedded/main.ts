@@ -1,73 +1,88 @@
 /** `npm start`: runs Tidemark in this process, and tells the person who started it what there is to see. */
-import { relative } from 'node:path';
-import ora from 'ora';
+import { relative, sep } from 'node:path';
+import { styleText } from 'node:util';
 import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import type { HeadValue } from '../storage/records.ts';
 import { readConfig, StartError } from './config.ts';
-import { type Service, startService } from './service.ts';
+import { type Service, type StartProgress, startService } from './service.ts';
+import { openTerminal } from './terminal.ts';
 
 const number = new Intl.NumberFormat('en-GB');
-const spinner = ora({ stream: process.stdout });
+const terminal = openTerminal(process.stdout);
+/** Null while it starts. */
+let running: Service | null = null;
 
 async function main(): Promise<void> {
+  stopOnSignals();
   const config = readConfig(process.env);
-  console.log('\nTidemark: market data as static files\n');
-  const progress = {
-    ingesting: (records: number) => {
-      // Where lines cannot be rewritten, one is enough.
-      if (spinner.isSpinning && !process.stdout.isTTY) return;
-      spinner.text = `Ingesting the sample: ${number.format(records)} records`;
-      if (!spinner.isSpinning) spinner.start();
-    },
-    ingested: (fresh: boolean) => {
-      spinner.succeed(fresh ? 'Ingested the sample' : 'The sample is in the ledger already');
-    },
-    publishing: () => {
-      spinner.start('Publishing');
-    },
-  };
-  const service = await startService(config, progress, report);
-  spinner.succeed(`Published: ${summary(service.head)}`);
-  console.log(welcome(service.baseUrl, relative('', config.dataFolder) || config.dataFolder));
-  stopOnSignals(service);
+  terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
+  running = await startService(config, progress, report);
+  terminal.done(summary(running.head));
+  terminal.say(welcome(running.baseUrl, config.dataFolder));
 }
+
+const progress: StartProgress = {
+  ingesting: (records) => terminal.working(`Ingesting the sample: ${number.format(records)} records`),
+  ingested: (records) =>
+    terminal.done(
+      records === null
+        ? 'The sample is in the ledger already'
+        : `Ingested the sample: ${number.format(records)} records`,
+    ),
+  publishing: () => terminal.working('Publishing'),
+};
 
 function summary({ counts, generation }: HeadValue): string {
   const { markets, observations, unknownValues } = counts;
   const parts = [`${number.format(markets)} markets`, `${number.format(observations)} observations`];
-  return `${parts.join(', ')} (${number.format(unknownValues)} unknown values), generation ${generation}`;
+  return `Published generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
 
 function welcome(baseUrl: string, dataFolder: string): string {
+  const shown = relative('', dataFolder);
+  // Shells take brackets for a pattern.
+  const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
+  const label = (text: string) => styleText('dim', text.padEnd(9));
   return `
-  Base URL  ${baseUrl}
-  Data      ${dataFolder} (delete it to begin anew)
+  ${label('Serving')}${styleText('bold', baseUrl)}
+  ${label('Data in')}${shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown}
+  ${label('Stop')}Ctrl-C; the next start goes on from here
 
-  Try
-    curl ${baseUrl}/api/v1/markets/gold-usd
-    curl '${baseUrl}/api/v1/markets/bitcoin-usd/history'
-    curl -i ${baseUrl}/api/v1/snapshot
-
-  Ctrl-C stops it; nothing that was acknowledged is lost, however it ends.
+  ${styleText('dim', 'Try')}
+    curl ${url('/api/v1/markets/gold-usd')}
+    curl ${url('/api/v1/markets/bitcoin-usd/history')}
+    curl -i ${url('/api/v1/snapshot')}
 `;
 }
 
-/** The first signal ends it cleanly, the second at once. */
-function stopOnSignals(service: Service): void {
-  let stopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
-    stopping = true;
-    service.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        report('stopping failed', error);
-        process.exit(1);
-      },
+/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on what it got itself. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** The first signal ends it cleanly, also while it starts; a second one at once. */
+function stopOnSignals(): void {
+  let stoppingSinceMs: number | null = null;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (stoppingSinceMs !== null) {
+      if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    }
+    stoppingSinceMs = performance.now();
+    terminal.clear();
+    // What is in the ledger is durable, and publishing may end anywhere: a start can simply be left off.
+    await running?.stop();
+    terminal.say(
+      running === null ? '\n  Stopped while starting. The next start goes on from here.\n' : '\n  Stopped.\n',
     );
+    process.exit(0);
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  const onSignal = (signal: NodeJS.Signals) => {
+    stop(signal).catch((error: unknown) => {
+      report('stopping failed', error);
+      process.exit(1);
+    });
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
 }
 
 function report(what: string, cause: unknown): void {
@@ -75,9 +90,9 @@ function report(what: string, cause: unknown): void {
 }
 
 main().catch((error: unknown) => {
-  if (spinner.isSpinning) spinner.fail();
+  terminal.clear();
   const expected =
     error instanceof StartError || error instanceof StorageUnavailable || error instanceof StorageCorrupt;
   console.error(expected ? error.message : error);
-  process.exitCode = 1;
+  process.exit(1);
 });

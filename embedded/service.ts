@@ -4,13 +4,16 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { publicKey } from '../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
+import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
 import { publish } from '../publisher/publish.ts';
-import { StorageUnavailable } from '../storage/ledger.ts';
+import { rebuild } from '../publisher/rebuild.ts';
+import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type EmbeddedConfig, StartError } from './config.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { startPublishLoop } from './publish-loop.ts';
@@ -18,8 +21,8 @@ import { startPublishLoop } from './publish-loop.ts';
 /** What the service says while it starts. */
 export interface StartProgress {
   ingesting(records: number): void;
-  /** `fresh` is false when the sample was in already. */
-  ingested(fresh: boolean): void;
+  /** How many records the sample has; null when it was in already. */
+  ingested(records: number | null): void;
   publishing(): void;
 }
 
@@ -57,9 +60,9 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   try {
     const baseUrl = await listen(server, config);
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
-    progress.ingested(ingested !== null);
+    progress.ingested(ingested && ingested.accepted + ingested.unchanged);
     progress.publishing();
-    await publish(dependencies);
+    const head = await publishWhole(dependencies);
     ready = true;
     const loop = startPublishLoop(dependencies, report);
     const stop = async (): Promise<void> => {
@@ -68,16 +71,35 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await loop.stop();
       data.close();
     };
-    const head = (await data.ledger.get(HEAD_KEY))?.value as HeadValue;
     return { baseUrl, head, stop };
   } catch (error) {
     closeAll(server, data);
-    throw error;
+    if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
+    throw unusable(config.dataFolder, error as Error);
   }
 }
 
+/** What a store can be in that no rebuild mends: told to whoever started the service. */
+const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
+
 /** Tells an operator what went wrong in the background. */
 export type Report = (what: string, cause: unknown) => void;
+
+/**
+ * Publishes what is due. A store that has lost what the ledger says is in it is filled again first: it holds nothing that
+ * the ledger cannot make anew, and somebody may have deleted it for just that.
+ */
+async function publishWhole(dependencies: PublisherDependencies): Promise<HeadValue> {
+  const { ledger, objects } = dependencies;
+  await publish(dependencies).catch(async (error: unknown) => {
+    if (!(error instanceof BundleLost || error instanceof StorageCorrupt)) throw error;
+    await rebuild(dependencies);
+  });
+  const headOf = async () => (await ledger.get(HEAD_KEY))?.value as HeadValue;
+  const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
+  if (snapshot?.metadata.generation !== (await headOf()).generation) await rebuild(dependencies);
+  return await headOf();
+}
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();
@@ -92,9 +114,10 @@ async function listen(server: Server, { host, port }: EmbeddedConfig): Promise<s
   } catch (error) {
     throw new StartError(listenFault(error as NodeJS.ErrnoException, host, port), { cause: error });
   }
-  const address = server.address() as AddressInfo;
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${name}:${address.port}`;
+  const { address, family, port: openPort } = server.address() as AddressInfo;
+  // The wildcards are where it listens, not where it answers.
+  if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${openPort}`;
+  return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${openPort}`;
 }
 
 function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
@@ -105,6 +128,7 @@ function listenFault({ code, message }: NodeJS.ErrnoException, host: string, por
       return `Port ${port} may not be opened by this user: choose one above 1023, e.g. PORT=8787.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
+    case 'EAI_AGAIN':
       return `HOST is ${host}, which is not an address of this machine: try HOST=127.0.0.1.`;
     default:
       return `Cannot listen on ${host}, port ${port}: ${message}`;

@@ -1,7 +1,7 @@
 /** Applying a committed generation: from its bundle alone, so that the first try and every recovery are one path. */
 import pMap from 'p-map';
 import { type PublicObjectKind, parsePublicKey } from '../contract/public-objects.ts';
-import { type Change, type Item, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type BundleLine, readBundle } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
@@ -21,10 +21,22 @@ const PUT_ORDER: readonly PublicObjectKind[] = ['not-found', 'history', 'market'
 export async function applyGeneration(dependencies: PublisherDependencies, head: Item): Promise<void> {
   const value = head.value as HeadValue;
   const bundle = { key: value.bundleKey, digest: value.bundleDigest };
-  for await (const lines of readBundle(dependencies.objects, bundle)) {
-    await applyPart(dependencies, value.generation, lines);
+  try {
+    for await (const lines of readBundle(dependencies.objects, bundle)) {
+      await applyPart(dependencies, value.generation, lines);
+    }
+  } catch (error) {
+    // Once a newer generation is applied, the sweep may take the bundle away from under a slow publisher.
+    throw await supersededIfMoved(dependencies.ledger, head, error);
   }
   await markApplied(dependencies, value);
+}
+
+/** What cannot be true of the generation that was worked on may be true of a newer one that came in between. */
+export async function supersededIfMoved(ledger: Ledger, head: Item | null, error: unknown): Promise<unknown> {
+  const now = await ledger.get(HEAD_KEY).catch(() => head);
+  if (now?.revision === head?.revision) return error;
+  return new Superseded('another publisher has committed a newer generation meanwhile', { cause: error });
 }
 
 async function applyPart(

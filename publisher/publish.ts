@@ -16,7 +16,7 @@ import {
   MARKETS_PARTITION,
   parseDirtyMark,
 } from '../storage/records.ts';
-import { applyGeneration } from './apply.ts';
+import { applyGeneration, supersededIfMoved } from './apply.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';
 import type { PublisherDependencies, PublishScope } from './dependencies.ts';
 import { Superseded } from './errors.ts';
@@ -45,7 +45,9 @@ export async function publish(
   const head = await recover(dependencies);
 
   // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them.
-  const draft = await prepare(dependencies, head, scope).catch((error) => explain(dependencies, head, error));
+  const draft = await prepare(dependencies, head, scope).catch(async (error: unknown) => {
+    throw await supersededIfMoved(dependencies.ledger, head, error);
+  });
   if (draft.bundle.isEmpty) {
     await clearMarks(dependencies, draft.marks);
     return { kind: 'unchanged', generation: draft.generation - 1 };
@@ -68,13 +70,6 @@ export async function recover(dependencies: PublisherDependencies): Promise<Item
   const head = await dependencies.ledger.get(HEAD_KEY);
   if (head !== null && !(head.value as HeadValue).applied) await applyGeneration(dependencies, head);
   return head;
-}
-
-/** What cannot be true of the generation that was planned on may be true of a newer one that came in between. */
-async function explain({ ledger }: PublisherDependencies, head: Item | null, error: unknown): Promise<never> {
-  const now = await ledger.get(HEAD_KEY).catch(() => head);
-  if (now?.revision === head?.revision) throw error;
-  throw new Superseded('another publisher has committed a generation while this one was planned', { cause: error });
 }
 
 interface Draft {

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
-import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -13,6 +12,7 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { GENERATION_PREFIX, PUBLICATION_PARTITION, UNLINKED_PARTITION } from '../../storage/records.ts';
 import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
+import { Witness } from './witness.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
@@ -27,63 +27,6 @@ const keysOf = (world: World) => [...world.objects.snapshot().keys()];
 async function expectVerified(world: World): Promise<void> {
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
-}
-
-/** Every URL with a cursor that readers are given now, with the bytes that it leads to. */
-async function cursorPages(world: World): Promise<Map<string, string>> {
-  const reader = readerOf(world.objects);
-  const pages = new Map<string, string>();
-  const follow = async (url: string): Promise<string[]> => {
-    const slugs: string[] = [];
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const address = cursor === undefined ? url : `${url}?cursor=${cursor}`;
-      const text = Buffer.from((await reader(address)).body).toString('utf8');
-      if (cursor !== undefined) pages.set(address, text);
-      const page = JSON.parse(text) as { data: { slug: string }[]; page: { nextCursor: string | null } };
-      slugs.push(...page.data.map(({ slug }) => slug));
-      cursor = page.page.nextCursor;
-    }
-    return slugs;
-  };
-  for (const slug of await follow(MARKETS_URL)) await follow(historyUrl(slug));
-  return pages;
-}
-
-/** Follows a world through its generations, and knows until when each cursor must work. */
-class Witness {
-  readonly #world: World;
-  #current = new Map<string, string>();
-  readonly #replaced = new Map<string, { body: string; untilMs: number }>();
-
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  async noteGeneration(): Promise<void> {
-    const now = await cursorPages(this.#world);
-    for (const [url, body] of this.#current) {
-      if (!now.has(url)) this.#replaced.set(url, { body, untilMs: this.#world.clock.nowMs + RETENTION_MS });
-    }
-    this.#current = now;
-  }
-
-  /** How many replaced pages must still be there. */
-  retained(): number {
-    return [...this.#replaced.values()].filter(({ untilMs }) => untilMs >= this.#world.clock.nowMs).length;
-  }
-
-  /** Every cursor works for as long as it must; after a sweep, no longer. */
-  async expectKept(swept: boolean): Promise<void> {
-    const reader = readerOf(this.#world.objects);
-    for (const [url, body] of this.#current) {
-      expect(Buffer.from((await reader(url)).body).toString('utf8')).toBe(body);
-    }
-    for (const [url, { body, untilMs }] of this.#replaced) {
-      const response = await reader(url);
-      if (untilMs >= this.#world.clock.nowMs) expect(Buffer.from(response.body).toString('utf8')).toBe(body);
-      else if (swept) expect(response.status).toBe(404);
-    }
-  }
 }
 
 function days(slug: string, count: number) {

@@ -1,0 +1,68 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { StartError } from '../../embedded/config.ts';
+import { openDataFolder } from '../../embedded/data-folder.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+const key = { partition: 'a', sort: 'b' };
+const put = { kind: 'put', key, revision: 7, value: null, if: { kind: 'any' } } as const;
+
+test('what is missing is created, and what was written is there when it is opened again', async () => {
+  const folder = join(await temporaryFolder(), 'not', 'yet');
+  const data = await openDataFolder(folder);
+  await data.ledger.transact([put], { attemptId: 'one' });
+  data.close();
+  const again = await openDataFolder(folder);
+  expect(await again.ledger.get(key)).toMatchObject({ revision: 7 });
+  again.close();
+});
+
+test('while it is open it has one owner', async () => {
+  const folder = await temporaryFolder();
+  const data = await openDataFolder(folder);
+  await expect(openDataFolder(folder)).rejects.toThrow(StartError);
+  await data.ledger.transact([put], { attemptId: 'one' });
+  data.close();
+  (await openDataFolder(folder)).close();
+});
+
+describe('what cannot be used is refused in one line that names the folder', () => {
+  test.each<[string, (folder: string) => Promise<unknown>]>([
+    ['a file in its place', (folder) => writeFile(folder, 'x')],
+    [
+      'a file in the place of the objects',
+      async (folder) => {
+        await mkdir(folder);
+        await writeFile(join(folder, 'objects'), 'x');
+      },
+    ],
+    ['a folder in the place of the ledger', (folder) => mkdir(join(folder, 'ledger.sqlite'), { recursive: true })],
+    [
+      'a ledger that is something else',
+      async (folder) => {
+        await mkdir(folder);
+        await writeFile(join(folder, 'ledger.sqlite'), 'x'.repeat(8192));
+      },
+    ],
+  ])('%s', async (_, prepare) => {
+    const folder = join(await temporaryFolder(), 'data');
+    await prepare(folder);
+    const error = await openDataFolder(folder).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).toContain(folder);
+    expect((error as Error).message).not.toContain('\n');
+    expect((error as Error).cause).toBeInstanceOf(Error);
+  });
+
+  test('and is not kept from those who may use it: a refused opening gives the ledger up', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'objects'), 'x');
+    await expect(openDataFolder(folder)).rejects.toThrow(StartError);
+    await rm(join(folder, 'objects'));
+    (await openDataFolder(folder)).close();
+  });
+});

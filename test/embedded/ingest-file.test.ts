@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { StartError } from '../../embedded/config.ts';
+import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../embedded/ingest-file.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { MARKETS_PARTITION, marketKey } from '../../storage/records.ts';
+import { openRecordedLedger, type RecordedLedger } from '../ingest/recorded-ledger.ts';
+import { ProcessDied } from '../publisher/faulty-storage.ts';
+import { START_MS } from '../publisher/world.ts';
+
+/** The sample's own mapping and the first 2,399 rows of its file: all pairs, 13 dates and a bit. */
+const [mapping, csv] = await Promise.all(
+  ['mapping.json', 'currency-api.csv'].map((name) =>
+    readFile(new URL(`../../sample/${name}`, import.meta.url), 'utf8'),
+  ),
+);
+const lines = (csv as string).trimEnd().split('\n');
+const file: IngestFile = {
+  name: 'sample.csv',
+  csv: `${lines.slice(0, 2400).join('\n')}\n`,
+  mapping: mapping as string,
+};
+
+let attempts = 0;
+
+function ingest(ledger: Ledger, changed: Partial<IngestFile> = {}, progress: (records: number) => void = () => {}) {
+  const dependencies = { ledger, nowMs: () => START_MS, newAttemptId: () => `attempt-${++attempts}` };
+  return ingestFile(dependencies, { ...file, ...changed }, progress);
+}
+
+async function marketsIn(ledger: RecordedLedger): Promise<number> {
+  return (await ledger.query(MARKETS_PARTITION, { limit: 1000 })).items.length;
+}
+
+test('a file is taken in to its last row, and progress is told in between', async () => {
+  const ledger = openRecordedLedger();
+  const told: number[] = [];
+  const value = await ingest(ledger, {}, (records) => told.push(records));
+  const markets = await marketsIn(ledger);
+  expect(value).toMatchObject({ accepted: 2399 + markets, unchanged: 0, refused: 0 });
+  expect(told).toEqual([BATCH_RECORDS, 2 * BATCH_RECORDS, 2399 + markets]);
+});
+
+test('a file that is in already is not read again', async () => {
+  const ledger = openRecordedLedger();
+  await ingest(ledger);
+  const before = ledger.transactions.length;
+  const told: number[] = [];
+  expect(await ingest(ledger, {}, (records) => told.push(records))).toBeNull();
+  expect(told).toEqual([]);
+  expect(ledger.transactions).toHaveLength(before);
+});
+
+test('a file with one more row is another file, of which one row is new', async () => {
+  const ledger = openRecordedLedger();
+  await ingest(ledger);
+  const longer = `${file.csv}${lines[2400]}\n`;
+  expect(await ingest(ledger, { csv: longer })).toMatchObject({ accepted: expect.any(Number) });
+  const { accepted, unchanged } = (await ingest(ledger, { csv: `${longer}${lines[2401]}\n` })) ?? {};
+  expect((accepted ?? 0) + (unchanged ?? 0)).toBeGreaterThan(2401);
+  expect(accepted).toBeLessThanOrEqual(2);
+});
+
+test('a process that dies after any transaction leaves a ledger that the next one completes', async () => {
+  const undisturbed = openRecordedLedger();
+  await ingest(undisturbed);
+  const expected = await undisturbed.dump();
+  const total = undisturbed.transactions.length;
+  for (const share of [0, 0.1, 0.35, 0.6, 0.99, 1]) {
+    const ledger = openRecordedLedger();
+    const deadly = Math.round(share * (total - 1));
+    let transactions = 0;
+    const dying: Ledger = {
+      get: (key) => ledger.get(key),
+      getMany: (keys) => ledger.getMany(keys),
+      query: (partition, options) => ledger.query(partition, options),
+      async transact(changes, options) {
+        const result = await ledger.transact(changes, options);
+        if (transactions++ === deadly) throw new ProcessDied('after a transaction');
+        return result;
+      },
+    };
+    await expect(ingest(dying)).rejects.toThrow(ProcessDied);
+    await ingest(ledger);
+    expect(withoutCounts(await ledger.dump())).toEqual(withoutCounts(expected));
+  }
+});
+
+/** What was accepted and what was unchanged differs after a death; what is in the ledger does not. */
+function withoutCounts(dump: Map<string, { value: unknown }>) {
+  return new Map([...dump].map(([key, item]) => (key.startsWith('ingested-files') ? [key, null] : [key, item])));
+}
+
+describe('what is refused names the file and the line, and is a StartError', () => {
+  async function refusalOf(changed: Partial<IngestFile>): Promise<string> {
+    const error = await ingest(openRecordedLedger(), changed).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).not.toContain('\n');
+    return (error as Error).message;
+  }
+
+  const replaceLine = (number: number, by: (line: string) => string) => ({
+    csv: lines.map((line, index) => (index === number - 1 ? by(line) : line)).join('\n'),
+  });
+
+  test.each<[string, Partial<IngestFile>, readonly string[]]>([
+    ['a mapping that is not JSON', { mapping: '{\n"a": ,}' }, ['sample.csv']],
+    ['a mapping that is none', { mapping: '[]' }, ['sample.csv']],
+    ['a mapping with a field too many', { mapping: '{"unknown": 1}' }, ['sample.csv']],
+    ['an empty file', { csv: '' }, ['sample.csv', 'line 1']],
+    ['a file of other columns', { csv: 'a,b\n1,2\n' }, ['sample.csv', 'line 1']],
+    ['a row with a field too many', replaceLine(7, (line) => `${line},1`), ['sample.csv', 'line 7']],
+    ['a row with a value that is no number', replaceLine(9, (line) => line.replace(/[\d.]+$/, 'n/a')), ['line 9']],
+    [
+      'a row of the far future',
+      replaceLine(1500, (line) => line.replace(/\b20\d\d-/, '2999-')),
+      ['line 1500', 'date.future'],
+    ],
+    ['the same row twice in one batch', replaceLine(11, () => lines[9] ?? ''), ['line 11', 'duplicate.in-batch']],
+  ])('%s', async (_, changed, parts) => {
+    const message = await refusalOf(changed);
+    for (const part of parts) expect(message).toContain(part);
+  });
+
+  test('a row that contradicts what is known', async () => {
+    const ledger = openRecordedLedger();
+    await ingest(ledger);
+    const contradiction = replaceLine(1200, (line) => line.replace(/([\d.]+)$/, '9$1'));
+    const error = await ingest(ledger, contradiction).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StartError);
+    expect((error as Error).message).toContain('line 1200');
+    expect((error as Error).message).toContain('conflict.existing');
+  });
+
+  test('batches before the refused one are in, and the rest follows once it is mended', async () => {
+    const ledger = openRecordedLedger();
+    const broken = replaceLine(2300, (line) => `${line},1`);
+    await expect(ingest(ledger, broken)).rejects.toThrow(StartError);
+    expect(await marketsIn(ledger)).toBeGreaterThan(0);
+    const value = await ingest(ledger, { csv: lines.join('\n') });
+    expect(value?.unchanged).toBeGreaterThan(BATCH_RECORDS);
+    expect(await ledger.get(marketKey('gold-usd'))).not.toBeNull();
+  });
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type PublishLoop, startPublishLoop } from '../../embedded/publish-loop.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import { publish } from '../../publisher/publish.ts';
+import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { HEAD_KEY } from '../../storage/records.ts';
+import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
+
+const MINUTE_MS = 60_000;
+
+interface Watched {
+  readonly world: World;
+  readonly loop: PublishLoop;
+  readonly reports: { what: string; cause: unknown }[];
+  /** How many rounds have begun: each begins by reading HEAD. */
+  rounds(): number;
+  /** Holds every round at its beginning until the gate is opened; null lets it through. */
+  hold(gate: Promise<unknown> | null): void;
+}
+
+let open: PublishLoop[] = [];
+
+function watchedLoop(): Watched {
+  const world = createWorld();
+  const reports: { what: string; cause: unknown }[] = [];
+  let rounds = 0;
+  let gate: Promise<unknown> | null = null;
+  const ledger: Ledger = {
+    transact: (changes, options) => world.ledger.transact(changes, options),
+    getMany: (keys) => world.ledger.getMany(keys),
+    query: (partition, options) => world.ledger.query(partition, options),
+    async get(key) {
+      if (key.sort === HEAD_KEY.sort) {
+        rounds++;
+        await gate;
+      }
+      return await world.ledger.get(key);
+    },
+  };
+  const loop = startPublishLoop(dependenciesOn(ledger, world.objects, world.clock), (what, cause) =>
+    reports.push({ what, cause }),
+  );
+  open.push(loop);
+  return {
+    world,
+    loop,
+    reports,
+    rounds: () => rounds,
+    hold: (next) => {
+      gate = next;
+    },
+  };
+}
+
+const generation = async ({ world }: Watched) => (await world.ledger.get(HEAD_KEY))?.revision ?? 0;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const loop of open) await loop.stop();
+  open = [];
+});
+
+describe('waking', () => {
+  test('publishes what is due', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    watched.loop.wake();
+    await watched.loop.stop();
+    expect(await generation(watched)).toBe(1);
+    expect(watched.reports).toEqual([]);
+  });
+
+  test('any number of times during a round leads to one more round, which sees what came in', async () => {
+    const watched = watchedLoop();
+    const gate = Promise.withResolvers<void>();
+    watched.hold(gate.promise);
+    watched.loop.wake();
+    await vi.waitFor(() => expect(watched.rounds()).toBe(1));
+    await watched.world.ingest([market('a'), price('a', 0, 1)]);
+    for (let time = 0; time < 100; time++) watched.loop.wake();
+    gate.resolve();
+    watched.hold(null);
+    await vi.waitFor(async () => expect(await generation(watched)).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(watched.rounds()).toBe(2));
+    await watched.loop.stop();
+    expect(watched.rounds()).toBe(2);
+    expect(await publish(watched.world.dependencies)).toMatchObject({ kind: 'unchanged' });
+  });
+
+  test('a wake-up that got lost is made good within a minute', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    vi.advanceTimersByTime(MINUTE_MS - 1);
+    expect(watched.rounds()).toBe(0);
+    vi.advanceTimersByTime(1);
+    await vi.waitFor(async () => expect(await generation(watched)).toBe(1));
+  });
+});
+
+describe('a round that fails', () => {
+  test('is reported, and made good by the next', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    const failure = new StorageUnavailable('for a while');
+    const failing = Promise.reject(failure);
+    failing.catch(() => {});
+    watched.hold(failing);
+    watched.loop.wake();
+    await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+    expect(watched.reports[0]?.cause).toBe(failure);
+    expect(await generation(watched)).toBe(0);
+
+    watched.hold(null);
+    watched.loop.wake();
+    await vi.waitFor(async () => expect(await generation(watched)).toBe(1));
+    expect(watched.reports).toHaveLength(1);
+  });
+});
+
+describe('stopping', () => {
+  test('waits for the round under way, and begins no other', async () => {
+    const watched = watchedLoop();
+    await watched.world.ingest([market('a')]);
+    const gate = Promise.withResolvers<void>();
+    watched.hold(gate.promise);
+    watched.loop.wake();
+    await vi.waitFor(() => expect(watched.rounds()).toBe(1));
+    watched.loop.wake();
+    let stopped = false;
+    const stopping = watched.loop.stop().then(() => {
+      stopped = true;
+    });
+    await Promise.resolve();
+    expect(stopped).toBe(false);
+    gate.resolve();
+    await stopping;
+    expect(await generation(watched)).toBe(1);
+    const { length } = watched.world.objects.puts;
+
+    watched.loop.wake();
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    await watched.loop.stop();
+    expect(watched.rounds()).toBe(1);
+    expect(watched.world.objects.puts).toHaveLength(length);
+  });
+
+  test('may be done before anything was begun, and twice', async () => {
+    const { loop } = watchedLoop();
+    await loop.stop();
+    await loop.stop();
+  });
+});
+
+test('once an hour what has expired is swept', async () => {
+  const watched = watchedLoop();
+  const { world, loop } = watched;
+  await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+  await publish(world.dependencies);
+  await world.ingest([price('e', 0, 1)]);
+  await publish(world.dependencies);
+  const pages = () => [...world.objects.snapshot().keys()].filter((key) => key.includes('/market-pages/'));
+  expect(pages()).toHaveLength(2);
+
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+  loop.wake();
+  await vi.waitFor(() => expect(pages()).toHaveLength(1));
+  expect(watched.reports).toEqual([]);
+});
