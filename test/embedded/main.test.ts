@@ -173,6 +173,14 @@ describe('stopping and starting again', () => {
     expect(await server.end('SIGINT')).toBe(0);
   });
 
+  test('one Ctrl-C that arrives twice, from the terminal and from npm, is one', async () => {
+    const server = startServerForTest({ TIDEMARK_DATA: data });
+    await server.started;
+    const once = server.end('SIGINT');
+    expect(await server.end('SIGINT')).toBe(0);
+    expect(await once).toBe(0);
+  });
+
   test('a signal while it starts ends it cleanly too', async () => {
     const folder = await temporaryFolder();
     const server = startServerForTest({ TIDEMARK_DATA: folder });
