@@ -17,6 +17,9 @@ export const MARKETS_PAGE_SIZE = 100;
 /** Observations on one closed page of a history; the newest page holds between one and this many. */
 export const OBSERVATIONS_PAGE_SIZE = 250;
 
+/** Metrics of one market. Its record, which holds the newest observation of each, must fit a ledger item. */
+export const MARKET_METRICS_MAX = 40;
+
 /** The longest slug, in characters. */
 export const SLUG_MAX_LENGTH = 80;
 

@@ -7,6 +7,7 @@
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { MarketRecord, ObservationRecord, RowError, RowErrorCode } from '../../contract/ingest-records.ts';
+import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import {
@@ -68,9 +69,6 @@ export function decideMarket(input: MarketInput): MarketDecision {
   return { slug: input.slug, changes: draft.changes(), outcomes: draft.outcomes };
 }
 
-/** A market's record holds the newest observation of each metric, and must stay below what a ledger item may hold. */
-const MAX_METRICS = 40;
-
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
 
@@ -131,8 +129,12 @@ class MarketDraft {
     if (record.metric === 'price' && 'currency' in record && record.currency !== value.nativeCurrency) {
       return refused('currency.not-native', '/currency', `the market's prices are in ${value.nativeCurrency}`);
     }
-    if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MAX_METRICS) {
-      return refused('record.invalid', '/metric', `a market has at most ${MAX_METRICS} metrics: use another market`);
+    if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MARKET_METRICS_MAX) {
+      return refused(
+        'record.invalid',
+        '/metric',
+        `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
+      );
     }
     const identity = { market: record.market, metric: record.metric, observedAt: record.observedAt };
     const first = orderKey({ ...identity, sourceUrl: record.sourceUrl, ordinal: 0 });
