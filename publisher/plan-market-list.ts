@@ -37,9 +37,9 @@ export async function planMarketList(
   const cutPages = scope === 'everything' ? layout.length : countPagesToCut(layout, markets);
   const replacedPages = layout.slice(0, cutPages);
   const items =
-    scope === 'everything' || head === null
+    scope === 'everything' || head === null || head.listDigest === null
       ? inOrder(new Map([...markets.allItems, ...present(markets.changedItems)]))
-      : inOrder(await changedItems(dependencies.objects, head, replacedPages, markets));
+      : inOrder(await changedItems(dependencies.objects, head.listDigest, replacedPages, markets));
   const plan = planList({
     generation,
     pageSize: dependencies.pageSizes.markets,
@@ -74,12 +74,12 @@ function countPagesToCut(layout: readonly PublishedPage[], markets: MarketsPlan)
 
 async function changedItems(
   objects: ObjectStore,
-  head: HeadValue,
+  headDigest: string,
   pages: readonly PublishedPage[],
   markets: MarketsPlan,
 ): Promise<Map<string, string>> {
   const sources = [
-    { key: publicKey({ kind: 'market-list' }), digest: head.listDigest },
+    { key: publicKey({ kind: 'market-list' }), digest: headDigest },
     ...pages.map((page) => ({
       key: publicKey({ kind: 'market-list-page', cursor: page.cursor }),
       digest: page.digest,

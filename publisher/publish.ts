@@ -45,9 +45,12 @@ export async function publish(
   const head = await recover(dependencies);
 
   // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them.
-  const draft = await prepare(dependencies, head, scope).catch(async (error: unknown) => {
-    throw await supersededIfMoved(dependencies.ledger, head, error);
-  });
+  const isPartlyUnknown = head !== null && (head.value as HeadValue).listDigest === null;
+  const draft = await prepare(dependencies, head, isPartlyUnknown ? 'everything' : scope).catch(
+    async (error: unknown) => {
+      throw await supersededIfMoved(dependencies.ledger, head, error);
+    },
+  );
   if (draft.bundle.isEmpty) {
     await clearMarks(dependencies, draft.marks);
     return { kind: 'unchanged', generation: draft.generation - 1 };
@@ -103,7 +106,7 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, s
     publishedAt,
     bundle,
     marks: [...marketMarks, ...markets.marks],
-    listDigest: list?.head.digest ?? before?.listDigest ?? '',
+    listDigest: (list?.head.digest ?? before?.listDigest) as string,
     notFoundDigest: notFound.digest,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };

@@ -74,7 +74,9 @@ async function abandonUnapplied({ ledger, nowMs, newAttemptId }: PublisherDepend
   const fence = await swap({ ...lost, generation }, head.attemptId, []);
   const { publishedAt, bundleKey } = lost;
   const record: GenerationValue = { generation, publishedAt, bundleKey, appliedAtMs: nowMs() };
-  await swap({ ...lost, generation, applied: true, counts: await countPublished(ledger) }, fence, [
+  const unknown = { listDigest: null, notFoundDigest: null };
+  const counts = await countPublished(ledger);
+  await swap({ ...lost, ...unknown, generation, applied: true, counts }, fence, [
     { kind: 'put', key: generationKey(generation), revision: generation, value: record, if: { kind: 'any' } },
   ]);
 }
@@ -111,7 +113,7 @@ export interface RenderedObject {
 export async function* renderEverything(dependencies: PublisherDependencies): AsyncGenerator<RenderedObject> {
   const { ledger, pageSizes } = dependencies;
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue | undefined;
-  if (head === undefined) return;
+  if (head === undefined || head.listDigest === null) return;
   const { generation } = head;
   const items: { slug: string; body: string }[] = [];
   for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
@@ -143,7 +145,9 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
   if (rendered(notFoundBody()).digest === head.notFoundDigest) {
     yield { name: { kind: 'not-found' }, body: notFoundBody(), nextCursor: null, generation };
   }
-  yield { name: { kind: 'snapshot' }, body: snapshotBody(head), nextCursor: null, generation };
+  const { counts, listDigest, publishedAt } = head;
+  const snapshot = snapshotBody({ counts, generation, listDigest, publishedAt });
+  yield { name: { kind: 'snapshot' }, body: snapshot, nextCursor: null, generation };
 }
 
 /** Puts the object back if it is missing or differs; returns whether it had to. */

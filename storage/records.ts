@@ -52,9 +52,12 @@ export type HeadValue = {
   bundleDigest: string;
   /** False from the swap until every head body of the generation is in place. */
   applied: boolean;
-  listDigest: string;
-  /** SHA-256 of the body of the CDN's error page. */
-  notFoundDigest: string;
+  /**
+   * SHA-256 of the first list page and of the CDN's error page, in hex. Null after a generation has been given up: how
+   * much of it is in place is not known, and the next one covers everything.
+   */
+  listDigest: string | null;
+  notFoundDigest: string | null;
   counts: { markets: number; observations: number; unknownValues: number };
 };
 

@@ -225,16 +225,24 @@ async function changedWorld(): Promise<World> {
   return world;
 }
 
-/** The number of the operation with which a publish of {@link changedWorld} commits. */
-async function commitOperation(): Promise<number> {
-  const world = await changedWorld();
+/** One market, so that the list is a single page. */
+async function smallChangedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(world.dependencies);
+  await world.ingest([price('a', 1, 2)]);
+  return world;
+}
+
+/** The number of the operation with which a publish of this world commits. */
+async function commitOperation(world: World): Promise<number> {
   const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, diesAfter);
   await publish(dependenciesOn(ledger, objects, world.clock));
   return operations.findIndex(({ what }) => what.startsWith('ledger.transact'));
 }
 
 /** By then it has read its bundle and put a few heads. */
-const inTheMiddle = (await commitOperation()) + 4;
+const inTheMiddle = (await commitOperation(await changedWorld())) + 4;
 
 describe('when the bundle of a generation is lost that was committed and not applied', () => {
   test('wherever the publisher died, a rebuild makes the store whole', async () => {
@@ -282,6 +290,35 @@ describe('when the bundle of a generation is lost that was committed and not app
       await rebuild(damaged.dependencies);
       await expectVerified(damaged.objects);
     }
+  });
+
+  test('a rebuild that dies once it has given the generation up leaves nothing that a plain publish does not mend', async () => {
+    const atCommit = await commitOperation(await smallChangedWorld());
+    let mended = 0;
+    for (let at = 0, reached = true; reached; at++) {
+      const damaged = await smallChangedWorld();
+      // Before any head is put: nothing in the store shows what the lost generation has changed.
+      expect(await loseBundle(damaged, atCommit)).toMatchObject({ committed: true });
+      const { ledger, objects, operations } = faultyStorage(damaged.ledger, damaged.objects, at, diesAfter);
+      await rebuild(dependenciesOn(ledger, objects, damaged.clock)).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+      });
+      reached = operations.length > at;
+      const mends = await publish(damaged.dependencies).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof BundleLost)) throw error;
+          return false;
+        },
+      );
+      if (!mends) continue;
+      mended++;
+      await expectVerified(damaged.objects);
+      await damaged.ingest([price('a', 2, 3)]);
+      await publish(damaged.dependencies);
+      await expectVerified(damaged.objects);
+    }
+    expect(mended).toBeGreaterThan(5);
   });
 
   test('unless the publisher is alive, has read its bundle before, and finishes while the rebuild is under way', async () => {
