@@ -42,7 +42,9 @@ export async function ingestFile(
     const [fault] = report.faults;
     if (fault !== undefined) {
       const line = rows[fault.index]?.line;
-      throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}`);
+      // A file that was accepted on other machines is more likely right than a clock that it is ahead of.
+      const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
+      throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}${hint}`);
     }
     total.accepted += report.accepted;
     total.unchanged += report.unchanged;

@@ -15,6 +15,8 @@ export interface PublishLoop {
 
 const SWEEP_INTERVAL_MS = 60_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
+/** Sooner the first time: a server that is restarted within the hour must sweep too. */
+const FIRST_GARBAGE_MS = 10 * 60 * 1000;
 
 /** Starts the loop. What goes wrong is reported, and tried again at the next sweep. */
 export function startPublishLoop(
@@ -24,7 +26,7 @@ export function startPublishLoop(
   let running: Promise<void> | null = null;
   let due = false;
   let stopped = false;
-  let garbageDueAtMs = dependencies.nowMs() + GARBAGE_INTERVAL_MS;
+  let garbageDueAtMs = dependencies.nowMs() + FIRST_GARBAGE_MS;
 
   async function run(): Promise<void> {
     while (due && !stopped) {

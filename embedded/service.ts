@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { publicKey } from '../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
-import { publish } from '../publisher/publish.ts';
+import { findLostObjects } from '../publisher/lost-objects.ts';
+import { assertSameOrigin, publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/rebuild.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
@@ -59,6 +60,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   });
   try {
     const baseUrl = await listen(server, config);
+    await assertSameOrigin(dependencies);
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
     progress.publishing();
@@ -97,7 +99,8 @@ async function publishWhole(dependencies: PublisherDependencies): Promise<HeadVa
   });
   const headOf = async () => (await ledger.get(HEAD_KEY))?.value as HeadValue;
   const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
-  if (snapshot?.metadata.generation !== (await headOf()).generation) await rebuild(dependencies);
+  const isNewest = snapshot?.metadata.generation === (await headOf()).generation;
+  if (!isNewest || (await findLostObjects(dependencies)).length > 0) await rebuild(dependencies);
   return await headOf();
 }
 

@@ -122,7 +122,14 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, s
   return draft;
 }
 
-/** A ledger that was lost or mixed up must not begin again at generation 1 over what readers hold cursors of. */
+/**
+ * Throws `StorageCorrupt` for a ledger that was lost or mixed up: one that knows of no generation must not begin again at
+ * the first, over what readers hold cursors of.
+ */
+export async function assertSameOrigin(dependencies: PublisherDependencies): Promise<void> {
+  if ((await dependencies.ledger.get(HEAD_KEY)) === null) await assertNothingPublished(dependencies);
+}
+
 async function assertNothingPublished({ objects }: PublisherDependencies): Promise<void> {
   const key = publicKey({ kind: 'snapshot' });
   const present = await objects.stat(key);

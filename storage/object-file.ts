@@ -116,5 +116,7 @@ export function headOf(header: Header): ObjectHead {
 }
 
 function corrupt(path: string, what: string): StorageCorrupt {
-  return new StorageCorrupt(`${path} is damaged: ${what}. Delete that file and rebuild: the ledger has all of it`);
+  return new StorageCorrupt(
+    `${path} is damaged: ${what}. Delete that file and start again, or run a rebuild: the ledger has all of it`,
+  );
 }

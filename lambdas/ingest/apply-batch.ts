@@ -2,8 +2,12 @@
  * Takes a batch of ingest records into the ledger. The worker of the write API and the first start of the embedded
  * server both come through here.
  *
- * A batch may be applied again, wholly or after dying anywhere: rows that are in already are `unchanged`. A market's
- * rows, its record and its dirty mark are one transaction, so nothing is taken in without being due for publication.
+ * A batch that died anywhere is applied again: rows that are in already are `unchanged`. One exception is the caller's to
+ * keep: a batch that corrects must not come again once a later one has corrected the same observations, because it would
+ * be taken for a correction back. Whoever delivers batches remembers which are done.
+ *
+ * A market's rows, its record and its dirty mark are one transaction, so nothing is taken in without being due for
+ * publication.
  */
 import type { RowError } from '../../contract/ingest-records.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';

@@ -1,0 +1,55 @@
+/** What the store should hold and does not list. */
+import { PUBLIC_PREFIX, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
+import {
+  HEAD_KEY,
+  MARKETS_PARTITION,
+  PAGE_PREFIX,
+  type PublishedHeads,
+  type PublishedPage,
+  publishedHeadsKey,
+  publishedPartition,
+} from '../storage/records.ts';
+import type { PublisherDependencies } from './dependencies.ts';
+import { readLayout } from './plan-market-list.ts';
+import { readAll } from './read-market.ts';
+
+/**
+ * The keys that the newest generation needs and that are not in the store: somebody has deleted files, or restored a
+ * copy without them. Looks at names alone, so damaged bytes are found only when they are read. A {@link rebuild} puts
+ * back what is lost.
+ */
+export async function findLostObjects(dependencies: PublisherDependencies): Promise<readonly string[]> {
+  const { objects } = dependencies;
+  const present = new Set<string>();
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await objects.list(`${PUBLIC_PREFIX}/`, after === undefined ? {} : { after });
+    for (const key of page.keys) present.add(key);
+    after = page.next;
+  }
+  const lost: string[] = [];
+  for await (const name of publishedNames(dependencies)) {
+    const key = publicKey(name);
+    if (!present.has(key)) lost.push(key);
+  }
+  return lost;
+}
+
+async function* publishedNames(dependencies: PublisherDependencies): AsyncGenerator<PublicObjectName> {
+  const { ledger } = dependencies;
+  if ((await ledger.get(HEAD_KEY)) === null) return;
+  yield { kind: 'not-found' };
+  for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
+    const heads = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
+    if (heads === undefined) continue;
+    if (heads.closedPages > 0) {
+      for (const { value } of await readAll(ledger, publishedPartition(slug), { prefix: PAGE_PREFIX })) {
+        yield { kind: 'history-page', slug, cursor: (value as PublishedPage).cursor };
+      }
+    }
+    yield { kind: 'history', slug };
+    yield { kind: 'market', slug };
+  }
+  for (const { cursor } of await readLayout(dependencies)) yield { kind: 'market-list-page', cursor };
+  yield { kind: 'market-list' };
+  yield { kind: 'snapshot' };
+}
