@@ -17,7 +17,8 @@ export interface VerifyOptions {
   readonly pageSizes?: PageSizes;
   /**
    * True when nothing is being published: then all bodies must be of one generation. Otherwise what a link leads to may
-   * be newer than the link, never older.
+   * be newer than the link, never older. A shared cache keeps each body for its own 15 s: read through one, a publication
+   * less than that ago can look like either.
    */
   readonly settled?: boolean;
 }
