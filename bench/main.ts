@@ -5,6 +5,7 @@
  *     npm run bench -- read render        those named
  *     npm run bench -- --quick            a small version of each, to see that they run
  *     npm run bench -- publish-all --markets 20000 --folder /dev/shm
+ *     npm run bench -- --help
  */
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
@@ -28,13 +29,19 @@ const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …
   --quick        a small version of each, to see that they run
   --markets N    how many markets publish-one and publish-all take (default 100000)
   --rounds N     how often each contestant is measured (default 5)
-  --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)`;
+  --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)
+  --help         prints this`;
 
 /** A mistake in the arguments: the message and the usage say enough. */
 class UsageError extends Error {}
 
 async function main(): Promise<void> {
-  const { names, quick, markets, rounds, folder } = readArguments();
+  const parsed = parse();
+  if (parsed.values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const { names, quick, markets, rounds, folder } = readArguments(parsed);
   const options = { quick, markets, rounds, workspace: new Workspace(folder) };
   for (const name of names) {
     const startedAtMs = performance.now();
@@ -43,8 +50,7 @@ async function main(): Promise<void> {
   }
 }
 
-function readArguments() {
-  const { values, positionals } = parse();
+function readArguments({ values, positionals }: ReturnType<typeof parse>) {
   const unknown = positionals.find((name) => !(name in BENCHMARKS));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
   const quick = values.quick ?? false;
@@ -66,6 +72,7 @@ function parse() {
         markets: { type: 'string' },
         rounds: { type: 'string' },
         folder: { type: 'string' },
+        help: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -11,7 +11,6 @@ import { findLostObjects } from '../publisher/lost-objects.ts';
 import { assertSameOrigin, publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/rebuild.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type EmbeddedConfig, StartError } from './config.ts';
 import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
@@ -53,10 +52,12 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   };
   let ready = false;
   const server = createEdgeServer({
-    objects: whenReady(data.objects, () => ready),
+    objects: data.objects,
     nowMs: Date.now,
+    // Before the first generation "not found" would be untrue, and would be cached.
+    isReady: () => ready,
     health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
-    report: (what, cause) => ready && report(what, cause),
+    report,
   });
   try {
     const baseUrl = await listen(server, config);
@@ -141,16 +142,6 @@ function listenFault({ code, message }: NodeJS.ErrnoException, host: string, por
 async function readSample(): Promise<IngestFile> {
   const read = (name: string) => readFile(new URL(`../sample/${name}`, import.meta.url), 'utf8');
   return { name: 'sample/currency-api.csv', csv: await read('currency-api.csv'), mapping: await read('mapping.json') };
-}
-
-/** Before the first generation "not found" would be untrue, and would be cached. */
-function whenReady(objects: ObjectStore, isReady: () => boolean): Pick<ObjectStore, 'get'> {
-  return {
-    get: async (key, options) => {
-      if (!isReady()) throw new StorageUnavailable('the first generation is not published yet');
-      return await objects.get(key, options);
-    },
-  };
 }
 
 function healthOf(head: HeadValue | undefined) {

@@ -41,7 +41,7 @@ for (const { name, run } of steps) {
   failed += outcome.failed;
   skipped.push(...outcome.skipped);
 }
-for (const { name, reason } of skipped) console.log(`skipped: ${name}${reason === null ? '' : ` (${reason})`}`);
+for (const line of skippedLines(skipped)) console.log(line);
 console.log(counts(passed, failed, skipped.length));
 process.exitCode = failed > 0 ? 1 : 0;
 
@@ -52,6 +52,15 @@ function includesSlowTests(): boolean {
 
 function counts(passed: number, failed: number, skipped: number): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+/** One line per file and reason: where data is missing, whole files are skipped for one and the same. */
+function skippedLines(tests: readonly SkippedTest[]): string[] {
+  const groups = Map.groupBy(tests, ({ name, reason }) => {
+    const [file] = name.split(' > ', 1);
+    return `${file}${reason === null ? '' : ` (${reason})`}`;
+  });
+  return Array.from(groups, ([group, { length }]) => `skipped: ${length} test${length === 1 ? '' : 's'} of ${group}`);
 }
 
 /** A tool that only says yes or no. */

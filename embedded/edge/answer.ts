@@ -21,18 +21,26 @@ export interface AnswerOptions {
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
   readonly health: () => HealthReport | Promise<HealthReport>;
+  readonly isReady: () => boolean;
 }
 
 /** Sends the answer at once and gives null, or gives the promise of having sent it. May throw or reject. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
+/** Said without asking the cache, which would remember "not found" or a failure beyond the moment of readiness. */
+const STARTING = problem('origin-unavailable', 'The service is starting and has published nothing yet: retry in 1 s.');
+
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, cache, nowMs, health } = options;
+  const { route, cache, nowMs, health, isReady } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const target = originForm(request.url as string);
     if (target === '/healthz' && (request.method === 'GET' || request.method === 'HEAD')) {
       return sendHealth(request, response);
+    }
+    if (!isReady()) {
+      sendProblem(request, response, STARTING, ['Retry-After', '1']);
+      return null;
     }
     const routed = route(request.method as string, target);
     if (routed.kind === 'answer') {

@@ -6,13 +6,18 @@ import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 import type { FieldList } from './representation.ts';
 import { problemAnswer } from './respond.ts';
 
-/** How long a client may take to read the last answer before its connection is destroyed. */
+/** How long a client may take to read its last answers before its connection is destroyed. */
 const LINGER_MS = 1_000;
+
+/** A longer word is not taken for a method. The longest that is registered has 17 letters. */
+const METHOD_MAX_LENGTH = 32;
 
 /** An error of node:http's parser or of its timers. */
 export interface ClientError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
+  /** Where in the packet the parser gave up. */
+  readonly bytesParsed?: number;
 }
 
 /** What to tell the client, or null when there is nobody left to tell. */
@@ -26,10 +31,21 @@ export function clientErrorProblem(error: ClientError): Problem | null {
       ? problem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`)
       : problem('header-fields-too-large', 'The header fields are too large: send fewer or shorter ones.');
   }
+  if (code === 'HPE_INVALID_METHOD' && isMethod(error)) {
+    return problem('method-not-allowed', 'This method is not known here, and case matters: use GET, HEAD or OPTIONS.');
+  }
   if (code.startsWith('HPE_')) {
     return problem('invalid-request', 'This is not a well-formed HTTP/1.1 request (RFC 9112).');
   }
   return null;
+}
+
+/** Whether what the parser does not know as a method could be one: a token and a space (RFC 9112, section 3). */
+function isMethod({ rawPacket, bytesParsed }: ClientError): boolean {
+  if (rawPacket === undefined || bytesParsed === undefined) return false;
+  // The parser gives up at the first letter that fits no method; other requests of the packet may come before.
+  const start = rawPacket.subarray(0, bytesParsed).lastIndexOf('\n') + 1;
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ /.test(rawPacket.toString('latin1', start, start + METHOD_MAX_LENGTH + 1));
 }
 
 /** Whether the overflow happened in the first line, so far as the packet shows. */
@@ -47,6 +63,11 @@ export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldLi
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
   // Not destroyed at once: with bytes of the client still unread, the kernel would reset the connection and the client
   // lose the answer.
+  cutOffSoon(socket);
+}
+
+/** Leaves the client a moment to read what it is still sent. */
+export function cutOffSoon(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -11,6 +11,15 @@ export function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
+ * Whether the client offers to change the protocol, which is declined by an ordinary answer (RFC 9110, section 7.8).
+ * node:http drops what follows in the same packet: later answers would be taken for those of the requests lost there, so
+ * the connection must be closed.
+ */
+export function offersUpgrade(request: IncomingMessage): boolean {
+  return request.headers.upgrade !== undefined;
+}
+
+/**
  * Why a request is refused whatever it asks for, or null. After a refusal the connection must be closed: where the
  * next request begins is in doubt (request smuggling).
  */

@@ -11,8 +11,9 @@ import { type Problem, problem } from '../../contract/problems.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
-import { type ClientError, clientErrorProblem, writeLastAnswer } from './client-errors.ts';
-import { announcesBody, framingFault } from './framing.ts';
+import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
+import { type Connection, createConnections } from './connections.ts';
+import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -24,6 +25,8 @@ export interface EdgeServerOptions {
   readonly nowMs: () => number;
   readonly limits?: Partial<EdgeLimits>;
   readonly health: () => HealthReport | Promise<HealthReport>;
+  /** Until it says true, everything but the health check is answered 503. Default: always ready. */
+  readonly isReady?: () => boolean;
   /** Told of what an operator should know: failed reads of the store, faults of the edge itself. Never of requests. */
   readonly report?: (what: string, cause: unknown) => void;
 }
@@ -32,7 +35,7 @@ const ALLOW: FieldList = ['Allow', 'GET, HEAD, OPTIONS'];
 
 /** A server that is not listening yet. Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): Server {
-  const { objects, nowMs, health } = options;
+  const { objects, nowMs, health, isReady = () => true } = options;
   const limits: EdgeLimits = { ...DEFAULT_EDGE_LIMITS, ...options.limits };
   const report = options.report ?? ((what, cause) => console.error(`edge: ${what}: ${String(cause)}`));
   const cache = createObjectCache<Representation>({
@@ -44,34 +47,41 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health });
-  /**
-   * Connections whose last answer is decided. node:http goes on parsing what follows in the same packet, although where
-   * a request begins there is in doubt: its complaints about that must not become a second answer.
-   */
-  const finished = new WeakSet<Duplex>();
-  /** How many answers are still being waited for on a connection. */
-  const owed = new WeakMap<Duplex, number>();
+  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady });
+  const connections = createConnections();
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
+    const connection = connections.of(request.socket);
+    if (connection.isFinished) {
+      ignore(request.socket, connection);
+      return;
+    }
     try {
+      if (response.socket === null) connection.heldBack = response;
+      const isTooDeep = connections.arrived(connection) >= limits.maxPipelined;
       const fault = framingFault(request, limits.maxHeaderCount);
-      if (fault !== null || announcesBody(request)) response.shouldKeepAlive = false;
-      if (!response.shouldKeepAlive) finished.add(socket);
+      if (fault !== null || isTooDeep || announcesBody(request) || offersUpgrade(request)) {
+        response.shouldKeepAlive = false;
+      }
+      connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
         sendProblem(request, response, fault);
         return;
       }
       const later = answer(request, response);
       if (later === null) return;
-      owed.set(socket, (owed.get(socket) ?? 0) + 1);
-      later
-        .catch((error: unknown) => fail(request, response, error))
-        .finally(() => owed.set(socket, (owed.get(socket) ?? 1) - 1));
+      connection.owed++;
+      later.catch((error: unknown) => fail(request, response, error)).finally(() => connection.owed--);
     } catch (error) {
       fail(request, response, error);
     }
+  }
+
+  /** Even a request without an answer takes memory until its connection is closed. */
+  function ignore(socket: Duplex, connection: Connection): void {
+    if (connection.isCutOff) return;
+    connection.isCutOff = true;
+    cutOffSoon(socket);
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
@@ -81,22 +91,32 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
-    if (!finished.has(socket)) endWith(socket, clientErrorProblem(error));
+    endWith(socket, clientErrorProblem(error));
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    // From here on node:http looks after the socket no more: an error without a listener would end the process.
+    // From here on node:http looks after the socket no more: an error without a listener would end the process, and no
+    // time limit holds.
     socket.on('error', () => socket.destroy());
-    endWith(socket, problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.'), ALLOW);
+    cutOffSoon(socket);
+    endWith(socket, problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.'));
   }
 
   /** Ends a connection, with a word about why if there is somebody to hear it. */
-  function endWith(socket: Duplex, document: Problem | null, more: FieldList = []): void {
-    finished.add(socket);
+  function endWith(socket: Duplex, document: Problem | null): void {
+    const connection = connections.of(socket);
+    if (connection.isFinished) return;
+    connection.isFinished = true;
     // While an earlier request of the pipeline waits, an answer written here would be taken for its own.
-    const isOwed = (owed.get(socket) ?? 0) > 0;
-    if (document === null || isOwed || !socket.writable) socket.destroy();
-    else writeLastAnswer(socket, document, more);
+    if (document === null || connection.owed > 0 || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const write = () => writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
+    // Answers that node:http holds back until an earlier one has left come first.
+    const { heldBack } = connection;
+    if (heldBack === null || heldBack.writableFinished) write();
+    else heldBack.once('finish', write);
   }
 
   const server = createServer(
@@ -111,6 +131,7 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
     onRequest,
   );
   server.timeout = limits.idleTimeoutMs;
+  server.maxConnections = limits.maxConnections;
   // Requests per connection are not limited: node:http would answer the one too many with an empty 503.
   server.on('clientError', onClientError);
   // Without a 100 the body is never sent, and unknown expectations may be ignored (RFC 9110, section 10.1.1).

@@ -68,6 +68,7 @@ export interface Edge {
 export async function startEdge(options: {
   readonly limits?: Partial<EdgeLimits>;
   readonly health?: () => HealthReport | Promise<HealthReport>;
+  readonly isReady?: () => boolean;
 }): Promise<Edge> {
   const objects = new FaultyObjects();
   const clock = new FakeClock();
@@ -77,6 +78,7 @@ export async function startEdge(options: {
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
     report: (_what, cause) => reports.push(cause),
+    ...(options.isReady && { isReady: options.isReady }),
     ...(options.limits && { limits: options.limits }),
   });
   server.listen(0, '127.0.0.1');

@@ -77,7 +77,16 @@ describe('what is refused, and that nothing else is answered on its connection',
     ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00', 400, 'invalid-request'],
     ['HTTP/0.9', `GET ${GOLD_URL}\r\n\r\n`, 400, 'invalid-request'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'invalid-request'],
-    ['an unknown method', `BREW ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 400, 'invalid-request'],
+    ['HTTP/2 in full', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 400, 'invalid-request'],
+    ['an answer', `HTTP/1.1 200 OK\r\n${H}\r\n`, 400, 'invalid-request'],
+    ['one word', 'nonsense\r\n\r\n', 400, 'invalid-request'],
+    ['a very long word', `${'A'.repeat(40)} / HTTP/1.1\r\n${H}\r\n`, 400, 'invalid-request'],
+    // Methods that the parser does not know.
+    ['FOO', `FOO ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
+    ['a method that begins like another', `GETS ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
+    ['a method in small letters', `get ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
+    ['a method of odd letters', `M-S*1 ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
+    ['FOO after an empty line', `\r\nFOO ${GOLD_URL} HTTP/1.1\r\n${H}\r\n`, 405, 'method-not-allowed'],
     ['a space in the URL', `GET ${GOLD_URL} x HTTP/1.1\r\n${H}\r\n`, 400, 'invalid-request'],
     ['a space before the colon', `GET ${GOLD_URL} HTTP/1.1\r\n${H}X : y\r\n\r\n`, 400, 'invalid-request'],
     ['a folded field', `GET ${GOLD_URL} HTTP/1.1\r\n${H}X: y\r\n z\r\n\r\n`, 400, 'invalid-request'],
@@ -213,6 +222,123 @@ describe('what is unusual and served', () => {
     const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), (match) => Number(match[1]));
     expect(statuses).toEqual([200, 404, 200, 200, 400, 404, 200]);
   });
+});
+
+describe('pipelines', () => {
+  const get = (url: string, more = '') => `GET ${url} HTTP/1.1\r\n${H}${more}\r\n`;
+  /** The answers of a conversation, as they are told apart by a reader who trusts Content-Length. */
+  function replies(text: string) {
+    const starts = Array.from(text.matchAll(/HTTP\/1\.1 \d{3} /g), ({ index }) => index);
+    return starts.map((start, place) => parseReply(text.slice(start, starts[place + 1])));
+  }
+
+  test.each(['/healthz', GOLD_URL, '/nowhere'])('of 300 times %s in a packet 32 are answered', async (url) => {
+    await ask(edge, GOLD_URL);
+    const all = replies(await converse(edge, get(url).repeat(300)));
+    expect(all.map(({ headers }) => headers.connection)).toEqual([...Array(31).fill('keep-alive'), 'close']);
+  });
+
+  test('requests without an answer are not worked for', async () => {
+    let asked = 0;
+    const counting = await startEdge({
+      limits: { maxPipelined: 3 },
+      health: () => {
+        asked++;
+        return { healthy: true, body: null };
+      },
+    });
+    expect(replies(await converse(counting, get('/healthz').repeat(10)))).toHaveLength(3);
+    expect(asked).toBe(3);
+    await counting.close();
+  });
+
+  test('requests that wait for the store count until they are answered', async () => {
+    const gated = await startEdge({ limits: { maxPipelined: 3 } });
+    const gate = Promise.withResolvers<void>();
+    gated.objects.gate = gate.promise;
+    const socket = connect(gated.port, '127.0.0.1').setNoDelay();
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk;
+    });
+    for (let sent = 0; sent < 5; sent++) {
+      const parsed = once(gated.server, 'request');
+      socket.write(get(GOLD_URL));
+      await parsed;
+    }
+    gate.resolve();
+    await once(socket, 'close');
+    expect(replies(text).map(({ status }) => status)).toEqual([404, 404, 404]);
+    await gated.close();
+  });
+
+  test('a connection may go on for ever with 31 at once', async () => {
+    const socket = connect(edge.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk;
+    });
+    for (let round = 1; round <= 5; round++) {
+      socket.write(get(GOLD_URL).repeat(31));
+      while (replies(text).length < round * 31 || !text.endsWith(BODY)) await once(socket, 'data');
+    }
+    expect(replies(text).map(({ status }) => status)).toEqual(Array(155).fill(200));
+    expect(text).not.toContain('Connection: close');
+    socket.destroy();
+  });
+
+  test.each<[string, string]>([
+    ['Connection: close', get(GOLD_URL, 'Connection: close\r\n')],
+    // node:http loses the second request: one answer too few would be given to all that follow.
+    ['an offer to upgrade', get(GOLD_URL, 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n')],
+    ['an offer that is not for the connection', get(GOLD_URL, 'Upgrade: h2c\r\n')],
+  ])('%s is answered, and nothing after it', async (_title, bytes) => {
+    const all = replies(await converse(edge, bytes + get('/healthz')));
+    expect(all).toHaveLength(1);
+    expect(all[0]).toMatchObject({ status: 200, headers: { connection: 'close' }, body: Buffer.from(BODY) });
+  });
+
+  test.each([
+    ['FOO / HTTP/1.1', 405],
+    ['CONNECT localhost:443 HTTP/1.1', 405],
+    ['GET /a b HTTP/1.1', 400],
+  ])('%s after three requests is answered after them', async (start, status) => {
+    await ask(edge, GOLD_URL);
+    const all = replies(await converse(edge, `${get(GOLD_URL).repeat(3)}${start}\r\n${H}\r\n`));
+    expect(all.map((reply) => reply.status)).toEqual([200, 200, 200, status]);
+  });
+
+  test.each(['FOO / HTTP/1.1', 'CONNECT localhost:443 HTTP/1.1'])(
+    '%s after the 32nd is not answered',
+    async (start) => {
+      await ask(edge, GOLD_URL);
+      const all = replies(await converse(edge, `${get(GOLD_URL).repeat(32)}${start}\r\n${H}\r\n`));
+      expect(all.map((reply) => reply.status)).toEqual(Array(32).fill(200));
+    },
+  );
+
+  test('who sends one more than are answered, and does not read, is cut off', async () => {
+    edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(20_000_000));
+    const accepted = once(edge.server, 'connection');
+    const socket = connect(edge.port, '127.0.0.1').on('error', () => {});
+    socket.pause();
+    socket.write(get('/api/v1/snapshot').repeat(33));
+    const [connection] = await accepted;
+    await once(connection, 'close');
+    expect(connection.bytesWritten).toBeLessThan(32 * 20_000_000);
+    socket.destroy();
+  });
+});
+
+test('a connection too many is closed, and one more may come when another has gone', async () => {
+  const small = await startEdge({ limits: { maxConnections: 1 } });
+  const first = connect(small.port, '127.0.0.1').on('error', () => {});
+  const [connection] = await once(small.server, 'connection');
+  expect(await converse(small, '')).toBe('');
+  first.destroy();
+  await once(connection, 'close');
+  expect((await ask(small, '/healthz')).status).toBe(200);
+  await small.close();
 });
 
 test('a reader that does not drain is cut off', async () => {

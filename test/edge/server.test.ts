@@ -322,6 +322,33 @@ describe('problems', () => {
     expect(edge.reports).toHaveLength(1);
   });
 
+  test('until it is ready everything but the health check is 503, and none of that is remembered', async () => {
+    await edge.close();
+    let ready = false;
+    edge = await startEdge({ isReady: () => ready });
+    edge.objects.put(GOLD, '{}');
+    const requests = [GOLD_URL, '/api/v1/markets/no-such', '/nowhere'].flatMap((url) =>
+      ['GET', 'HEAD', 'OPTIONS', 'POST'].map((method) => ({ url, method })),
+    );
+    for (const { url, method } of requests) {
+      const reply = await ask(edge, url, {}, method);
+      expect(reply.status).toBe(503);
+      expect(reply.headers).toMatchObject({
+        'retry-after': '1',
+        'cache-control': 'no-store',
+        'content-type': 'application/problem+json',
+        'access-control-allow-origin': '*',
+      });
+      if (method !== 'HEAD') expect(JSON.parse(reply.body.toString())).toMatchObject({ code: 'origin-unavailable' });
+    }
+    expect((await ask(edge, '/healthz')).status).toBe(200);
+    expect(edge.objects.reads).toEqual([]);
+    expect(edge.reports).toEqual([]);
+    ready = true;
+    expect((await ask(edge, GOLD_URL)).status).toBe(200);
+    expect((await ask(edge, '/nowhere')).status).toBe(404);
+  });
+
   test('OPTIONS is a CORS preflight', async () => {
     const reply = await ask(edge, GOLD_URL, { 'access-control-request-method': 'GET' }, 'OPTIONS');
     expect(reply).toMatchObject({ status: 204, body: Buffer.alloc(0) });
