@@ -79,6 +79,7 @@ export const snapshotSchema = z.strictObject({
   counts: z.strictObject({
     markets: z.int().min(0),
     observations: z.int().min(0),
+    /** Observations without a value, those that were corrected since included. */
     unknownValues: z.int().min(0),
   }),
   /** SHA-256 of the bytes of `GET /api/v1/markets`, in hex. */
