@@ -52,7 +52,7 @@ export async function ingestFile(
     // A ledger in this process answers without ever waiting: let signals and requests have their turn.
     await setImmediate();
   }
-  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total, refused: 0 };
+  const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total };
   await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
   return value;
 }

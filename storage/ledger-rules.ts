@@ -89,7 +89,6 @@ function checkCondition(change: Change): void {
   const name = describeKey(change.key);
   switch (condition.kind) {
     case 'revision-is':
-    case 'revision-below':
       checkInteger(`condition on ${name}`, condition.revision);
       break;
     case 'absent-or-expired':

@@ -30,8 +30,6 @@ export type Condition =
   | { readonly kind: 'absent' }
   /** There, and of exactly this revision. */
   | { readonly kind: 'revision-is'; readonly revision: number }
-  /** Absent, or of a lower revision: fences out late writers of an older generation. */
-  | { readonly kind: 'revision-below'; readonly revision: number }
   /** There, and still as this transaction wrote it. */
   | { readonly kind: 'written-by'; readonly attemptId: string }
   /** Absent, or expired before this moment. */

@@ -173,7 +173,7 @@ export const UNLINKED_PARTITION = 'unlinked';
 export const unlinkedKey = (objectKey: string): ItemKey => ({ partition: UNLINKED_PARTITION, sort: objectKey });
 
 /** A file that has been taken in to its last row, by the digest of its bytes and of its mapping. */
-export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number; refused: number };
+export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number };
 
 export const ingestedFileKey = (digest: string): ItemKey => ({ partition: 'ingested-files', sort: digest });
 

@@ -258,8 +258,6 @@ function holds(condition: Condition, row: Row | null): boolean {
       return row === null;
     case 'revision-is':
       return row?.revision === condition.revision;
-    case 'revision-below':
-      return row === null || row.revision < condition.revision;
     case 'written-by':
       return row?.attempt_id === condition.attemptId;
     case 'absent-or-expired':

@@ -86,14 +86,6 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
         { present: false, absent: false },
       ],
       [
-        { kind: 'revision-below', revision: 6 },
-        { present: true, absent: true },
-      ],
-      [
-        { kind: 'revision-below', revision: 5 },
-        { present: false, absent: true },
-      ],
-      [
         { kind: 'written-by', attemptId: 'seeded' },
         { present: true, absent: false },
       ],

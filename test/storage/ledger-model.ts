@@ -16,7 +16,6 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.constant<Condition>({ kind: 'any' }),
   fc.constant<Condition>({ kind: 'absent' }),
   fc.record({ kind: fc.constant('revision-is' as const), revision: small }),
-  fc.record({ kind: fc.constant('revision-below' as const), revision: small }),
   fc.record({ kind: fc.constant('written-by' as const), attemptId: attemptIds }),
   fc.record({ kind: fc.constant('absent-or-expired' as const), atMs: small }),
 );
@@ -102,7 +101,6 @@ function holdsInModel(condition: Condition, found: Item | null): boolean {
   if (condition.kind === 'any') return true;
   if (found === null) return condition.kind !== 'revision-is' && condition.kind !== 'written-by';
   if (condition.kind === 'revision-is') return found.revision === condition.revision;
-  if (condition.kind === 'revision-below') return found.revision < condition.revision;
   if (condition.kind === 'written-by') return found.attemptId === condition.attemptId;
   if (condition.kind === 'absent-or-expired') return found.expiresAtMs !== null && found.expiresAtMs < condition.atMs;
   return false;
