@@ -1,6 +1,16 @@
 /** What every ledger adapter refuses before it touches storage, so that no adapter takes what another cannot hold. */
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
-import { type Change, type ItemKey, MAX_GET_KEYS, MAX_TRANSACT_CHANGES, type QueryOptions } from './ledger.ts';
+import {
+  type Change,
+  type Condition,
+  type CountChange,
+  type Item,
+  type ItemKey,
+  MAX_GET_KEYS,
+  MAX_TRANSACT_CHANGES,
+  type QueryOptions,
+  StorageCorrupt,
+} from './ledger.ts';
 
 /** DynamoDB's limits: a partition key, a sort key, one item, one transaction; all in bytes. */
 export const MAX_PARTITION_BYTES = 2048;
@@ -30,7 +40,8 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
     const name = describeKey(change.key);
     if (seen.has(name)) throw new RangeError(`two changes of one transaction to ${name}: merge them`);
     seen.add(name);
-    checkCondition(change);
+    if (change.kind === 'count') return checkCount(name, change);
+    checkCondition(name, change.if);
     if (change.kind !== 'put') return null;
     checkInteger(`revision of ${name}`, change.revision);
     if (change.expiresAtMs !== undefined) checkInteger(`expiresAtMs of ${name}`, change.expiresAtMs);
@@ -84,9 +95,28 @@ function itemSizeBytes(key: ItemKey, attemptId: string, valueText: string): numb
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ITEM_OVERHEAD_BYTES);
 }
 
-function checkCondition(change: Change): void {
-  const condition = change.if;
-  const name = describeKey(change.key);
+/** What a counter becomes depends on what it is, so there is no text to write yet. */
+function checkCount(name: string, { by, atLeast, atMost, expiresAtMs = 0 }: CountChange): null {
+  for (const [what, number] of Object.entries({ by, atLeast, atMost, expiresAtMs })) {
+    checkInteger(`${what} of ${name}`, number);
+  }
+  return null;
+}
+
+/** What a counter item holds. @throws StorageCorrupt for an item that is none. */
+export function countOf(item: Item | null): number {
+  if (item === null) return 0;
+  if (Number.isSafeInteger(item.value)) return item.value as number;
+  throw new StorageCorrupt(`the item ${describeKey(item)} is used as a counter, but holds no integer`);
+}
+
+/** Whether the count stays within its bounds. */
+export function countHolds({ by, atLeast, atMost }: CountChange, found: Item | null): boolean {
+  const count = countOf(found) + by;
+  return count >= atLeast && count <= atMost;
+}
+
+function checkCondition(name: string, condition: Condition): void {
   switch (condition.kind) {
     case 'revision-is':
       checkInteger(`condition on ${name}`, condition.revision);
@@ -99,6 +129,7 @@ function checkCondition(change: Change): void {
       break;
     case 'any':
     case 'absent':
+    case 'present':
       break;
     default:
       throw new RangeError(`unknown condition on ${name}: ${JSON.stringify(condition satisfies never)}`);

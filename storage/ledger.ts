@@ -28,6 +28,8 @@ export type Condition =
   | { readonly kind: 'any' }
   /** No item there. */
   | { readonly kind: 'absent' }
+  /** Any item there. */
+  | { readonly kind: 'present' }
   /** There, and of exactly this revision. */
   | { readonly kind: 'revision-is'; readonly revision: number }
   /** There, and still as this transaction wrote it. */
@@ -57,7 +59,22 @@ export interface CheckChange {
   readonly if: Condition;
 }
 
-export type Change = PutChange | DeleteChange | CheckChange;
+/**
+ * Adds to a counter: an item whose value is an integer, 0 where there is none. The bound is the condition, so that a quota
+ * is checked at the moment of commit, without the counter having been read. A counter's revision is always 0.
+ */
+export interface CountChange {
+  readonly kind: 'count';
+  readonly key: ItemKey;
+  /** What to add; negative gives back. */
+  readonly by: number;
+  /** Refused when the count would leave these bounds, inclusive; the item that refuses holds the count. */
+  readonly atLeast: number;
+  readonly atMost: number;
+  readonly expiresAtMs?: number;
+}
+
+export type Change = PutChange | DeleteChange | CheckChange | CountChange;
 
 /** A change that was refused, by its position, with the item that refused it (null: there was none). */
 export interface Refusal {
@@ -98,8 +115,9 @@ export const MAX_GET_KEYS = 100;
  *   refused it, in the same round trip.
  * - A lost answer is not a lost write. When `transact` rejects, the outcome is unknown; calling it again with the same
  *   changes and the same `attemptId` has no second effect: the first commit is recognised by the `attemptId` on an item
- *   that now refuses, and answered `committed: true`. This needs at least one conditional put among the changes;
- *   unconditional puts and deletes may simply be done again.
+ *   that now refuses, and answered `committed: true`. This needs a put among the changes that its own success makes
+ *   refuse (`absent`, `absent-or-expired`, `revision-is` of another revision): it guards everything else, counts above
+ *   all. Where there is none, unconditional puts and deletes may simply be done again.
  * - Reads are strongly consistent: they see every commit that was acknowledged before they began.
  * - `query` returns items in order of sort key; `getMany` answers in the order asked, null for what is absent.
  * - Any method may run at once with any other, from any process that the adapter admits.

@@ -1,7 +1,15 @@
 /** Random sequences of calls to a ledger, compared step by step with the simplest thing that could be right: a Map. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Change, Condition, Item, Ledger, QueryOptions, TransactResult } from '../../storage/ledger.ts';
+import type {
+  Change,
+  Condition,
+  CountChange,
+  Item,
+  Ledger,
+  QueryOptions,
+  TransactResult,
+} from '../../storage/ledger.ts';
 
 type Step =
   | { readonly do: 'transact'; readonly changes: readonly Change[]; readonly attemptId: string }
@@ -15,6 +23,7 @@ const small = fc.integer({ min: 0, max: 3 });
 const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.constant<Condition>({ kind: 'any' }),
   fc.constant<Condition>({ kind: 'absent' }),
+  fc.constant<Condition>({ kind: 'present' }),
   fc.record({ kind: fc.constant('revision-is' as const), revision: small }),
   fc.record({ kind: fc.constant('written-by' as const), attemptId: attemptIds }),
   fc.record({ kind: fc.constant('absent-or-expired' as const), atMs: small }),
@@ -35,6 +44,13 @@ const change = (partition: string): fc.Arbitrary<Change> =>
       { requiredKeys: ['kind', 'key', 'revision', 'value', 'if'] },
     ) as fc.Arbitrary<Change>,
     fc.record({ kind: fc.constantFrom('delete' as const, 'check' as const), key: key(partition), if: condition }),
+    fc.record({
+      kind: fc.constant('count' as const),
+      key: key(partition),
+      by: fc.integer({ min: -2, max: 2 }),
+      atLeast: fc.constant(0),
+      atMost: small,
+    }),
   );
 
 const step = (partition: string): fc.Arbitrary<Step> =>
@@ -83,11 +99,17 @@ export function ledgerModelTest(ledger: () => Ledger): void {
 function transactModel(model: Map<string, Item>, changes: readonly Change[], attemptId: string): TransactResult {
   const refusals = changes.flatMap((change, index) => {
     const found = model.get(change.key.sort) ?? null;
-    return holdsInModel(change.if, found) ? [] : [{ index, found }];
+    const holds = change.kind === 'count' ? countHoldsInModel(change, found) : holdsInModel(change.if, found);
+    return holds ? [] : [{ index, found }];
   });
   if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
   if (refusals.length > 0) return { committed: false, refusals };
   for (const change of changes) {
+    if (change.kind === 'count') {
+      const { key, by, expiresAtMs = null } = change;
+      const value = Number(model.get(key.sort)?.value ?? 0) + by;
+      model.set(key.sort, { ...key, revision: 0, attemptId, expiresAtMs, value });
+    }
     if (change.kind === 'delete') model.delete(change.key.sort);
     if (change.kind === 'put') {
       const { key, revision, value, expiresAtMs = null } = change;
@@ -97,8 +119,14 @@ function transactModel(model: Map<string, Item>, changes: readonly Change[], att
   return { committed: true };
 }
 
+function countHoldsInModel({ by, atLeast, atMost }: CountChange, found: Item | null): boolean {
+  const count = Number(found?.value ?? 0) + by;
+  return atLeast <= count && count <= atMost;
+}
+
 function holdsInModel(condition: Condition, found: Item | null): boolean {
   if (condition.kind === 'any') return true;
+  if (condition.kind === 'present') return found !== null;
   if (found === null) return condition.kind !== 'revision-is' && condition.kind !== 'written-by';
   if (condition.kind === 'revision-is') return found.revision === condition.revision;
   if (condition.kind === 'written-by') return found.attemptId === condition.attemptId;
