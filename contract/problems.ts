@@ -10,19 +10,37 @@ export interface ProblemDefinition {
   readonly title: string;
 }
 
-/** Problems of the public reads. The write API adds its own when it comes. */
+/** By status. Some belong to the public reads, some to the write API, some to both. */
 export const PROBLEMS = {
   'invalid-request': { status: 400, title: 'Request not understood' },
+  'malformed-body': { status: 400, title: 'Malformed request body' },
   'invalid-cursor': { status: 400, title: 'Malformed cursor' },
   'unknown-query-parameter': { status: 400, title: 'Unknown query parameter' },
+  'credential-in-url': { status: 400, title: 'Credential in the URL' },
+  'idempotency-key-missing': { status: 400, title: 'Idempotency key missing' },
+  'idempotency-key-malformed': { status: 400, title: 'Malformed idempotency key' },
+  unauthenticated: { status: 401, title: 'Valid credential required' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  'quota-exceeded': { status: 403, title: 'Quota used up' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Request took too long to arrive' },
+  contention: { status: 409, title: 'Too many simultaneous changes' },
+  'state-transition': { status: 409, title: 'State does not allow this' },
+  conflict: { status: 409, title: 'Conflicts with what is stored' },
+  'precondition-failed': { status: 412, title: 'Changed since it was read' },
   'content-too-large': { status: 413, title: 'Request body not accepted' },
   'uri-too-long': { status: 414, title: 'URI too long' },
+  'unsupported-media-type': { status: 415, title: 'Media type not accepted' },
+  'idempotency-key-reused': { status: 422, title: 'Idempotency key reused with another request' },
+  'validation-failed': { status: 422, title: 'Request does not fit its schema' },
+  'precondition-required': { status: 428, title: 'Precondition required' },
+  'rate-limited': { status: 429, title: 'Too many requests' },
+  'daily-quota-exceeded': { status: 429, title: 'Quota of the day used up' },
   'header-fields-too-large': { status: 431, title: 'Request header fields too large' },
   'internal-error': { status: 500, title: 'Internal error' },
   'origin-unavailable': { status: 503, title: 'Origin unavailable' },
+  'service-unavailable': { status: 503, title: 'Service unavailable' },
 } as const satisfies Record<string, ProblemDefinition>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

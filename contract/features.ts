@@ -1,0 +1,37 @@
+/**
+ * What a subject can be entitled to. None of it has any influence on what is published, or on who may read it: public
+ * reads depend on no entitlement.
+ */
+
+export interface FeatureDefinition {
+  /**
+   * - `boolean`: allowed or not; its limit is 0 or 1.
+   * - `quota`: how many there may be at once.
+   * - `rate`: how many a day, by UTC.
+   */
+  readonly kind: 'boolean' | 'quota' | 'rate';
+  /** Of a subject without a grant. */
+  readonly defaultLimit: number;
+  /** The most that can be granted. */
+  readonly maxLimit: number;
+  readonly description: string;
+}
+
+export const FEATURES = {
+  watchlists: { kind: 'quota', defaultLimit: 20, maxLimit: 1_000, description: 'Watchlists' },
+  // Each market of a watchlist is one check of its transaction, which holds at most 100 changes.
+  'watchlist-items': { kind: 'quota', defaultLimit: 50, maxLimit: 80, description: 'Markets on one watchlist' },
+  claims: { kind: 'boolean', defaultLimit: 1, maxLimit: 1, description: 'Filing claims at all' },
+  'claims-per-day': { kind: 'rate', defaultLimit: 20, maxLimit: 10_000, description: 'Claims filed in a day' },
+  'ingest-rows-per-day': {
+    kind: 'rate',
+    defaultLimit: 1_000_000,
+    maxLimit: 1_000_000_000,
+    description: 'Records sent for ingest in a day',
+  },
+  'api-keys': { kind: 'quota', defaultLimit: 2, maxLimit: 50, description: 'API keys that are not revoked' },
+} as const satisfies Record<string, FeatureDefinition>;
+
+export type Feature = keyof typeof FEATURES;
+
+export const ALL_FEATURES = Object.keys(FEATURES) as readonly Feature[];

@@ -1,0 +1,22 @@
+/** What a credential may be allowed to do. Each operation of the write API names the one that it needs. */
+
+export const SCOPES = {
+  'watchlists:read': 'Read your own watchlists',
+  'watchlists:write': 'Create, change and delete your own watchlists',
+  'claims:read': 'Read your own claims',
+  'claims:write': 'File claims, add evidence, withdraw',
+  'claims:review': "Read the review queue, review and decide other people's claims",
+  'sources:read': 'Read source verifications',
+  'sources:verify': 'Record source verifications',
+  'entitlements:read': 'Read your own entitlements, with use and remainder',
+  'entitlements:admin': "Grant and withdraw anybody's entitlements",
+  'ingest:write': 'Send batches of records, read their reports',
+  'publications:write': 'Have markets published again, purge caches',
+  'waitlist:admin': 'Record and decide waitlist requests, erase personal data',
+  'keys:admin': 'Issue, rotate and revoke API keys',
+  'audit:read': 'Read audit records',
+} as const satisfies Record<string, string>;
+
+export type Scope = keyof typeof SCOPES;
+
+export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];

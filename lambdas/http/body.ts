@@ -1,0 +1,62 @@
+/** The body of a request: its bytes and its text, once size, coding, media type and characters are known to be right. */
+import { isUtf8 } from 'node:buffer';
+import { type Problem, problem } from '../../contract/problems.ts';
+import type { HttpEvent } from './event.ts';
+
+export interface Body {
+  /** As the client sent them. */
+  readonly bytes: Uint8Array;
+  /** The same, as text. Without lone surrogates; a byte order mark is still there, for the parser to refuse. */
+  readonly text: string;
+  /** Lower case, without parameters. */
+  readonly mediaType: string;
+}
+
+export interface BodyRules {
+  /** Decoded. */
+  readonly maxBytes: number;
+  /** Lower case, without parameters. Suffixes match nothing: `application/json` does not admit `application/x+json`. */
+  readonly mediaTypes: readonly string[];
+}
+
+/** A media type (RFC 9110, section 8.3.1), and of parameters only a charset, which can only be UTF-8 (RFC 8259, 8.1). */
+const CONTENT_TYPE = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
+
+/**
+ * Reads the body of an operation that has one. Problems: `malformed-body` where there is none or it is not UTF-8,
+ * `unsupported-media-type`, `content-too-large`.
+ */
+export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: Body } | { readonly problem: Problem } {
+  const { body = '', headers } = event;
+  if (body === '') return { problem: problem('malformed-body', 'A body is needed, and there is none.') };
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (coding !== 'identity') {
+    return { problem: problem('unsupported-media-type', 'Send the body without Content-Encoding.') };
+  }
+  const mediaType = CONTENT_TYPE.exec(headers['content-type']?.trim() ?? '')?.[1]?.toLowerCase();
+  if (mediaType === undefined || !rules.mediaTypes.includes(mediaType)) {
+    const detail = `Content-Type must be ${rules.mediaTypes.join(' or ')}, with no parameter but charset=utf-8.`;
+    return { problem: problem('unsupported-media-type', detail) };
+  }
+  if (sizeOf(event) > rules.maxBytes) {
+    return { problem: problem('content-too-large', `The body may have at most ${rules.maxBytes} bytes.`) };
+  }
+  const bytes = Buffer.from(body, event.isBase64Encoded ? 'base64' : 'utf8');
+  // Decoding skips what it does not know, so only encoding again shows whether it was Base64, or characters.
+  if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
+    return { problem: problem('malformed-body', 'The body was damaged on its way: send it again.') };
+  }
+  if (!isUtf8(bytes)) return { problem: problem('malformed-body', 'The body must be UTF-8.') };
+  return { body: { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType } };
+}
+
+/** For operations without a body: what a client says there would otherwise be lost in silence. */
+export function refuseBody(event: HttpEvent): Problem | null {
+  if ((event.body ?? '') === '') return null;
+  return problem('invalid-request', 'This operation takes no body: send the request without one.');
+}
+
+/** In bytes, before anything is decoded. */
+function sizeOf({ body = '', isBase64Encoded }: HttpEvent): number {
+  return Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
+}

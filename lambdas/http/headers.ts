@@ -1,0 +1,77 @@
+/**
+ * Request header fields. A field that can have only one value is refused when it comes twice: its values arrive joined by
+ * commas, and none of these fields admits a comma.
+ */
+import { type Problem, problem } from '../../contract/problems.ts';
+import type { HttpEvent } from './event.ts';
+
+type Headers = HttpEvent['headers'];
+type Refusal = { readonly problem: Problem };
+
+/** Bare, or as the string of a structured field (RFC 9651, section 3.3.3), which is the same key. */
+const IDEMPOTENCY_KEY = /^(?:([\w-]{16,64})|"([\w-]{16,64})")$/;
+
+/** Reads `Idempotency-Key`. Problems: `idempotency-key-missing`, `idempotency-key-malformed`. */
+export function readIdempotencyKey(headers: Headers): { readonly key: string } | Refusal {
+  const field = headers['idempotency-key'];
+  if (field === undefined) {
+    const detail = 'Every write needs an Idempotency-Key: a new one for a new request, the same one to send it again.';
+    return { problem: problem('idempotency-key-missing', detail) };
+  }
+  const [, bare, quoted] = IDEMPOTENCY_KEY.exec(field) ?? [];
+  const key = bare ?? quoted;
+  if (key === undefined) {
+    const detail = 'Idempotency-Key must be one value of 16 to 64 letters, digits, hyphens and underscores.';
+    return { problem: problem('idempotency-key-malformed', detail) };
+  }
+  return { key };
+}
+
+/** The ETag of a revision: strong, e.g. `"7"`. */
+export function etagOf(revision: number): string {
+  return `"${revision}"`;
+}
+
+/** One member of a list of entity tags (RFC 9110, section 8.8.3), which may be empty (5.6.1), and what ends it. */
+const LIST_MEMBER = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(,|$)/y;
+
+/**
+ * The revisions that `If-Match` names (RFC 9110, section 13.1.1); `any` for `*`; null without the field. Comparison is
+ * strong: a weak tag names nothing, nor does a tag that is none of ours, so that a list may be empty and never match.
+ */
+export function readIfMatch(headers: Headers): { readonly ifMatch: readonly number[] | 'any' | null } | Refusal {
+  const field = headers['if-match'];
+  if (field === undefined) return { ifMatch: null };
+  if (field.trim() === '*') return { ifMatch: 'any' };
+  const tags = readTags(field);
+  if (tags === null) {
+    return {
+      problem: problem('invalid-request', 'If-Match must be "*", or ETags as they were received, with quotes.'),
+    };
+  }
+  const revisions = tags.map((tag) => Number(tag.slice(1, -1)));
+  return {
+    ifMatch: revisions.filter((revision, index) => Number.isSafeInteger(revision) && etagOf(revision) === tags[index]),
+  };
+}
+
+/** Whether the request says `If-None-Match: *` (RFC 9110, section 13.1.2). Writes have no use for its other form. */
+export function readIfNoneMatch(headers: Headers): { readonly mustCreate: boolean } | Refusal {
+  const field = headers['if-none-match'];
+  if (field === undefined || field.trim() === '*') return { mustCreate: field !== undefined };
+  return { problem: problem('invalid-request', 'If-None-Match can only be "*" here: create, and never replace.') };
+}
+
+/** Null when it is not a list of tags with at least one in it. */
+function readTags(field: string): string[] | null {
+  const tags: string[] = [];
+  let end = ',';
+  LIST_MEMBER.lastIndex = 0;
+  while (end === ',') {
+    const member = LIST_MEMBER.exec(field);
+    if (member === null) return null;
+    if (member[1] !== undefined) tags.push(member[1]);
+    end = member[2] as string;
+  }
+  return tags.length === 0 ? null : tags;
+}

@@ -1,0 +1,241 @@
+/**
+ * JSON that every reader reads alike. RFC 8259 leaves open what a repeated name means (section 4), how large and how
+ * exact a number may be (section 6) and what a lone surrogate is (section 8.2), so that a check and the code behind it,
+ * or we and a client, may see different documents. I-JSON (RFC 7493) closes these gaps; what it forbids is refused here.
+ *
+ * The engine parses: it knows the grammar, does not recurse, and refuses comments, byte order marks and what follows the
+ * value. What it hides is then found in one scan of the text, which may take the grammar for granted. Together they
+ * take three times what the engine takes alone. jsonc-parser's `visit` takes four to five times as much before any of
+ * these rules is looked at, and overflows the stack on deep nesting.
+ */
+import type { ProblemError } from '../../contract/problems.ts';
+import { pointerOf } from '../../contract/zod-pointers.ts';
+
+/** Objects and arrays inside each other, at most. */
+export const MAX_JSON_DEPTH = 32;
+
+/** Members and elements of one text, at most, counted by brackets and commas. */
+export const MAX_JSON_VALUES = 100_000;
+
+/** With the depth, bounds the pointers that an answer repeats to the client. */
+const MAX_NAME_CHARACTERS = 256;
+
+/** No double needs more than 25. */
+const MAX_NUMBER_CHARACTERS = 32;
+
+/** Whoever sends more has another question than where the next one is. */
+const MAX_FAULTS = 20;
+
+/** Names that some readers take for the prototype of the object instead of a member. */
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export type JsonResult = { readonly value: unknown } | { readonly faults: readonly ProblemError[] };
+
+/** A fault of one line, counted from 1. Its pointer is into the value of that line. */
+export interface LineFault extends ProblemError {
+  readonly line: number;
+}
+
+export type NdjsonResult = { readonly records: readonly unknown[] } | { readonly faults: readonly LineFault[] };
+
+/**
+ * Reads one JSON text. Values are those of `JSON.parse`. Codes of faults: `json.malformed`, `json.lone-surrogate`,
+ * `json.duplicate-name`, `json.forbidden-name`, `json.name-too-long`, `json.number-out-of-range`,
+ * `json.number-inexact`, `json.too-deep`, `json.too-many-values`. Details never repeat values. Never throws.
+ */
+export function parseJson(text: string): JsonResult {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // The engine's message may repeat the text; its place does not. It does not always say one.
+    const place = /\(line \d+ column \d+\)$/.exec((error as SyntaxError).message)?.[0] ?? '';
+    const detail = `is not one JSON value, without comments or trailing commas (RFC 8259) ${place}`.trimEnd();
+    return { faults: [{ pointer: '', code: 'json.malformed', detail }] };
+  }
+  const faults = scan(text);
+  return faults.length === 0 ? { value } : { faults };
+}
+
+/**
+ * Reads newline-delimited JSON: one value on each line, lines ended by LF or CRLF, blank lines only at the end. So the
+ * record at index i is on line i + 1. Beside those of {@link parseJson} there is the code `json.too-many-records`.
+ */
+export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords: number }): NdjsonResult {
+  const lines = text.split(/\r?\n/);
+  while (lines.at(-1) === '') lines.pop();
+  if (lines.length > maxRecords) {
+    const detail = `there are ${lines.length} lines, and at most ${maxRecords} are taken: send several batches`;
+    return { faults: [{ line: maxRecords + 1, pointer: '', code: 'json.too-many-records', detail }] };
+  }
+  const records: unknown[] = [];
+  const faults: LineFault[] = [];
+  for (const [index, line] of lines.entries()) {
+    // White space to JSON, but the end of a line to some readers of lines.
+    const result: JsonResult = line.includes('\r') ? CARRIAGE_RETURN : parseJson(line);
+    if ('value' in result) records.push(result.value);
+    else faults.push(...result.faults.map((fault) => inLine(index + 1, fault)));
+    if (faults.length >= MAX_FAULTS) break;
+  }
+  return faults.length === 0 ? { records } : { faults: faults.slice(0, MAX_FAULTS) };
+}
+
+/** The place of a syntax error is told within its line, which alone was parsed. */
+function inLine(line: number, fault: ProblemError): LineFault {
+  return { line, ...fault, detail: fault.detail.replace('(line 1 column ', '(column ') };
+}
+
+const CARRIAGE_RETURN: JsonResult = {
+  faults: [{ pointer: '', code: 'json.malformed', detail: 'holds a carriage return that ends no line: remove it' }],
+};
+
+/** An object or array that is open at some point of the text. */
+interface Container {
+  /** Of the members so far; null for an array. */
+  readonly names: Set<string> | null;
+  /** Where we are in it: a name, or an index. */
+  part: string | number;
+}
+
+/** What is wrong with a text that `JSON.parse` accepts. */
+function scan(text: string): ProblemError[] {
+  // Of the text as it stands: a pair may not be written half as itself and half as an escape either.
+  if (!text.isWellFormed()) return [{ pointer: '', ...LONE_SURROGATE }];
+  const faults: ProblemError[] = [];
+  const open: Container[] = [];
+  let container: Container = { names: null, part: '' };
+  let isName = false;
+  let values = 0;
+  let nextEscape = -1;
+
+  const report = (fault: Fault | null): void => {
+    if (fault !== null) faults.push({ pointer: pointerOf(open.map(({ part }) => part)), ...fault });
+  };
+
+  for (let at = 0; at < text.length && faults.length < MAX_FAULTS; at++) {
+    const character = text.charCodeAt(at);
+    if (character <= SPACE) continue;
+    if (character === QUOTE) {
+      if (nextEscape < at) nextEscape = indexOrEnd(text, '\\', at);
+      let end = text.indexOf('"', at + 1);
+      const hasEscape = nextEscape < end;
+      while (hasEscape && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+      if (isName || hasEscape) {
+        const content: string = hasEscape ? JSON.parse(text.slice(at, end + 1)) : text.slice(at + 1, end);
+        if (isName) {
+          container.part = content.slice(0, MAX_NAME_CHARACTERS);
+          report(faultOfName(content, container.names));
+          container.names?.add(content);
+          isName = false;
+        }
+        if (hasEscape && !content.isWellFormed()) report(LONE_SURROGATE);
+      }
+      at = end;
+    } else if (character === COMMA) {
+      values++;
+      isName = container.names !== null;
+      if (!isName) (container.part as number)++;
+    } else if (character === MINUS || (character >= ZERO && character <= NINE)) {
+      let end = at + 1;
+      while (isInNumber(text.charCodeAt(end))) end++;
+      report(faultOfNumber(text.slice(at, end)));
+      at = end - 1;
+    } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
+      values++;
+      if (open.length === MAX_JSON_DEPTH) {
+        report(TOO_DEEP);
+        break;
+      }
+      isName = character === BRACE_OPEN;
+      container = { names: isName ? new Set() : null, part: 0 };
+      open.push(container);
+    } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) {
+      open.pop();
+      container = open.at(-1) ?? container;
+      isName = false;
+    }
+    if (values > MAX_JSON_VALUES) {
+      report(TOO_MANY_VALUES);
+      break;
+    }
+  }
+  return faults;
+}
+
+type Fault = Omit<ProblemError, 'pointer'>;
+
+const LONE_SURROGATE: Fault = {
+  code: 'json.lone-surrogate',
+  detail: 'holds half of a surrogate pair, which is no character: write both halves, or none',
+};
+const TOO_DEEP: Fault = { code: 'json.too-deep', detail: `is nested deeper than ${MAX_JSON_DEPTH} levels` };
+const TOO_MANY_VALUES: Fault = {
+  code: 'json.too-many-values',
+  detail: `the body holds more than ${MAX_JSON_VALUES} values: send less at once`,
+};
+
+function faultOfName(name: string, names: ReadonlySet<string> | null): Fault | null {
+  if (name.length > MAX_NAME_CHARACTERS) {
+    return { code: 'json.name-too-long', detail: `has a name of more than ${MAX_NAME_CHARACTERS} characters` };
+  }
+  if (names?.has(name)) return { code: 'json.duplicate-name', detail: 'occurs twice in its object: keep one of them' };
+  if (FORBIDDEN_NAMES.has(name)) return { code: 'json.forbidden-name', detail: 'has a name that is not allowed' };
+  return null;
+}
+
+/** Fifteen digits survive every double, so only long numbers and those with an exponent need a closer look. */
+function faultOfNumber(token: string): Fault | null {
+  if (token.length <= 15 && !/e/i.test(token)) return null;
+  const value = Number(token);
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+    return {
+      code: 'json.number-out-of-range',
+      detail: `is beyond ±${Number.MAX_SAFE_INTEGER}, where readers stop telling integers apart`,
+    };
+  }
+  const isRounded =
+    token.length > MAX_NUMBER_CHARACTERS || (Number.isInteger(value) && decimalOf(token) !== decimalOf(String(value)));
+  return isRounded ? { code: 'json.number-inexact', detail: 'has more digits than a number keeps: write fewer' } : null;
+}
+
+/** Significant digits and power of ten: the same for every way to write a number, whatever its sign. */
+function decimalOf(token: string): string {
+  const [significand = '', exponent = '0'] = token.replace(/^-/, '').toLowerCase().split('e');
+  const [whole = '', fraction = ''] = significand.split('.');
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  return significant === ''
+    ? '0'
+    : `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BRACKET_OPEN = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_CLOSE = 0x5d;
+const SMALL_E = 0x65;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** Whether a character of a valid text goes on a number. Between minus and nine are the point and the digits. */
+function isInNumber(character: number): boolean {
+  return (character >= MINUS && character <= NINE) || character === PLUS || (character | 0x20) === SMALL_E;
+}
+
+/** Whether an odd number of backslashes stands before this place. */
+function isEscaped(text: string, at: number): boolean {
+  let start = at;
+  while (text.charCodeAt(start - 1) === BACKSLASH) start--;
+  return (at - start) % 2 === 1;
+}
+
+function indexOrEnd(text: string, searched: string, from: number): number {
+  const index = text.indexOf(searched, from);
+  return index === -1 ? text.length : index;
+}

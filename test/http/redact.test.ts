@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { redact } from '../../lambdas/http/redact.ts';
+
+const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
+
+describe('redact', () => {
+  it.each([
+    ['', ''],
+    ['GET /api/v1/watchlists 200', 'GET /api/v1/watchlists 200'],
+    ['key tdm_live_01jd_c2VjcmV0 refused', 'key [redacted] refused'],
+    ['TDM_LIVE_01JD', '[redacted]'],
+    [`token ${JWT}, expired`, 'token [redacted], expired'],
+    ['eyJhbGciOiJSUzI1NiJ9', '[redacted]'],
+    [`${JWT}.a.b`, '[redacted]'],
+    // Headers of JWTs that begin with a brace and a space, and with a brace and a line feed.
+    ['eyAiYWxnIjogIm5vbmUiIH0.e30.', '[redacted]'],
+    ['ewogImFsZyI6ICJub25lIn0.e30.', '[redacted]'],
+    ['authorization: Bearer opaque+token/==', 'authorization: Bearer [redacted]'],
+    ['{"authorization":"bearer abc","a":1}', '{"authorization":"bearer [redacted]","a":1}'],
+    ['Bearer%20abc&x=1', 'Bearer%20[redacted]'],
+    ['Bearer Bearer abc', 'Bearer [redacted]'],
+    ['two: tdm_a tdm_b', 'two: [redacted] [redacted]'],
+  ])('makes of %j: %j', (text, expected) => {
+    expect(redact(text)).toBe(expected);
+  });
+
+  const around = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '',
+      ' ',
+      '"',
+      '=',
+      'ey',
+      'e',
+      '.',
+      '_',
+      'tdm',
+      'tdm_',
+      'Bearer ',
+      'bearer',
+      '%20',
+      '\n',
+      '[redacted]',
+    ),
+  );
+  const letters = (min: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9_-]{${min},40}$`));
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  /** Credentials, each with the parts of it that nobody may read. */
+  const credential = fc.oneof(
+    fc.tuple(fc.constantFrom('live', 'test', 'local'), letters(8), letters(32)).map(([env, id, secret]) => ({
+      text: `tdm_${env}_${id}_${secret}`,
+      secrets: [secret],
+    })),
+    fc.tuple(fc.constantFrom('RS256', 'none'), letters(8), letters(32)).map(([alg, sub, signature]) => ({
+      text: `${encoded({ alg })}.${encoded({ sub })}.${signature}`,
+      secrets: [encoded({ sub }), signature],
+    })),
+    letters(24).map((token) => ({ text: `Bearer ${token}`, secrets: [token] })),
+  );
+
+  test('leaves nothing of a credential, whatever stands around it', () => {
+    fc.assert(
+      fc.property(around, credential, around, credential, (before, first, between, second) => {
+        const result = redact(`${before}${first.text}${between} ${second.text}`);
+        for (const secret of [...first.secrets, ...second.secrets]) expect(result).not.toContain(secret);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('changes nothing that it has redacted once', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            around,
+            credential.map(({ text }) => text),
+          ),
+        ),
+        (parts) => {
+          const once = redact(parts.join(''));
+          expect(redact(once)).toBe(once);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('needs no more than one look at a long text', () => {
+    for (const piece of ['bearer ', 'ey', 'eyJ.', 'tdm_', 'bearer+%20', 'ewaaaaaaaa', ' ']) {
+      expect(redact(piece.repeat(50_000)).length).toBeLessThanOrEqual(50_000 * piece.length + 10);
+    }
+  });
+});
