@@ -1,0 +1,134 @@
+/**
+ * The public keys of an OIDC issuer: its JWKS (RFC 7517, section 5), fetched when needed and kept.
+ *
+ * A key that we do not know may be new, so the set is fetched again; since anybody can invent a key id, a fetch that did
+ * not help is followed by a pause. A set is also fetched again when it is old, so that a key that the issuer has withdrawn
+ * stops counting. While the issuer cannot be reached, the keys that we have go on counting.
+ */
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { isJwk, type Jwk } from 'aws-jwt-verify/jwk';
+
+/** After this time the set is fetched again: a withdrawn key counts no longer than this while the issuer is reachable. */
+export const JWKS_REFRESH_SECONDS = 600;
+/** The pause after a fetch that failed, or that did not bring the key that was looked for. */
+export const JWKS_RETRY_SECONDS = 10;
+
+/** Asymmetric all of them: a public key can never be taken for a shared secret. */
+export const SIGNATURE_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
+
+/** A key, good for one algorithm only: what a token's header says cannot make it be used with another. */
+export interface IssuerKey {
+  readonly algorithm: SignatureAlgorithm;
+  readonly jwk: Jwk;
+  readonly publicKey: KeyObject;
+}
+
+export interface IssuerKeys {
+  /** Null: the issuer has no such key. Rejects with {@link IssuerUnavailable} when that cannot be found out. */
+  find(algorithm: SignatureAlgorithm, keyId: string): Promise<IssuerKey | null>;
+}
+
+/** The issuer's keys could not be fetched, so a token that may be good cannot be checked. Retry later. */
+export class IssuerUnavailable extends Error {
+  override readonly name = 'IssuerUnavailable';
+}
+
+export interface IssuerKeysOptions {
+  readonly jwksUri: string;
+  /** Gives the body of a 200, as text. Must give up by itself after a few seconds. */
+  readonly fetchJwks: (uri: string) => Promise<string>;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+}
+
+export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOptions): IssuerKeys {
+  let keys: ReadonlyMap<string, IssuerKey> = new Map();
+  let fetchedAtMs = Number.NEGATIVE_INFINITY;
+  let noFetchBeforeMs = Number.NEGATIVE_INFINITY;
+  let failure: unknown = null;
+  let fetching: Promise<void> | null = null;
+
+  async function fetchKeys(): Promise<void> {
+    const startedAtMs = nowMs();
+    try {
+      keys = readKeys(await fetchJwks(jwksUri));
+      fetchedAtMs = startedAtMs;
+      failure = null;
+    } catch (error) {
+      failure = error;
+      pause();
+    }
+  }
+
+  function pause(): void {
+    noFetchBeforeMs = nowMs() + JWKS_RETRY_SECONDS * 1000;
+  }
+
+  return {
+    async find(algorithm, keyId) {
+      const name = nameOf(algorithm, keyId);
+      const known = keys.get(name);
+      if (known !== undefined && nowMs() - fetchedAtMs < JWKS_REFRESH_SECONDS * 1000) return known;
+      const mayAsk = nowMs() >= noFetchBeforeMs;
+      if (mayAsk) {
+        fetching ??= fetchKeys().finally(() => {
+          fetching = null;
+        });
+        await fetching;
+      }
+      const found = keys.get(name);
+      if (found !== undefined) return found;
+      if (failure !== null) {
+        throw new IssuerUnavailable(`The keys of the token issuer could not be fetched from ${jwksUri}.`, {
+          cause: failure,
+        });
+      }
+      // Only after a fetch: else whoever keeps sending invented key ids could keep a new key out for ever.
+      if (mayAsk) pause();
+      return null;
+    },
+  };
+}
+
+function nameOf(algorithm: SignatureAlgorithm, keyId: string): string {
+  return `${algorithm} ${keyId}`;
+}
+
+/** Every key of a set that we can use; others are passed over (RFC 7517, section 5). Throws when it is no set. */
+function readKeys(text: string): ReadonlyMap<string, IssuerKey> {
+  const set: unknown = JSON.parse(text);
+  const members = typeof set === 'object' && set !== null && 'keys' in set ? set.keys : null;
+  if (!Array.isArray(members)) throw new TypeError('A JWKS must be a JSON object with an array "keys".');
+  const keys = new Map<string, IssuerKey>();
+  for (const jwk of members) {
+    const key = readKey(jwk);
+    if (key !== null) keys.set(nameOf(key.algorithm, key.jwk.kid as string), key);
+  }
+  return keys;
+}
+
+/** RFC 7518, section 3.3. */
+const MIN_RSA_BITS = 2048;
+
+function readKey(jwk: Jwk): IssuerKey | null {
+  if (!isJwk(jwk) || jwk.kid === undefined || (jwk.use ?? 'sig') !== 'sig') return null;
+  const algorithm = algorithmOf(jwk);
+  if (algorithm === null || (jwk.alg ?? algorithm) !== algorithm) return null;
+  try {
+    const publicKey = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    const bits = publicKey.asymmetricKeyDetails?.modulusLength;
+    if (bits !== undefined && bits < MIN_RSA_BITS) return null;
+    return { algorithm, jwk, publicKey };
+  } catch {
+    // A member is missing or out of range.
+    return null;
+  }
+}
+
+function algorithmOf({ kty, crv }: Jwk): SignatureAlgorithm | null {
+  if (kty === 'RSA') return 'RS256';
+  if (kty === 'EC' && crv === 'P-256') return 'ES256';
+  if (kty === 'OKP' && crv === 'Ed25519') return 'EdDSA';
+  return null;
+}

@@ -1,0 +1,134 @@
+/**
+ * Who is asking: reads the Authorization header, and tells a signed-in user or the holder of an API key from anybody else.
+ */
+import type { Scope } from '../../contract/scopes.ts';
+import type { ApiKeyValue, EntitlementsValue } from '../../storage/account-records.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { createAccountCache } from './account-cache.ts';
+import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
+import type { TokenVerifier } from './jwt.ts';
+
+export interface Entitlements {
+  /** Of the ledger's item, null when the subject has none. */
+  readonly revision: number | null;
+  readonly features: EntitlementsValue['features'];
+}
+
+export interface Principal {
+  readonly kind: 'user' | 'api-key';
+  /** The credential: `user:<sub>` or `key:<key id>`. */
+  readonly actor: string;
+  /** The owner: `user:<sub>`, or what the key's record says. */
+  readonly subject: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** RFC 3339, or null. */
+  readonly expiresAt: string | null;
+  /** What is believed: a write's transaction checks it. */
+  readonly entitlements: Entitlements;
+}
+
+export interface Unauthenticated {
+  readonly code: 'unauthenticated';
+  /** Repeats nothing of the credential. */
+  readonly detail: string;
+  /** The value of `WWW-Authenticate` (RFC 6750, section 3). */
+  readonly challenge: string;
+}
+
+export type Authentication = { readonly principal: Principal } | { readonly refused: Unauthenticated };
+
+export interface Authenticator {
+  /**
+   * Takes the value of the Authorization header. Reads the ledger once at most, and not at all for what cannot be a key.
+   * Rejects with `StorageUnavailable` or `IssuerUnavailable` when a credential that may be good cannot be checked.
+   */
+  authenticate(authorization: string | undefined): Promise<Authentication>;
+  /** Takes in what a write has found of a subject's entitlements, null when there was no item. */
+  learn(subject: string, item: Item | null): void;
+}
+
+export interface AuthenticatorOptions {
+  readonly ledger: Pick<Ledger, 'get'>;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** Keys of others are refused. */
+  readonly env: ApiKeyEnvironment;
+  /** Null: users cannot sign in here. */
+  readonly tokenIssuer: TokenVerifier | null;
+  /** For how long a key's record is kept; default `CREDENTIAL_CACHE_SECONDS`. */
+  readonly cacheSeconds?: number;
+}
+
+const MAX_AUTHORIZATION_LENGTH = 8192;
+
+/** RFC 6750, section 2.1, with a single space; the scheme's name in any case (RFC 9110, section 11.1). */
+const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** One answer for a key that is unknown, mistyped in its secret, of another environment, expired or revoked. */
+const KEY_REFUSED = 'The API key is unknown, expired or revoked.';
+
+export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOptions): Authenticator {
+  const { nowMs, env } = options;
+  const cache = createAccountCache(options);
+
+  async function authenticateKey(text: string): Promise<Authentication> {
+    const parts = parseApiKey(text);
+    if (parts === null) return refused('The API key is not complete, or mistyped: its checksum does not fit.');
+    if (parts.env !== env) return refused(KEY_REFUSED);
+    const record = await cache.apiKey(parts.keyId);
+    if (!opens(record, parts.secret, nowMs())) return refused(KEY_REFUSED);
+    const { subject, scopes, expiresAt } = record;
+    const entitlements = cache.believed(subject);
+    const actor = `key:${parts.keyId}`;
+    return { principal: { kind: 'api-key', actor, subject, scopes: new Set(scopes), expiresAt, entitlements } };
+  }
+
+  async function authenticateUser(text: string): Promise<Authentication> {
+    if (tokenIssuer === null) return refused('Users cannot sign in here: send an API key.');
+    const verification = await tokenIssuer.verify(text);
+    if ('refused' in verification) return refused(verification.refused);
+    const { subject: sub, scopes, expiresAt } = verification.token;
+    const subject = `user:${sub}`;
+    const entitlements = cache.believed(subject);
+    return { principal: { kind: 'user', actor: subject, subject, scopes, expiresAt, entitlements } };
+  }
+
+  return {
+    async authenticate(authorization) {
+      if (authorization === undefined) return NO_CREDENTIAL;
+      if (authorization.length > MAX_AUTHORIZATION_LENGTH) return refused('The credential is too long.');
+      const token = BEARER.exec(authorization)?.[1];
+      if (token === undefined) return NO_CREDENTIAL;
+      return await (token.startsWith(API_KEY_PREFIX) ? authenticateKey(token) : authenticateUser(token));
+    },
+    learn: cache.learn,
+  };
+}
+
+/** What the secret of a key that does not exist is compared with, so that its refusal takes the same work. */
+const HASH_OF_NOTHING = '0'.repeat(64);
+
+function opens(record: ApiKeyValue | null, secret: string, nowMs: number): record is ApiKeyValue {
+  const isCurrent = secretMatches(secret, record?.secretHash ?? HASH_OF_NOTHING);
+  const isPrevious = secretMatches(secret, record?.previousSecret?.hash ?? HASH_OF_NOTHING);
+  if (record === null || record.revokedAt !== null) return false;
+  if (record.expiresAt !== null && Date.parse(record.expiresAt) <= nowMs) return false;
+  if (isCurrent) return true;
+  return isPrevious && record.previousSecret !== null && nowMs < Date.parse(record.previousSecret.validUntil);
+}
+
+const REALM = 'Bearer realm="tidemark"';
+
+/** Without an error code, since nothing was sent that could be wrong (RFC 6750, section 3.1). */
+const NO_CREDENTIAL: Authentication = {
+  refused: {
+    code: 'unauthenticated',
+    detail: 'Send "Authorization: Bearer <token>" once, with an access token or an API key.',
+    challenge: REALM,
+  },
+};
+
+function refused(detail: string): Authentication {
+  const challenge = `${REALM}, error="invalid_token", error_description="${detail}"`;
+  return { refused: { code: 'unauthenticated', detail, challenge } };
+}

@@ -1,0 +1,24 @@
+/** What the tests use of oidc-provider, which comes without types. */
+declare module 'oidc-provider' {
+  import type { IncomingMessage, ServerResponse } from 'node:http';
+
+  interface Client {
+    readonly clientId: string;
+  }
+
+  export class Provider {
+    constructor(issuer: string, configuration: unknown);
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    readonly Client: { find(id: string): Promise<Client> };
+    readonly Grant: new (
+      properties: object,
+    ) => {
+      addOIDCScope(scope: string): void;
+      addResourceScope(resource: string, scope: string): void;
+      save(): Promise<string>;
+    };
+    readonly AuthorizationCode: new (
+      properties: object,
+    ) => { save(): Promise<string> };
+  }
+}
