@@ -28,7 +28,7 @@ export async function readSample(): Promise<readonly SampleMarket[]> {
     if (mapped.kind === 'refusal') throw new Error(`the sample is refused at line ${mapped.line}: ${mapped.detail}`);
     const { record } = mapped;
     if (record.type === 'market') markets.set(record.slug, { market: record, observations: [] });
-    else markets.get(record.market)?.observations.push(record);
+    else if (record.type === 'observation') markets.get(record.market)?.observations.push(record);
   }
   return [...markets.values()];
 }

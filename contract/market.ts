@@ -38,6 +38,24 @@ export const marketDefinitionFields = {
   unit: unitSchema,
 } as const;
 
+/** What came of comparing a source with what we published. It says what the source says, not what is true. */
+export const verificationOutcomeSchema = z.enum([
+  'confirmed',
+  'mismatch',
+  'moved',
+  'unreachable',
+  'gone',
+  'inconclusive',
+]);
+
+/** The latest verification of a source: when somebody retrieved it, and what came of it. */
+export const sourceVerificationSchema = z.strictObject({
+  outcome: verificationOutcomeSchema,
+  verifiedAt: instantSchema,
+  /** Whether one observation was compared, or the source as a whole. */
+  subject: z.enum(['observation', 'source']),
+});
+
 /** `GET /api/v1/markets/:slug`; list items are the same object. */
 export const marketSchema = z.strictObject({
   ...marketDefinitionFields,
@@ -49,8 +67,12 @@ export const marketSchema = z.strictObject({
     lastObservedAt: instantSchema.nullable(),
     href: z.string(),
   }),
-  sources: z.array(sourceSchema.extend({ verification: z.null() })),
+  sources: z.array(sourceSchema.extend({ verification: sourceVerificationSchema.nullable() })),
+  /** Whether any metric is disputed, by an accepted claim or because its source was found to say something else. */
   disputed: z.boolean(),
+  /** Which ones, in order of their names. */
+  disputedMetrics: z.array(metricNameSchema),
+  /** The public name of who represents the market, where such a claim was accepted. */
   representedBy: z.string().nullable(),
   /** The clock of the market's data, not of its publication: the newest `observedAt`. */
   updatedAt: instantSchema.nullable(),
@@ -59,6 +81,7 @@ export const marketSchema = z.strictObject({
 });
 
 export type Unit = z.infer<typeof unitSchema>;
+export type SourceVerification = z.infer<typeof sourceVerificationSchema>;
 export type Source = z.infer<typeof sourceSchema>;
 export type Market = z.infer<typeof marketSchema>;
 

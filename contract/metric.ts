@@ -83,7 +83,11 @@ export type ScalarMetric = z.infer<typeof scalarMetricSchema>;
 export type Metric = MoneyMetric | ScalarMetric;
 
 /** The name of a metric on a market: `price`, or another camelCase word. */
-export const metricNameSchema = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
+export const metricNameSchema = z
+  .string()
+  .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
+  // Markets hold their metrics by name: one that every object inherits would be found where nobody has put it.
+  .refine((name) => !(name in Object.prototype), { error: 'is a name that objects have already: choose another' });
 
 const observationFields = {
   /** Stable: derived from market, metric, `observedAt`, source and the number of earlier versions. */

@@ -36,18 +36,20 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
   const seen = new Set<string>();
   let totalBytes = 0;
   return changes.map((change) => {
-    checkKey(change.key);
-    const name = describeKey(change.key);
-    if (seen.has(name)) throw new RangeError(`two changes of one transaction to ${name}: merge them`);
-    seen.add(name);
-    if (change.kind === 'count') return checkCount(name, change);
-    checkCondition(name, change.if);
+    const { key } = change;
+    checkKey(key);
+    const identity = `${key.partition.length} ${key.partition}${key.sort}`;
+    if (seen.has(identity)) throw new RangeError(`two changes of one transaction to ${describeKey(key)}: merge them`);
+    seen.add(identity);
+    if (change.kind === 'count') return checkCount(change);
+    checkCondition(key, change.if);
     if (change.kind !== 'put') return null;
-    checkInteger(`revision of ${name}`, change.revision);
-    if (change.expiresAtMs !== undefined) checkInteger(`expiresAtMs of ${name}`, change.expiresAtMs);
+    checkInteger('revision', key, change.revision);
+    if (change.expiresAtMs !== undefined) checkInteger('expiresAtMs', key, change.expiresAtMs);
     const text = canonicalJson(change.value);
-    const itemBytes = itemSizeBytes(change.key, attemptId, text);
+    const itemBytes = itemSizeBytes(key, attemptId, text);
     if (itemBytes > MAX_ITEM_BYTES) {
+      const name = describeKey(key);
       throw new RangeError(`${name} takes ${itemBytes} bytes, more than an item may (${MAX_ITEM_BYTES}): split it`);
     }
     totalBytes += itemBytes;
@@ -91,15 +93,13 @@ export function parseValue(text: string): Json {
 }
 
 function itemSizeBytes(key: ItemKey, attemptId: string, valueText: string): number {
-  const texts = [key.partition, key.sort, attemptId, valueText];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ITEM_OVERHEAD_BYTES);
+  const keyBytes = Buffer.byteLength(key.partition) + Buffer.byteLength(key.sort);
+  return ITEM_OVERHEAD_BYTES + keyBytes + Buffer.byteLength(attemptId) + Buffer.byteLength(valueText);
 }
 
 /** What a counter becomes depends on what it is, so there is no text to write yet. */
-function checkCount(name: string, { by, atLeast, atMost, expiresAtMs = 0 }: CountChange): null {
-  for (const [what, number] of Object.entries({ by, atLeast, atMost, expiresAtMs })) {
-    checkInteger(`${what} of ${name}`, number);
-  }
+function checkCount({ key, by, atLeast, atMost, expiresAtMs = 0 }: CountChange): null {
+  for (const [what, number] of Object.entries({ by, atLeast, atMost, expiresAtMs })) checkInteger(what, key, number);
   return null;
 }
 
@@ -116,13 +116,13 @@ export function countHolds({ by, atLeast, atMost }: CountChange, found: Item | n
   return count >= atLeast && count <= atMost;
 }
 
-function checkCondition(name: string, condition: Condition): void {
+function checkCondition(key: ItemKey, condition: Condition): void {
   switch (condition.kind) {
     case 'revision-is':
-      checkInteger(`condition on ${name}`, condition.revision);
+      checkInteger('condition', key, condition.revision);
       break;
     case 'absent-or-expired':
-      checkInteger(`condition on ${name}`, condition.atMs);
+      checkInteger('condition', key, condition.atMs);
       break;
     case 'written-by':
       checkText('attemptId of a condition', condition.attemptId, MAX_SORT_BYTES);
@@ -132,7 +132,7 @@ function checkCondition(name: string, condition: Condition): void {
     case 'present':
       break;
     default:
-      throw new RangeError(`unknown condition on ${name}: ${JSON.stringify(condition satisfies never)}`);
+      throw new RangeError(`unknown condition on ${describeKey(key)}: ${JSON.stringify(condition satisfies never)}`);
   }
 }
 
@@ -144,6 +144,8 @@ function checkText(what: string, text: string, maxBytes: number): void {
   if (bytes > maxBytes) throw new RangeError(`the ${what} takes ${bytes} bytes, more than ${maxBytes}`);
 }
 
-function checkInteger(what: string, value: number): void {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${what}: ${value} is not a safe integer`);
+function checkInteger(what: string, key: ItemKey, value: number): void {
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`${what} of ${describeKey(key)}: ${value} is not a safe integer`);
+  }
 }

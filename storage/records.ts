@@ -8,6 +8,9 @@
  * | `markets`            | `<slug>`                          | nothing: lists the slugs in order                 |
  * | `dirty`              | `market/<slug>`                   | nothing: this market must be published again      |
  * | `dirty`              | `history/<slug>/<order>`          | nothing: and its closed pages from here on        |
+ * | `dirty`              | `everything`                      | nothing: every market must be published again     |
+ * | `awaiting-generation`| `<what>`                          | {@link AwaitingGenerationValue}                   |
+ * | `generation-of`      | `<what>`                          | {@link GenerationOfValue}                         |
  * | `publication`        | `head`                            | {@link HeadValue}: the only commit point          |
  * | `publication`        | `generation/<n>`                  | {@link GenerationValue}                           |
  * | `published/list`     | `page/<index>`                    | {@link PublishedPage} of the market list          |
@@ -16,10 +19,12 @@
  * | `ingested-files`     | `<digest>`                        | {@link IngestedFileValue}: a file taken in whole  |
  * | `unlinked`           | `<object key>`                    | {@link UnlinkedValue}: page waiting to be swept   |
  *
+ * What the write API keeps beside these is in `account-records.ts` and `batch-records.ts`.
  */
 import { hash } from 'node:crypto';
-import type { Market, Source, Unit } from '../contract/market.ts';
+import type { Market, Source, SourceVerification, Unit } from '../contract/market.ts';
 import type { Metric, Observation } from '../contract/metric.ts';
+import type { StaticKind } from '../contract/public-objects.ts';
 import type { Item, ItemKey } from './ledger.ts';
 
 /** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
@@ -38,6 +43,18 @@ export type MarketRecordValue = {
   lastObservedAt: string | null;
   /** The order key of the newest observation: what comes after it is an append. */
   lastOrder: string | null;
+  /** What accepted claims and source verifications say of it; absent while there are none. */
+  standing?: MarketStanding;
+};
+
+/** See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger. */
+export type MarketStanding = {
+  /** The public name of who represents the market, and the claim that said so. */
+  representedBy: { name: string; claim: string } | null;
+  /** The metrics that are disputed, each by the newest accepted claim, by the newest mismatch, or by both. */
+  disputes: { [metric: string]: { claim: string | null; verification: string | null } };
+  /** The latest verification of each of the market's sources, by the source's URL. */
+  verifications: { [sourceUrl: string]: SourceVerification };
 };
 
 export type ObservationValue = Observation;
@@ -53,11 +70,15 @@ export type HeadValue = {
   /** False from the swap until every head body of the generation is in place. */
   applied: boolean;
   /**
-   * SHA-256 of the first list page and of the CDN's error page, in hex. Null after a generation has been given up: how
-   * much of it is in place is not known, and the next one covers everything.
+   * SHA-256 of the first list page, in hex. Null after a generation has been given up: how much of it is in place is
+   * not known, and the next one covers everything.
    */
   listDigest: string | null;
-  notFoundDigest: string | null;
+  /**
+   * SHA-256 of each static body, in hex. Empty after a generation has been given up. Absent where a version without it has
+   * published, which rendered other things otherwise too: the next generation covers everything.
+   */
+  staticDigests?: { [Kind in StaticKind]?: string };
   counts: { markets: number; observations: number; unknownValues: number };
 };
 
@@ -142,6 +163,25 @@ export const dirtyHistoryKey = (slug: string, order: string): ItemKey => ({
   partition: DIRTY_PARTITION,
   sort: `history/${slug}/${order}`,
 });
+
+/** Marks every market, however many: set by an operator who wants all of them published again. */
+export const DIRTY_EVERYTHING_KEY: ItemKey = { partition: DIRTY_PARTITION, sort: 'everything' };
+
+/**
+ * What waits to be told in which generation it became public: `batch/<id>` or `publication/<id>`. Written in the
+ * transaction that sets the last of its dirty marks, or later. The publisher reads these before it reads the marks, so
+ * whatever it publishes next covers them.
+ */
+export type AwaitingGenerationValue = null;
+/** The answer: the first generation that is known to show all of it. */
+export type GenerationOfValue = { generation: number; publishedAt: string };
+
+export const AWAITING_GENERATION_PARTITION = 'awaiting-generation';
+export const awaitingGenerationKey = (what: string): ItemKey => ({
+  partition: AWAITING_GENERATION_PARTITION,
+  sort: what,
+});
+export const generationOfKey = (what: string): ItemKey => ({ partition: 'generation-of', sort: what });
 
 /** Reads a dirty mark's key back: the market, and for closed history pages the place from which to render. */
 export function parseDirtyMark(mark: Item): { readonly slug: string; readonly fromOrder: string | null } {

@@ -15,7 +15,16 @@ import {
   StorageUnavailable,
   type TransactResult,
 } from './ledger.ts';
-import { checkGetMany, checkKey, checkQuery, checkTransact, describeKey, parseValue } from './ledger-rules.ts';
+import {
+  checkGetMany,
+  checkKey,
+  checkQuery,
+  checkTransact,
+  countHolds,
+  countOf,
+  describeKey,
+  parseValue,
+} from './ledger-rules.ts';
 
 /** Counts up when the table changes shape. Kept in the file's `user_version`. */
 const SCHEMA_VERSION = 1;
@@ -41,6 +50,13 @@ const EXCLUSIVE_WAIT_MS = 500;
 /** A page of a query ends early once it holds this much, as DynamoDB's do: memory stays bounded. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
+/** Large enough that the record of a market with one metric, about 1 KB, is not split over two pages. */
+const PAGE_BYTES = 8192;
+/** Pages of the file that are kept in memory. SQLite's 2 MB would hold the pages of hardly more than one batch. */
+const CACHE_KIB = 32 * 1024;
+/** The write-ahead log moves into the file at this many pages, 32 MB: a page that changes often then moves less often. */
+const CHECKPOINT_PAGES = 4_000;
+
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
@@ -60,9 +76,8 @@ export interface SqliteLedger extends Ledger {
   close(): void;
 }
 
+/** An item without its key, which whoever reads it knows; listings know the partition. */
 type Row = {
-  partition: string;
-  sort: string;
   revision: number;
   attempt_id: string;
   expires_at_ms: number | null;
@@ -91,6 +106,8 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
 function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
   // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
   if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  // Counts for a file that is made here; one that is there keeps its own.
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal' && path !== ':memory:') {
     throw new StorageUnavailable(
@@ -99,6 +116,7 @@ function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): 
   }
   // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's cache.
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   database.exec('BEGIN IMMEDIATE');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
@@ -114,6 +132,13 @@ function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): 
   database.exec('COMMIT');
 }
 
+const COLUMNS = 'revision, attempt_id, expires_at_ms, value';
+const SELECT = `SELECT ${COLUMNS} FROM items WHERE partition = ? AND sort = ?`;
+const INSERT = 'INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING';
+const SET = 'SET revision = ?3, attempt_id = ?4, expires_at_ms = ?5, value = ?6';
+const UPSERT = `INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE ${SET}`;
+const UPDATE_REVISION = `UPDATE items ${SET} WHERE partition = ?1 AND sort = ?2 AND revision = ?7`;
+
 class OpenSqliteLedger implements SqliteLedger {
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -128,19 +153,22 @@ class OpenSqliteLedger implements SqliteLedger {
     const { attemptId } = options;
     const values = checkTransact(changes, attemptId);
     return this.#guard(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
-      const refusals = this.#findRefusals(changes);
-      if (refusals.length > 0) {
-        this.#database.exec('ROLLBACK');
+      for (;;) {
+        this.#run('BEGIN IMMEDIATE');
+        if (changes.every((change, index) => this.#apply(change, values[index] ?? null, attemptId))) {
+          this.#run('COMMIT');
+          return { committed: true };
+        }
+        this.#run('ROLLBACK');
+        // One snapshot for all of them. Hardly any transaction is refused, so those that are may ask twice.
+        this.#run('BEGIN');
+        const refusals = this.#findRefusals(changes);
+        this.#run('ROLLBACK');
         // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
-        const isOurs = refusals.some((refusal) => refusal.found?.attemptId === attemptId);
-        return isOurs ? { committed: true } : { committed: false, refusals };
+        if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
+        if (refusals.length > 0) return { committed: false, refusals };
+        // Another process has meanwhile changed what refused.
       }
-      changes.forEach((change, index) => {
-        this.#apply(change, values[index] ?? null, attemptId);
-      });
-      this.#database.exec('COMMIT');
-      return { committed: true };
     });
   }
 
@@ -160,11 +188,11 @@ class OpenSqliteLedger implements SqliteLedger {
       const { text, parameters } = querySql(partition, options);
       const items: Item[] = [];
       let characters = 0;
-      for (const row of this.#statement(text).iterate(...parameters) as Iterable<Row>) {
+      for (const row of this.#statement(text).iterate(...parameters) as Iterable<Row & { sort: string }>) {
         if (items.length === options.limit || characters > MAX_PAGE_CHARACTERS) {
           return { items, next: items.at(-1)?.sort ?? null };
         }
-        items.push(this.#toItem(row));
+        items.push(this.#toItem({ partition, sort: row.sort }, row));
         characters += row.value.length;
       }
       return { items, next: null };
@@ -178,46 +206,69 @@ class OpenSqliteLedger implements SqliteLedger {
   #findRefusals(changes: readonly Change[]): Refusal[] {
     const refusals: Refusal[] = [];
     changes.forEach((change, index) => {
+      if (change.kind === 'count') {
+        const found = this.#read(change.key);
+        if (!countHolds(change, found)) refusals.push({ index, found });
+        return;
+      }
       if (change.if.kind === 'any') return;
       const row = this.#readRow(change.key);
-      if (!holds(change.if, row)) refusals.push({ index, found: row && this.#toItem(row) });
+      if (!holds(change.if, row)) refusals.push({ index, found: row && this.#toItem(change.key, row) });
     });
     return refusals;
   }
 
-  #apply(change: Change, value: string | null, attemptId: string): void {
+  /**
+   * Makes the change if its condition holds, and tells whether it did. The conditions that are common are part of the
+   * statement, so that what is stored need not be read first.
+   */
+  #apply(change: Change, text: string | null, attemptId: string): boolean {
     const { partition, sort } = change.key;
     if (change.kind === 'put') {
-      this.#statement('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?)').run(
-        partition,
-        sort,
-        change.revision,
-        attemptId,
-        change.expiresAtMs ?? null,
-        value,
-      );
-    } else if (change.kind === 'delete') {
-      this.#statement('DELETE FROM items WHERE partition = ? AND sort = ?').run(partition, sort);
+      const row = [partition, sort, change.revision, attemptId, change.expiresAtMs ?? null, text];
+      const condition = change.if;
+      if (condition.kind === 'any') return this.#changes(UPSERT, row);
+      if (condition.kind === 'absent') return this.#changes(INSERT, row);
+      if (condition.kind === 'revision-is') return this.#changes(UPDATE_REVISION, [...row, condition.revision]);
+      if (!holds(condition, this.#readRow(change.key))) return false;
+      return this.#changes(UPSERT, row);
     }
+    if (change.kind === 'count') {
+      const found = this.#read(change.key);
+      if (!countHolds(change, found)) return false;
+      const count = String(countOf(found) + change.by);
+      return this.#changes(UPSERT, [partition, sort, 0, attemptId, change.expiresAtMs ?? null, count]);
+    }
+    if (change.if.kind !== 'any' && !holds(change.if, this.#readRow(change.key))) return false;
+    if (change.kind === 'delete')
+      this.#changes('DELETE FROM items WHERE partition = ? AND sort = ?', [partition, sort]);
+    return true;
+  }
+
+  /** Whether the statement has changed a row. */
+  #changes(sql: string, parameters: readonly SQLInputValue[]): boolean {
+    return this.#statement(sql).run(...parameters).changes !== 0;
+  }
+
+  #run(sql: string): void {
+    this.#statement(sql).run();
   }
 
   #read(key: ItemKey): Item | null {
     const row = this.#readRow(key);
-    return row && this.#toItem(row);
+    return row && this.#toItem(key, row);
   }
 
   #readRow(key: ItemKey): Row | null {
-    const statement = this.#statement('SELECT * FROM items WHERE partition = ? AND sort = ?');
-    return (statement.get(key.partition, key.sort) as Row | undefined) ?? null;
+    return (this.#statement(SELECT).get(key.partition, key.sort) as Row | undefined) ?? null;
   }
 
-  #toItem(row: Row): Item {
+  #toItem(key: ItemKey, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
     try {
-      const { partition, sort, revision } = row;
-      const value = parseValue(row.value);
-      return { partition, sort, revision, attemptId: row.attempt_id, expiresAtMs: row.expires_at_ms, value };
+      const { partition, sort } = key;
+      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: parseValue(text) };
     } catch (cause) {
-      throw new StorageCorrupt(`${this.#path}: the item ${describeKey(row)} is not JSON: ${REMEDY}`, { cause });
+      throw new StorageCorrupt(`${this.#path}: the item ${describeKey(key)} is not JSON: ${REMEDY}`, { cause });
     }
   }
 
@@ -256,6 +307,8 @@ function holds(condition: Condition, row: Row | null): boolean {
       return true;
     case 'absent':
       return row === null;
+    case 'present':
+      return row !== null;
     case 'revision-is':
       return row?.revision === condition.revision;
     case 'written-by':
@@ -288,7 +341,7 @@ function querySql(partition: string, options: QueryOptions): { text: string; par
   parameters.push(limit + 1);
   const order = descending ? 'DESC' : 'ASC';
   return {
-    text: `SELECT * FROM items WHERE ${conditions.join(' AND ')} ORDER BY sort ${order} LIMIT ?`,
+    text: `SELECT sort, ${COLUMNS} FROM items WHERE ${conditions.join(' AND ')} ORDER BY sort ${order} LIMIT ?`,
     parameters,
   };
 }

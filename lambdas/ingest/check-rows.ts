@@ -1,11 +1,15 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
-import type { IngestRecord } from '../../contract/ingest-records.ts';
-import { type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
-import { type MarketRecordValue, marketKey, orderKey } from '../../storage/records.ts';
-import type { RowFault } from './apply-batch.ts';
-import type { Row } from './decide.ts';
+import type { RowError } from '../../contract/ingest-records.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { MarketRecordValue } from '../../storage/records.ts';
+import { type Row, rowOf } from './decide.ts';
 import { slugOf } from './read-markets.ts';
 import { checkObservation, parseRecord } from './row-rules.ts';
+
+/** A fault of one row, by the row's place in the batch. */
+export interface RowFault extends RowError {
+  readonly index: number;
+}
 
 export interface CheckedRows {
   /** The rows without a fault, in order. */
@@ -13,22 +17,34 @@ export interface CheckedRows {
   readonly faults: readonly RowFault[];
 }
 
-/** Finds every fault of every row, not only the first. */
-export async function checkRows(
-  { ledger, nowMs }: { readonly ledger: Ledger; readonly nowMs: () => number },
-  inputs: readonly unknown[],
-): Promise<CheckedRows> {
+/** Reads every record, and finds every fault of those that cannot be read. */
+export function parseRows(inputs: readonly unknown[]): CheckedRows {
   const faults: RowFault[] = [];
-  const parsed: Row[] = [];
+  const rows: Row[] = [];
   for (const [index, input] of inputs.entries()) {
     const result = parseRecord(input);
     if ('errors' in result) faults.push(...result.errors.map((error) => ({ index, ...error })));
-    else parsed.push({ index, record: result.record });
+    else rows.push(rowOf(index, result.record));
   }
-  const currencies = await nativeCurrencies(ledger, parsed);
+  return { rows, faults };
+}
+
+/**
+ * Finds every fault of every row that was read, not only the first.
+ *
+ * @param markets the records of the rows' markets, by slug
+ * @param nowMs milliseconds since the epoch
+ */
+export function checkRows(
+  parsed: readonly Row[],
+  markets: ReadonlyMap<string, Item | null>,
+  nowMs: number,
+): CheckedRows {
+  const faults: RowFault[] = [];
+  const currencies = nativeCurrencies(parsed, markets);
   const seen = new Set<string>();
-  const rows = parsed.filter(({ index, record }) => {
-    const found = faultsOf(record, index, currencies, seen, nowMs());
+  const rows = parsed.filter((row) => {
+    const found = faultsOf(row, currencies, seen, nowMs);
     faults.push(...found);
     return found.length === 0;
   });
@@ -36,14 +52,13 @@ export async function checkRows(
 }
 
 function faultsOf(
-  record: IngestRecord,
-  index: number,
+  { index, record, order }: Row,
   currencies: ReadonlyMap<string, string>,
   seen: Set<string>,
   nowMs: number,
 ): readonly RowFault[] {
   const faults: RowFault[] = [];
-  const identity = record.type === 'market' ? record.slug : `${record.market}/${orderKey({ ...record, ordinal: 0 })}`;
+  const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
   if (seen.has(identity)) {
     const detail = 'an earlier row of this batch is about the same: leave one of them out';
     faults.push({ index, pointer: '', code: 'duplicate.in-batch', detail });
@@ -56,26 +71,25 @@ function faultsOf(
     faults.push({ index, pointer: '/market', code: 'market.unknown', detail });
   }
   const market = nativeCurrency === undefined ? null : { nativeCurrency };
-  return [...faults, ...checkObservation(record, market, nowMs).map((error) => ({ index, ...error }))];
+  for (const error of checkObservation(record, market, nowMs)) faults.push({ index, ...error });
+  return faults;
 }
 
 /**
  * By slug: as the batch defines it, else as the ledger knows it. A market that has observations keeps its currency,
  * whatever the batch says; of two definitions the first counts, since the other is refused as a duplicate.
  */
-async function nativeCurrencies(ledger: Ledger, rows: readonly Row[]): Promise<ReadonlyMap<string, string>> {
+function nativeCurrencies(
+  rows: readonly Row[],
+  markets: ReadonlyMap<string, Item | null>,
+): ReadonlyMap<string, string> {
   const currencies = new Map<string, string>();
   const fixed = new Set<string>();
-  const slugs = [...new Set(rows.map(({ record }) => slugOf(record)))];
-  for (let start = 0; start < slugs.length; start += MAX_GET_KEYS) {
-    const keys = slugs.slice(start, start + MAX_GET_KEYS).map((slug) => marketKey(slug));
-    for (const [offset, item] of (await ledger.getMany(keys)).entries()) {
-      if (item === null) continue;
-      const { nativeCurrency, observations } = item.value as MarketRecordValue;
-      const slug = slugs[start + offset] as string;
-      currencies.set(slug, nativeCurrency);
-      if (observations > 0) fixed.add(slug);
-    }
+  for (const [slug, item] of markets) {
+    if (item === null) continue;
+    const { nativeCurrency, observations } = item.value as MarketRecordValue;
+    currencies.set(slug, nativeCurrency);
+    if (observations > 0) fixed.add(slug);
   }
   for (const { record } of rows) {
     if (record.type !== 'market' || fixed.has(record.slug)) continue;

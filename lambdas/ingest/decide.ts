@@ -3,13 +3,21 @@
  *
  * An observation is identified by market, metric, `observedAt` and source. Seen again with the same content it is
  * `unchanged`; with other content it is a conflict, unless the batch says that it corrects: then a new observation
- * supersedes the old one, which stays.
+ * supersedes the old one, which stays. A retraction supersedes with an unknown value.
  */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import type { MarketRecord, ObservationRecord, RowError, RowErrorCode } from '../../contract/ingest-records.ts';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import type {
+  IngestMode,
+  IngestRecord,
+  MarketRecord,
+  ObservationRecord,
+  RetractionRecord,
+  RowError,
+  RowErrorCode,
+} from '../../contract/ingest-records.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import type { Change, Condition, Item, PutChange } from '../../storage/ledger.ts';
 import {
   dirtyHistoryKey,
   dirtyMarketKey,
@@ -20,23 +28,38 @@ import {
   observationKey,
   orderKey,
 } from '../../storage/records.ts';
+import {
+  definitionOf,
+  metricOf,
+  metricPart,
+  newMarketValue,
+  observationOf,
+  retracted,
+  saysTheSame,
+} from './observation-value.ts';
+import { contradictionOf } from './outlier.ts';
+import { withoutDispute } from './standing.ts';
 
-/** `append` refuses other content for a known observation; `correct` supersedes it. */
-export type IngestMode = 'append' | 'correct';
-
-/** One row of a batch, with its place in it. */
-export interface Row<Record extends MarketRecord | ObservationRecord = MarketRecord | ObservationRecord> {
+/** One row of a batch, with its place in it. Made by {@link rowOf}. */
+export interface Row {
   readonly index: number;
-  readonly record: Record;
+  readonly record: IngestRecord;
+  /** The place in the history of the first version of what the row is about; null for a market's definition. */
+  readonly order: string | null;
+}
+
+export function rowOf(index: number, record: IngestRecord): Row {
+  return { index, record, order: record.type === 'market' ? null : orderKey({ ...record, ordinal: 0 }) };
 }
 
 export type RowOutcome =
   | { readonly kind: 'accepted' | 'unchanged' }
   | { readonly kind: 'refused'; readonly error: RowError };
 
+/** What one transaction does to a market. */
 export interface MarketDecision {
   readonly slug: string;
-  /** Empty when nothing changes. Holds at most `2 × rows + 4` changes. */
+  /** The market's record first; empty when nothing changes. */
   readonly changes: readonly Change[];
   /** By row index. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
@@ -60,67 +83,102 @@ export interface MarketInput {
   readonly mode: IngestMode;
   /** RFC 3339: becomes `recordedAt`. */
   readonly recordedAt: string;
+  /** The latest known value of each metric, by which outliers are found. Without this, nothing is an outlier. */
+  readonly lastKnown?: ReadonlyMap<string, Metric>;
 }
 
-/** Decides every row of one market, in order, as one transaction: a definition comes before what it defines. */
+/** Decides every row of one market as one transaction, however many changes that takes. */
 export function decideMarket(input: MarketInput): MarketDecision {
-  const draft = new MarketDraft(input);
-  for (const row of input.rows) draft.apply(row);
-  return { slug: input.slug, changes: draft.changes(), outcomes: draft.outcomes };
+  return decideInParts(input, Number.POSITIVE_INFINITY)[0] as MarketDecision;
 }
+
+/**
+ * Decides every row of one market, in order: a definition comes before what it defines, and observations from the oldest
+ * on, so that each is compared with the one before it. Each part is a transaction of at most `maxChanges` changes; it
+ * holds only once the part before it is committed. There is at least one.
+ */
+export function decideInParts(input: MarketInput, maxChanges: number): readonly MarketDecision[] {
+  const draft = new MarketDraft(input);
+  const parts: MarketDecision[] = [];
+  for (const row of input.rows) {
+    if (draft.changesAfter(row) > maxChanges) parts.push(draft.cut());
+    draft.apply(row);
+  }
+  return [...parts, draft.cut()];
+}
+
+/** The market's record, its place in the index, and two marks. */
+const MARKET_CHANGES = 4;
 
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
 const UNCHANGED: RowOutcome = { kind: 'unchanged' };
+const ANY = { kind: 'any' } as const;
+const ABSENT = { kind: 'absent' } as const;
 
 class MarketDraft {
-  readonly outcomes = new Map<number, RowOutcome>();
   readonly #input: MarketInput;
   readonly #known: Map<string, KnownObservation>;
-  readonly #observationChanges = new Map<string, Change>();
+  /** The value before, in order of time, that a row of this batch gave for a metric. */
+  readonly #previous = new Map<string, Metric>();
   #value: MarketRecordValue | null;
   #revision: number;
+  /** Of the part that is being decided: what it finds, and what it has come to. */
+  #revisionBefore: number | null;
+  #lastOrderBefore: string;
   #earliestRewritten: string | null = null;
-  readonly #lastOrderBefore: string;
+  #outcomes = new Map<number, RowOutcome>();
+  #observationChanges = new Map<string, PutChange>();
 
   constructor(input: MarketInput) {
+    const before = (input.market?.value ?? null) as MarketRecordValue | null;
     this.#input = input;
-    this.#lastOrderBefore = (input.market?.value as MarketRecordValue | undefined)?.lastOrder ?? '';
     this.#known = new Map(input.known);
-    this.#value = input.market && structuredClone(input.market.value as MarketRecordValue);
+    this.#value = before && copyOf(before);
     this.#revision = input.market?.revision ?? 0;
+    this.#revisionBefore = input.market?.revision ?? null;
+    this.#lastOrderBefore = before?.lastOrder ?? '';
   }
 
-  apply({ index, record }: Row): void {
-    this.outcomes.set(index, record.type === 'market' ? this.#define(record) : this.#observe(record));
+  /** How many changes the part may have at most once the row is in it: two for a row that supersedes, and the market's. */
+  changesAfter({ order }: Row): number {
+    const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
+    return this.#observationChanges.size + own + MARKET_CHANGES;
+  }
+
+  apply({ index, record, order }: Row): void {
+    this.#outcomes.set(index, order === null ? this.#define(record as MarketRecord) : this.#version(record, order));
   }
 
   #define(record: MarketRecord): RowOutcome {
-    const { name, kind, status, nativeCurrency, unit, sources } = record;
-    const definition = { kind, name, nativeCurrency, sources, status, unit };
     if (this.#value === null) {
-      this.#value = {
-        ...definition,
-        latest: {},
-        observations: 0,
-        unknownValues: 0,
-        firstObservedAt: null,
-        lastObservedAt: null,
-        lastOrder: null,
-      };
+      this.#value = newMarketValue(record);
       return ACCEPTED;
     }
-    if (isSame(definitionOf(this.#value), definition)) return UNCHANGED;
+    const definition = definitionOf(record);
+    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) return UNCHANGED;
     if (this.#value.observations > 0) {
+      const { nativeCurrency, unit } = this.#value;
       const detail = 'is fixed once a market has observations, which are quoted in it: use a new slug';
-      if (this.#value.nativeCurrency !== nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
-      if (!isSame(this.#value.unit, unit)) return refused('conflict.existing', '/unit', detail);
+      if (nativeCurrency !== definition.nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
+      if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
     }
     Object.assign(this.#value, definition);
     this.#revision++;
     return ACCEPTED;
   }
 
-  #observe(record: ObservationRecord): RowOutcome {
+  #version(record: IngestRecord, first: string): RowOutcome {
+    const before = this.#known.get(first);
+    if (record.type === 'retraction') return this.#retract(record, first, before);
+    const outcome = this.#observe(record as ObservationRecord, first, before);
+    if (outcome.kind !== 'refused' && this.#input.lastKnown !== undefined) {
+      const newest = this.#known.get(first)?.newest;
+      if (newest !== undefined && !isUnknown(newest)) this.#previous.set(newest.metric, newest);
+    }
+    return outcome;
+  }
+
+  #observe(record: ObservationRecord, first: string, before: KnownObservation | undefined): RowOutcome {
     const value = this.#value;
     // Both were checked with the batch, but against a market that others may have changed since.
     if (value === null) {
@@ -136,49 +194,81 @@ class MarketDraft {
         `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
       );
     }
-    const identity = { market: record.market, metric: record.metric, observedAt: record.observedAt };
-    const first = orderKey({ ...identity, sourceUrl: record.sourceUrl, ordinal: 0 });
     const metric = metricOf(record);
-    const before = this.#known.get(first);
     if (before !== undefined) {
-      // A batch that is applied again after a correction brings the first version again, not a conflict.
-      const same = this.#input.mode === 'append' ? before.first : before.newest;
-      if (isSame(metricPart(same), metric) || isSame(metricPart(before.newest), metric)) return UNCHANGED;
+      if (saysTheSame(before.newest, metric)) return UNCHANGED;
       if (this.#input.mode === 'append') {
+        // A batch that is applied again after a correction brings the first version again, not a conflict.
+        if (saysTheSame(before.first, metric)) return UNCHANGED;
         const detail = 'this market, metric, observedAt and source have other content already: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
     }
+    const other = record.outlierConfirmed ? null : contradictionOf(metric, this.#knownOf(record.metric, before));
+    if (other !== null) {
+      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if it is right, send it again with outlierConfirmed`;
+      return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
+    }
+    this.#append(value, record, first, before, metric);
+    return ACCEPTED;
+  }
+
+  #retract(record: RetractionRecord, first: string, before: KnownObservation | undefined): RowOutcome {
+    const value = this.#value;
+    if (value === null || before === undefined) {
+      return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
+    }
+    const metric = retracted(metricPart(before.newest));
+    if (saysTheSame(before.newest, metric)) return UNCHANGED;
+    this.#append(value, record, first, before, metric);
+    return ACCEPTED;
+  }
+
+  /** The values by which a new one of the metric is judged: of the batch's rows so far, and of the ledger. */
+  #knownOf(name: string, before: KnownObservation | undefined): readonly Metric[] {
+    const previous = this.#previous.get(name);
+    const latest = this.#input.lastKnown?.get(name);
+    const known = previous === undefined ? [] : [previous];
+    // What the row is about to correct says nothing of it.
+    const isCorrected =
+      before?.newest.observedAt === latest?.observedAt && before?.newest.sourceUrl === latest?.sourceUrl;
+    if (latest !== undefined && !isCorrected) known.push(latest);
+    return known;
+  }
+
+  /** Writes the first or the next version of an observation. */
+  #append(
+    value: MarketRecordValue,
+    record: ObservationRecord | RetractionRecord,
+    first: string,
+    before: KnownObservation | undefined,
+    metric: Metric,
+  ): void {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
-    const versioned = { ...identity, sourceUrl: record.sourceUrl, ordinal };
-    const order = orderKey(versioned);
+    const order = ordinal === 0 ? first : orderKey({ ...record, ordinal });
     const observation = observationOf(metric, {
-      id: observationId(versioned),
+      id: observationId({ ...record, ordinal }),
       metric: record.metric,
       recordedAt: this.#input.recordedAt,
       supersedes: before?.newest.id ?? null,
       supersededBy: null,
     });
-    if (before !== undefined) this.#supersede(identity, record.sourceUrl, before, observation.id);
-    this.#put(order, observation, { kind: 'absent' });
+    if (before !== undefined)
+      this.#supersede(value, orderKey({ ...record, ordinal: before.ordinal }), before, observation.id);
+    this.#put(order, observation, ABSENT);
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal });
     this.#count(value, record.metric, order, metric);
-    return ACCEPTED;
   }
 
-  /** The old observation stays, and says what corrects it. */
-  #supersede(
-    identity: { market: string; metric: string; observedAt: string },
-    sourceUrl: string,
-    { ordinal, newest }: KnownObservation,
-    supersededBy: string,
-  ): void {
-    const order = orderKey({ ...identity, sourceUrl, ordinal });
-    const { metric, recordedAt, supersedes, id } = newest;
-    const fields = { id, metric, recordedAt, supersedes, supersededBy };
+  /** The old observation stays, and says what corrects it. If it was the latest, what was said against it is settled. */
+  #supersede(value: MarketRecordValue, order: string, { newest }: KnownObservation, supersededBy: string): void {
     // Guarded by the revision of the market, which every writer of its observations must move.
-    this.#put(order, observationOf(metricPart(newest), fields), { kind: 'any' });
+    this.#put(order, { ...newest, supersededBy }, ANY);
     this.#rewritten(order);
+    if (value.latest[newest.metric]?.order !== order || value.standing === undefined) return;
+    const standing = withoutDispute(value.standing, newest.metric);
+    if (standing === undefined) delete value.standing;
+    else value.standing = standing;
   }
 
   #count(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
@@ -187,12 +277,16 @@ class MarketDraft {
     if (isUnknown(metric)) value.unknownValues++;
     const latest = value.latest[name];
     if (latest === undefined || latest.order < order) value.latest[name] = { metric, order };
-    if (value.lastOrder === null || value.lastOrder < order) value.lastOrder = order;
-    this.#rewritten(order);
     const { observedAt } = metric;
-    if (value.firstObservedAt === null || isEarlier(observedAt, value.firstObservedAt))
+    // The order begins with the instant, so what comes last was observed last.
+    if (value.lastOrder === null || value.lastOrder < order) {
+      value.lastOrder = order;
+      value.lastObservedAt = observedAt;
+      value.firstObservedAt ??= observedAt;
+    } else if (value.firstObservedAt === null || isEarlier(observedAt, value.firstObservedAt)) {
       value.firstObservedAt = observedAt;
-    if (value.lastObservedAt === null || isEarlier(value.lastObservedAt, observedAt)) value.lastObservedAt = observedAt;
+    }
+    this.#rewritten(order);
   }
 
   /**
@@ -204,7 +298,7 @@ class MarketDraft {
     if (this.#earliestRewritten === null || order < this.#earliestRewritten) this.#earliestRewritten = order;
   }
 
-  #put(order: string, observation: Observation, condition: Change['if']): void {
+  #put(order: string, observation: Observation, condition: Condition): void {
     const key = observationKey(this.#input.slug, order);
     // A row may correct what an earlier row of the batch has put: one transaction writes a key once.
     const planned = this.#observationChanges.get(order);
@@ -217,65 +311,57 @@ class MarketDraft {
     });
   }
 
-  changes(): readonly Change[] {
-    const { slug, market } = this.#input;
-    const isNew = market === null;
-    if (this.#value === null || (!isNew && this.#revision === market.revision)) return [];
-    const any = { kind: 'any' } as const;
-    const record: Change = {
+  /** Ends a part, and begins the next one on what it leaves. */
+  cut(): MarketDecision {
+    const decision = { slug: this.#input.slug, changes: this.#changes(), outcomes: this.#outcomes };
+    this.#outcomes = new Map();
+    this.#observationChanges = new Map();
+    this.#earliestRewritten = null;
+    if (this.#value !== null) {
+      this.#value = copyOf(this.#value);
+      this.#revisionBefore = this.#revision;
+      this.#lastOrderBefore = this.#value.lastOrder ?? '';
+    }
+    return decision;
+  }
+
+  #changes(): readonly Change[] {
+    const { slug } = this.#input;
+    const before = this.#revisionBefore;
+    if (this.#value === null || this.#revision === before) return [];
+    const record: PutChange = {
       kind: 'put',
       key: marketKey(slug),
       revision: this.#revision,
       value: this.#value,
-      if: isNew ? { kind: 'absent' } : { kind: 'revision-is', revision: market.revision },
+      if: before === null ? ABSENT : { kind: 'revision-is', revision: before },
     };
     const marks = [dirtyMarketKey(slug)];
     if (this.#earliestRewritten !== null) marks.push(dirtyHistoryKey(slug, this.#earliestRewritten));
+    if (before === null) marks.push(marketIndexKey(slug));
     return [
       record,
-      ...(isNew ? [{ kind: 'put', key: marketIndexKey(slug), revision: 0, value: null, if: any } as const] : []),
       ...this.#observationChanges.values(),
-      ...marks.map((key) => ({ kind: 'put', key, revision: 0, value: null, if: any }) as const),
+      ...marks.map((key): PutChange => ({ kind: 'put', key, revision: 0, value: null, if: ANY })),
     ];
   }
+}
+
+/** What is changed in place is copied; what is only ever replaced is not. */
+function copyOf(value: MarketRecordValue): MarketRecordValue {
+  return { ...value, latest: { ...value.latest } };
 }
 
 function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
   return { kind: 'refused', error: { pointer, code, detail } };
 }
 
-function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: MarketRecordValue) {
-  return { kind, name, nativeCurrency, sources, status, unit };
-}
-
-function isSame(left: Json, right: Json): boolean {
-  return canonicalJson(left) === canonicalJson(right);
+function amountOf(metric: Metric): string {
+  return metric.kind === 'money'
+    ? `${metric.amountMinor} ${metric.currency} in minor units`
+    : `${metric.value} ${metric.unit}`;
 }
 
 function isEarlier(left: string, right: string): boolean {
   return Date.parse(left) < Date.parse(right);
-}
-
-/** The metric of a record, its members in canonical order. */
-function metricOf(record: ObservationRecord): Metric {
-  const { confidence, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = record;
-  const observedAt = canonicalInstant(record.observedAt);
-  const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
-  if ('currency' in record) {
-    const { amountMinor, currency } = record;
-    return { amountMinor, confidence, currency, kind: 'money', ...provenance, unknownReason };
-  }
-  const { unit, value } = record;
-  return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
-}
-
-/** An observation with its members in canonical order, so that rendering need not sort. */
-function observationOf(metric: Metric, fields: Omit<Observation, keyof Metric>): Observation {
-  const all = { ...metric, ...fields };
-  return Object.fromEntries(Object.entries(all).sort(([left], [right]) => (left < right ? -1 : 1))) as Observation;
-}
-
-function metricPart(observation: Observation): Metric {
-  const { id, metric, recordedAt, supersedes, supersededBy, ...part } = observation;
-  return part as Metric;
 }

@@ -1,28 +1,39 @@
 /** Reads what a batch's rows are decided on. */
 import type { IngestRecord } from '../../contract/ingest-records.ts';
-import type { Observation } from '../../contract/metric.ts';
+import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
-import { marketKey, marketPartition, OBSERVATION_PREFIX, observationKey, orderKey } from '../../storage/records.ts';
+import {
+  type MarketRecordValue,
+  marketKey,
+  marketPartition,
+  OBSERVATION_PREFIX,
+  observationKey,
+} from '../../storage/records.ts';
 import type { KnownObservation, MarketInput, Row } from './decide.ts';
 
-/** The rows of one market: its definition first, the others in the order of the batch. */
+/** The reading half of the ledger. */
+export type LedgerReader = Pick<Ledger, 'getMany' | 'query'>;
+
+/** The rows of one market, in the order in which they are decided. */
 export interface MarketRows {
   readonly slug: string;
   readonly rows: readonly Row[];
 }
 
-/** Groups rows by market; markets come in the order of their first row. */
+/**
+ * Groups rows by market, in an order that does not depend on which other rows there are: markets by slug, and of each its
+ * definition, then what is observed, from the oldest on.
+ */
 export function groupByMarket(rows: readonly Row[]): readonly MarketRows[] {
   const groups = Map.groupBy(rows, ({ record }) => slugOf(record));
-  return [...groups].map(([slug, rows]) => ({ slug, rows: [...rows.filter(isDefinition), ...rows.filter(isOther)] }));
+  return [...groups]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([slug, rows]) => ({ slug, rows: rows.sort(byOrder) }));
 }
 
-function isDefinition({ record }: Row): boolean {
-  return record.type === 'market';
-}
-
-function isOther(row: Row): boolean {
-  return !isDefinition(row);
+function byOrder({ order: left }: Row, { order: right }: Row): number {
+  if (left === right) return 0;
+  return left === null || (right !== null && left < right) ? -1 : 1;
 }
 
 /** The market that a record is about. */
@@ -32,13 +43,34 @@ export function slugOf(record: IngestRecord): string {
 
 export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'>;
 
-/** Reads, for every group, the market's record and the observations that its rows identify. */
-export async function readMarkets(ledger: Ledger, groups: readonly MarketRows[]): Promise<readonly MarketState[]> {
-  const markets = await getAll(
-    ledger,
-    groups.map(({ slug }) => marketKey(slug)),
-  );
-  const firsts = groups.map(({ slug, rows }) => ({ slug, orders: [...new Set(rows.flatMap(firstOrder))] }));
+/** The records of markets, by slug; null for those that the ledger does not know. */
+export async function readMarketItems(
+  ledger: LedgerReader,
+  slugs: Iterable<string>,
+): Promise<ReadonlyMap<string, Item | null>> {
+  const distinct = [...new Set(slugs)];
+  const items = await getAll(ledger, distinct.map(marketKey));
+  return new Map(distinct.map((slug, index) => [slug, items[index] ?? null]));
+}
+
+/**
+ * Reads, for every group, the market's record and the observations that its rows identify. What is decided on them holds
+ * only under the condition that the market's revision is still the same: every writer of its observations moves it.
+ *
+ * @param markets the markets' records, when they have been read already
+ */
+export async function readMarkets(
+  ledger: LedgerReader,
+  groups: readonly MarketRows[],
+  markets?: ReadonlyMap<string, Item | null>,
+): Promise<readonly MarketState[]> {
+  const items =
+    markets ??
+    (await readMarketItems(
+      ledger,
+      groups.map(({ slug }) => slug),
+    ));
+  const firsts = groups.map(({ slug, rows }) => ({ slug, orders: ordersToRead(rows, items.get(slug) ?? null) }));
   const observations = await getAll(
     ledger,
     firsts.flatMap(({ slug, orders }) => orders.map((order) => observationKey(slug, order))),
@@ -51,17 +83,24 @@ export async function readMarkets(ledger: Ledger, groups: readonly MarketRows[])
       const found = observations[position++];
       if (found) known.set(order, await knownObservation(ledger, slug, order, found));
     }
-    states.push({ slug, rows, market: markets[index] ?? null, known });
+    states.push({ slug, rows, market: items.get(slug) ?? null, known });
   }
   return states;
 }
 
-/** The place of the first version of a row's observation. */
-function firstOrder({ record }: Row): string[] {
-  return record.type === 'market' ? [] : [orderKey({ ...record, ordinal: 0 })];
+/** Of a new market nothing is known, nor of what comes after everything that the market's record counts. */
+function ordersToRead(rows: readonly Row[], market: Item | null): readonly string[] {
+  const lastOrder = (market?.value as MarketRecordValue | undefined)?.lastOrder ?? null;
+  if (lastOrder === null) return [];
+  return rows.flatMap(({ order }) => (order === null || order > lastOrder ? [] : [order]));
 }
 
-async function knownObservation(ledger: Ledger, slug: string, order: string, item: Item): Promise<KnownObservation> {
+async function knownObservation(
+  ledger: LedgerReader,
+  slug: string,
+  order: string,
+  item: Item,
+): Promise<KnownObservation> {
   const first = item.value as Observation;
   if (first.supersededBy === null) return { first, newest: first, ordinal: 0 };
   const prefix = OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1);
@@ -71,7 +110,36 @@ async function knownObservation(ledger: Ledger, slug: string, order: string, ite
   return { first, newest: newest.value as Observation, ordinal };
 }
 
-async function getAll(ledger: Ledger, keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
+/** How far back to look for a value when the latest observations of a market have none. */
+const LOOK_BACK = 100;
+
+/** The latest known value of each metric of a market: as its record has it, or where that is unknown, of the one before. */
+export async function readLastKnown(
+  ledger: LedgerReader,
+  { slug, rows, market }: MarketState,
+): Promise<ReadonlyMap<string, Metric>> {
+  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
+  const known = new Map<string, Metric>();
+  const missing = new Set<string>();
+  for (const { record } of rows) {
+    if (record.type !== 'observation' || known.has(record.metric)) continue;
+    const metric = latest[record.metric]?.metric;
+    if (metric === undefined) continue;
+    if (isUnknown(metric)) missing.add(record.metric);
+    else known.set(record.metric, metric);
+  }
+  if (missing.size === 0) return known;
+  const options = { prefix: OBSERVATION_PREFIX, descending: true, limit: LOOK_BACK };
+  for (const { value } of (await ledger.query(marketPartition(slug), options)).items) {
+    const observation = value as Observation;
+    if (!missing.has(observation.metric) || isUnknown(observation) || observation.supersededBy !== null) continue;
+    missing.delete(observation.metric);
+    known.set(observation.metric, observation);
+  }
+  return known;
+}
+
+async function getAll(ledger: LedgerReader, keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
   const found: (Item | null)[] = [];
   for (let start = 0; start < keys.length; start += MAX_GET_KEYS) {
     found.push(...(await ledger.getMany(keys.slice(start, start + MAX_GET_KEYS))));

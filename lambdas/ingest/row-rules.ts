@@ -9,8 +9,10 @@ import {
   marketRecordSchema,
   moneyObservationRecordSchema,
   type ObservationRecord,
+  type RetractionRecord,
   type RowError,
   type RowErrorCode,
+  retractionRecordSchema,
   scalarObservationRecordSchema,
 } from '../../contract/ingest-records.ts';
 import { sourceUrlSchema } from '../../contract/metric.ts';
@@ -27,6 +29,7 @@ const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
  * Unix epoch is not refused: monthly series that begin in January 1970 are real.
  */
 const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
+const EARLIEST_PLAUSIBLE_MS = Date.parse(EARLIEST_PLAUSIBLE);
 
 export type ParsedRecord = { readonly record: IngestRecord } | { readonly errors: readonly [RowError, ...RowError[]] };
 
@@ -41,7 +44,7 @@ export function parseRecord(input: unknown): ParsedRecord {
     );
     return { errors: [first as RowError, ...others] };
   }
-  const [malformed, ...others] = malformedTexts(parsed.data, '');
+  const [malformed, ...others] = malformedTexts(parsed.data);
   if (malformed !== undefined) return { errors: [malformed, ...others] };
   if (parsed.data.type === 'market') {
     const fault = checkCurrencyCode(parsed.data.nativeCurrency);
@@ -51,14 +54,16 @@ export function parseRecord(input: unknown): ParsedRecord {
 }
 
 /**
- * Every fault of an observation that its market and the clock bring out. `market` is null while the market is not known;
- * `nowMs` is milliseconds since the epoch.
+ * Every fault of an observation, or of a retraction of one, that its market and the clock bring out. `market` is null
+ * while the market is not known; `nowMs` is milliseconds since the epoch.
  */
 export function checkObservation(
-  record: ObservationRecord,
+  record: ObservationRecord | RetractionRecord,
   market: { readonly nativeCurrency: string } | null,
   nowMs: number,
 ): RowError[] {
+  // What it says was checked when the observation came; whether there is one is decided with the market.
+  if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl);
   return [
     ...currencyErrors(record, market),
     ...zeroErrors(record),
@@ -100,7 +105,7 @@ function dateErrors(observedAt: string, nowMs: number): RowError[] {
     const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check year, and order of day and month`;
     return [error('/observedAt', 'date.future', detail)];
   }
-  if (observedAtMs >= Date.parse(EARLIEST_PLAUSIBLE)) return [];
+  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS) return [];
   const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or cut-off date`;
   return [error('/observedAt', 'date.implausible', detail)];
 }
@@ -130,7 +135,10 @@ function schemaOf(input: unknown) {
   }
   const type = 'type' in input ? input.type : undefined;
   if (type === 'market') return marketRecordSchema;
-  if (type !== 'observation') return error('/type', 'record.invalid', 'must be "market" or "observation"');
+  if (type === 'retraction') return retractionRecordSchema;
+  if (type !== 'observation') {
+    return error('/type', 'record.invalid', 'must be "market", "observation" or "retraction"');
+  }
   if ('amountMinor' in input || 'currency' in input) return moneyObservationRecordSchema;
   if ('value' in input || 'unit' in input) return scalarObservationRecordSchema;
   return error('', 'record.invalid', 'has no value: send amountMinor and currency, or value and unit');
@@ -142,7 +150,7 @@ const PROVENANCE_FIELDS: ReadonlySet<PropertyKey | undefined> = new Set(['source
 function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
   const pointer = pointerOf(issue.path);
   const [field, ...deeper] = issue.path;
-  if (deeper.length === 0) {
+  if (deeper.length === 0 && issue.code !== 'unrecognized_keys') {
     if (field === 'amountMinor' && typeof value === 'number') {
       return Number.isInteger(value) || !Number.isFinite(value)
         ? error(pointer, 'amount.out-of-range', 'is beyond ±(2^53−1): quote a smaller quantity')
@@ -160,12 +168,22 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
 }
 
 /** JSON can escape half of a surrogate pair; canonical JSON cannot say it, so it must not get as far as the publisher. */
-function malformedTexts(value: unknown, pointer: string): RowError[] {
-  if (typeof value === 'string') {
-    return value.isWellFormed() ? [] : [error(pointer, 'record.invalid', 'holds half of a surrogate pair')];
+function malformedTexts(value: unknown): RowError[] {
+  return isWellFormed(value) ? [] : malformedTextsAt(value, '');
+}
+
+/** By itself, because hardly any record needs the pointers. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed);
+}
+
+function malformedTextsAt(value: unknown, pointer: string): RowError[] {
+  if (isWellFormed(value)) return [];
+  if (typeof value !== 'object' || value === null) {
+    return [error(pointer, 'record.invalid', 'holds half of a surrogate pair')];
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => malformedTexts(inner, pointer + pointerOf([key])));
+  return Object.entries(value).flatMap(([key, inner]) => malformedTextsAt(inner, pointer + pointerOf([key])));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,7 +1,7 @@
 /** What a batch does to one market, decision by decision. */
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import type { IngestMode, MarketDecision } from '../../lambdas/ingest/decide.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { MarketDecision } from '../../lambdas/ingest/decide.ts';
 import { DIRTY_PARTITION } from '../../storage/records.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';

@@ -1,18 +1,16 @@
 /** One market without a ledger: decisions are applied to a map, and the next decision is made on what it holds. */
-import { type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
-import type { Observation } from '../../contract/metric.ts';
-import {
-  decideMarket,
-  type IngestMode,
-  type KnownObservation,
-  type MarketDecision,
-} from '../../lambdas/ingest/decide.ts';
+import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
+import type { Metric, Observation } from '../../contract/metric.ts';
+import { decideMarket, type KnownObservation, type MarketDecision, rowOf } from '../../lambdas/ingest/decide.ts';
+import { groupByMarket } from '../../lambdas/ingest/read-markets.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { type MarketRecordValue, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
 
 export interface MarketModel {
   /** Decides and applies. Rows are numbered from 0. */
   decide(records: readonly IngestRecordInput[], mode?: IngestMode): MarketDecision;
+  /** Writes a standing into the market's record, as claims and verifications do. */
+  give(standing: MarketStanding): void;
   record(): MarketRecordValue & { revision: number };
   /** In the order of history. */
   observations(): readonly Observation[];
@@ -38,15 +36,24 @@ export function createMarketModel(slug: string): MarketModel {
     return found;
   }
 
+  function lastKnown(): Map<string, Metric> {
+    const valid = stored(OBSERVATION_PREFIX)
+      .map(({ value }) => value as Observation)
+      .filter((observation) => observation.unknownReason === null && observation.supersededBy === null);
+    return new Map(valid.map((observation) => [observation.metric, observation]));
+  }
+
   return {
     decide(records, mode = 'append') {
       const decision = decideMarket({
         slug,
         market: items.get(marketKey(slug).sort) ?? null,
         known: known(),
-        rows: records.map((record, index) => ({ index, record: ingestRecordSchema.parse(record) })),
+        rows:
+          groupByMarket(records.map((record, index) => rowOf(index, ingestRecordSchema.parse(record))))[0]?.rows ?? [],
         mode,
         recordedAt: '2026-10-01T12:00:00.000Z',
+        lastKnown: lastKnown(),
       });
       for (const change of decision.changes) {
         if (change.kind !== 'put' || change.key.partition !== marketKey(slug).partition) continue;
@@ -54,6 +61,10 @@ export function createMarketModel(slug: string): MarketModel {
         items.set(key.sort, { ...key, revision, value: structuredClone(value), attemptId: 'model', expiresAtMs: null });
       }
       return decision;
+    },
+    give(standing) {
+      const item = items.get(marketKey(slug).sort) as Item;
+      items.set(item.sort, { ...item, value: { ...(item.value as MarketRecordValue), standing } });
     },
     record() {
       const item = items.get(marketKey(slug).sort) as Item;

@@ -69,6 +69,7 @@ describe('good records', () => {
         rounded: false,
         unknownReason: 'not-published',
         zeroAsserted: false,
+        outlierConfirmed: false,
       },
     });
   });
@@ -86,7 +87,7 @@ describe('refused by the shape', () => {
     ['null', null, ['record.invalid ']],
     ['an array', [money], ['record.invalid ']],
     ['no type', { ...money, type: undefined }, ['record.invalid /type']],
-    ['an unknown type', { ...money, type: 'retraction' }, ['record.invalid /type']],
+    ['an unknown type', { ...money, type: 'trade' }, ['record.invalid /type']],
     ['no value at all', withoutValue, ['record.invalid ']],
     ['a fraction of a cent', { ...money, amountMinor: 61.17 }, ['amount.not-integral /amountMinor']],
     ['2^53', { ...money, amountMinor: 2 ** 53 }, ['amount.out-of-range /amountMinor']],

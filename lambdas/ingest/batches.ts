@@ -1,0 +1,115 @@
+/** The handlers of ingest batches: a batch is kept as it came, and put on the queue. What is in it is for the worker. */
+
+import type { Json } from '../../contract/canonical-json.ts';
+import { BATCH_RECORDS_MAX, type BatchReport, type IngestMode } from '../../contract/ingest-records.ts';
+import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
+import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
+import type { Change, ItemKey } from '../../storage/ledger.ts';
+import { sha256Hex } from '../../storage/records.ts';
+import { parseNdjson } from '../http/strict-json.ts';
+import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import { packRaw } from './raw-body.ts';
+import { readReport } from './read-report.ts';
+
+/** Two batches with the same id cannot be: it is new, so its record refuses what is there already. */
+export const createIngestBatch = writeHandler<'createIngestBatch'>()({
+  decide(request) {
+    const sent = readBatch(request);
+    if ('kind' in sent) return sent;
+    const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
+    const id = request.newId('bat');
+    const parts = packRaw(bytes);
+    const batch: BatchValue = {
+      id,
+      subject: request.principal.subject,
+      ...sent,
+      mediaType: mediaType as BatchValue['mediaType'],
+      sha256: sha256Hex(bytes),
+      bytes: bytes.length,
+      rawParts: parts.length,
+      receivedAt: request.now,
+    };
+    const work: WorkValue = { kind: 'ingest', batch: id };
+    return {
+      kind: 'commit',
+      target: `batch/${id}`,
+      changes: [
+        created(batchKey(id), batch),
+        ...parts.map((part, index) => created(rawPartKey(id, index), part)),
+        created(workKey(id), work),
+      ],
+      uses: sent.dryRun ? [] : [{ feature: 'ingest-rows-per-day', amount: sent.records }],
+      response: { body: queuedReport(batch), location: `/api/v1/ingest/batches/${id}` },
+    };
+  },
+});
+
+export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
+  async answer({ params, principal }, { reader }) {
+    const batch = (await reader.get(batchKey(params.id)))?.value as BatchValue | undefined;
+    const report = batch?.subject === principal.subject ? await readReport(reader, params.id) : null;
+    return report === null ? refuse('not-found', 'No such batch, or not one of yours.') : { body: report };
+  },
+};
+
+/** What a request says of its records, without looking into any of them. */
+interface SentBatch {
+  readonly records: number;
+  readonly dryRun: boolean;
+  readonly mode: IngestMode;
+  readonly partial: boolean;
+}
+
+type Request = OperationRequest<'createIngestBatch'>;
+
+/** The options have one place each: the body, or the query of a body that is lines. */
+function readBatch(request: Request): SentBatch | Refused {
+  if (request.raw?.mediaType === NDJSON_TYPE) return readLines(request);
+  const misplaced = Object.keys(request.query);
+  if (misplaced.length > 0) {
+    const detail = 'In the query of a JSON body there are no options: put them into the body.';
+    const errors = misplaced.map((name) => ({ pointer: `/${name}`, code: 'invalid', detail: 'belongs in the body' }));
+    return refuse('invalid-request', detail, { errors });
+  }
+  const { records, dryRun, mode, partial } = request.body;
+  return { records: records.length, dryRun, mode, partial };
+}
+
+function readLines({ raw, query }: Request): SentBatch | Refused {
+  const parsed = parseNdjson(raw?.text ?? '', { maxRecords: BATCH_RECORDS_MAX });
+  if ('faults' in parsed) {
+    // As many records as in a JSON body, refused alike.
+    const isTooMany = parsed.faults.some(({ code }) => code === 'json.too-many-records');
+    const detail = 'Not every line is JSON that every reader reads alike (RFC 7493): see errors.';
+    return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
+  }
+  const records = parsed.records.length;
+  if (records === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
+  const { dryRun, mode = 'append', partial } = query;
+  return { records, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
+}
+
+function created(key: ItemKey, value: Json): Change {
+  return { kind: 'put', key, revision: 0, value, if: { kind: 'absent' } };
+}
+
+/** What {@link readReport} gives until a worker has begun. */
+function queuedReport({ id, mode, partial, dryRun, sha256, bytes, records, receivedAt }: BatchValue): BatchReport {
+  return {
+    id,
+    state: 'queued',
+    mode,
+    partial,
+    dryRun,
+    sha256,
+    bytes,
+    records,
+    counts: { accepted: 0, unchanged: 0, refused: 0 },
+    errors: [],
+    markets: [],
+    receivedAt,
+    finishedAt: null,
+    generation: null,
+    publishedAt: null,
+  };
+}

@@ -1,0 +1,73 @@
+/** Looks at a whole batch before any of it is applied: what is wrong with its rows, and what would come of the others. */
+import type { IngestMode } from '../../contract/ingest-records.ts';
+import { checkRows, parseRows, type RowFault } from './check-rows.ts';
+import { decideInParts, type MarketDecision } from './decide.ts';
+import {
+  groupByMarket,
+  type LedgerReader,
+  type MarketState,
+  readLastKnown,
+  readMarketItems,
+  readMarkets,
+  slugOf,
+} from './read-markets.ts';
+import { faultsOf } from './tally.ts';
+
+/** A market's rows with what they are decided on, and their transactions. */
+export interface PlannedMarket {
+  readonly state: MarketState;
+  readonly parts: readonly MarketDecision[];
+}
+
+export interface Examination {
+  /** Every fault of every refused row, in order of the rows. */
+  readonly faults: readonly RowFault[];
+  /** What is left when refused rows are set aside, in the order of `groupByMarket`. */
+  readonly markets: readonly PlannedMarket[];
+}
+
+/**
+ * Whatever can be told from the ledger as it is now, outliers too. When the batch is applied, only what other writers have
+ * done meanwhile can still refuse a row.
+ */
+export async function examineBatch(
+  ledger: LedgerReader,
+  inputs: readonly unknown[],
+  { nowMs, maxChanges, ...options }: DecideOptions & { readonly nowMs: number },
+): Promise<Examination> {
+  const parsed = parseRows(inputs);
+  const items = await readMarketItems(
+    ledger,
+    parsed.rows.map(({ record }) => slugOf(record)),
+  );
+  const checked = checkRows(parsed.rows, items, nowMs);
+  const faults = [...parsed.faults, ...checked.faults];
+  const markets: PlannedMarket[] = [];
+  for (const state of await readMarkets(ledger, groupByMarket(checked.rows), items)) {
+    const lastKnown = await readLastKnown(ledger, state);
+    const parts = decideInParts({ ...state, ...options, lastKnown }, maxChanges);
+    const refused = parts.flatMap(faultsOf);
+    if (refused.length === 0) {
+      markets.push({ state, parts });
+      continue;
+    }
+    faults.push(...refused);
+    const aside = new Set(refused.map(({ index }) => index));
+    const rows = state.rows.filter(({ index }) => !aside.has(index));
+    if (rows.length > 0) markets.push(planMarket({ ...state, rows }, { ...options, maxChanges }));
+  }
+  return { faults: faults.sort((left, right) => left.index - right.index), markets };
+}
+
+export interface DecideOptions {
+  readonly mode: IngestMode;
+  /** RFC 3339. */
+  readonly recordedAt: string;
+  /** Of one transaction. */
+  readonly maxChanges: number;
+}
+
+/** Decides rows whose faults were set aside: nothing of them is an outlier any more. */
+export function planMarket(state: MarketState, { maxChanges, ...options }: DecideOptions): PlannedMarket {
+  return { state, parts: decideInParts({ ...state, ...options }, maxChanges) };
+}

@@ -1,0 +1,77 @@
+/**
+ * The records of accepted work: ingest batches, and the queue from which a worker takes them.
+ *
+ * | partition            | sort         | holds                                                                  |
+ * |----------------------|--------------|------------------------------------------------------------------------|
+ * | `batch/<batch id>`   | `record`     | {@link BatchValue}                                                     |
+ * | `batch/<batch id>`   | `raw/<n>`    | a part of the request's body as it came, gzip in base64                |
+ * | `batch/<batch id>`   | `checkpoint` | {@link CheckpointValue}: how far the worker has come                   |
+ * | `batch/<batch id>`   | `faults/<n>` | {@link FaultsValue}: faults, in the order in which they came up       |
+ * | `work`               | `<work id>`  | {@link WorkValue}: what a worker must do, in order                     |
+ */
+import type { IngestMode, RowErrorCode } from '../contract/ingest-records.ts';
+import type { ItemKey } from './ledger.ts';
+
+/** Revision 0; written once, with the request. */
+export type BatchValue = {
+  id: string;
+  subject: string;
+  mode: IngestMode;
+  partial: boolean;
+  dryRun: boolean;
+  mediaType: 'application/json' | 'application/x-ndjson';
+  records: number;
+  /** SHA-256 of the request's body as it came, in hex. */
+  sha256: string;
+  bytes: number;
+  rawParts: number;
+  receivedAt: string;
+};
+
+/**
+ * Moved forward by each transaction of the batch, under the condition that its revision is the one that was read: so
+ * each part of a batch is applied once, however many workers apply it and wherever they die.
+ */
+export type CheckpointValue = {
+  state: 'applying' | 'applied' | 'refused';
+  /** Rows that were refused before anything was applied, by index; none of them is tried again. */
+  setAside: number[];
+  /** How many of the batch's markets are done, in order of their slugs; those without a row that is left do not count. */
+  marketsDone: number;
+  /** How many rows of the market after those are done, in order of its history. */
+  rowsDone: number;
+  accepted: number;
+  unchanged: number;
+  refused: number;
+  /** How many `faults/<n>` items there are. */
+  faultParts: number;
+  /** Slugs of the markets that changed. */
+  markets: string[];
+  finishedAt: string | null;
+};
+
+/** What a `faults/<n>` item holds; see `batchReportSchema`, where `pointer` and `line` are put as the request needs them. */
+export type FaultsValue = { index: number; line: number | null; pointer: string; code: RowErrorCode; detail: string }[];
+
+/** The id of a batch's work is the batch's own. */
+export type WorkValue = { kind: 'ingest'; batch: string } | { kind: 'erasure'; erasure: string };
+
+const PART_DIGITS = 4;
+const part = (index: number): string => String(index).padStart(PART_DIGITS, '0');
+
+export const batchPartition = (id: string): string => `batch/${id}`;
+export const batchKey = (id: string): ItemKey => ({ partition: batchPartition(id), sort: 'record' });
+export const RAW_PREFIX = 'raw/';
+export const rawPartKey = (id: string, index: number): ItemKey => ({
+  partition: batchPartition(id),
+  sort: RAW_PREFIX + part(index),
+});
+export const checkpointKey = (id: string): ItemKey => ({ partition: batchPartition(id), sort: 'checkpoint' });
+export const FAULTS_PREFIX = 'faults/';
+export const faultsKey = (id: string, index: number): ItemKey => ({
+  partition: batchPartition(id),
+  sort: FAULTS_PREFIX + part(index),
+});
+
+export const WORK_PARTITION = 'work';
+export const workKey = (id: string): ItemKey => ({ partition: WORK_PARTITION, sort: id });

@@ -1,0 +1,63 @@
+/** Batches as the request handler leaves them: record, raw parts and work in one transaction. */
+import { packRaw } from '../../lambdas/ingest/raw-body.ts';
+import {
+  type BatchValue,
+  batchKey,
+  rawPartKey,
+  WORK_PARTITION,
+  type WorkValue,
+  workKey,
+} from '../../storage/batch-records.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
+import { sha256Hex } from '../../storage/records.ts';
+
+export type BatchOptions = Partial<Pick<BatchValue, 'mode' | 'partial' | 'dryRun' | 'mediaType'>>;
+
+/** Queues a batch of these records; gives its id. */
+export async function queueBatch(
+  ledger: Ledger,
+  id: string,
+  records: readonly unknown[],
+  options: BatchOptions = {},
+): Promise<string> {
+  const { mediaType = 'application/json' } = options;
+  const text =
+    mediaType === 'application/json'
+      ? JSON.stringify({ records })
+      : `${records.map((record) => JSON.stringify(record)).join('\n\n')}\n`;
+  const bytes = Buffer.from(text);
+  const parts = packRaw(bytes);
+  const batch: BatchValue = {
+    id,
+    subject: 'operator',
+    mode: 'append',
+    partial: false,
+    dryRun: false,
+    mediaType,
+    ...options,
+    records: records.length,
+    sha256: sha256Hex(bytes),
+    bytes: bytes.length,
+    rawParts: parts.length,
+    receivedAt: '2026-10-01T12:00:00Z',
+  };
+  const put = (key: Change['key'], value: BatchValue | WorkValue | string): Change => ({
+    kind: 'put',
+    key,
+    revision: 0,
+    value,
+    if: { kind: 'any' },
+  });
+  const changes = [
+    put(batchKey(id), batch),
+    put(workKey(id), { kind: 'ingest', batch: id }),
+    ...parts.map((part, index) => put(rawPartKey(id, index), part)),
+  ];
+  await ledger.transact(changes, { attemptId: `queue-${id}` });
+  return id;
+}
+
+/** The ids of what is on the queue. */
+export async function queuedWork(ledger: Ledger): Promise<readonly string[]> {
+  return (await ledger.query(WORK_PARTITION, { limit: 1000 })).items.map(({ sort }) => sort);
+}

@@ -1,0 +1,175 @@
+/** What retractions and corrections do to an observation, and to what was said against it. */
+import { describe, expect, test } from 'vitest';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import { parseRecord } from '../../lambdas/ingest/row-rules.ts';
+import type { MarketStanding } from '../../storage/records.ts';
+import { market, price } from '../publisher/world.ts';
+import { createMarketModel } from './market-model.ts';
+
+type Identity = { market: string; metric: string; observedAt: string; sourceUrl: string };
+
+function retractionOf(record: IngestRecordInput, fields: object = {}): IngestRecordInput {
+  const { market, metric, observedAt, sourceUrl } = record as Identity;
+  return {
+    type: 'retraction',
+    market,
+    metric,
+    observedAt,
+    sourceUrl,
+    reason: 'a misprint',
+    ...fields,
+  } as IngestRecordInput;
+}
+
+const sourced = { ...price('a', 0, 6117), sourceValue: '61.1749', rounded: true } as IngestRecordInput;
+
+describe('a retraction', () => {
+  test.each<IngestMode>(['append', 'correct'])('supersedes with a withheld value in a batch of mode %s', (mode) => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), sourced]);
+    model.decide([retractionOf(sourced)], mode);
+    const [first, second] = model.observations();
+    expect(first).toMatchObject({ amountMinor: 6117, sourceValue: '61.1749', supersededBy: second?.id });
+    expect(second).toEqual({
+      amountMinor: null,
+      confidence: 'high',
+      currency: 'USD',
+      id: second?.id,
+      kind: 'money',
+      metric: 'price',
+      observedAt: '2026-01-01T00:00:00Z',
+      recordedAt: '2026-10-01T12:00:00.000Z',
+      rounded: false,
+      sourceLabel: 'a test',
+      sourceUrl: 'https://example.com/a',
+      sourceValue: null,
+      status: 'final',
+      supersededBy: null,
+      supersedes: first?.id,
+      unknownReason: 'withheld',
+    });
+    expect(model.record()).toMatchObject({
+      revision: 2,
+      unknownValues: 1,
+      latest: { price: { metric: { amountMinor: null } } },
+    });
+  });
+
+  const scalar = {
+    type: 'observation',
+    market: 'a',
+    metric: 'volume',
+    value: '12.5',
+    unit: 'tonne',
+    sourceLabel: 'a test',
+    sourceUrl: 'https://example.com/a',
+    observedAt: '2026-01-01T00:00:00Z',
+    confidence: 'low',
+    status: 'estimated',
+  } as const;
+
+  test('of a scalar keeps its unit', () => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), scalar]);
+    model.decide([retractionOf(scalar)]);
+    expect(model.observations()[1]).toMatchObject({ value: null, unit: 'tonne', unknownReason: 'withheld' });
+  });
+
+  test.each<[string, readonly (readonly IngestRecordInput[])[], readonly string[]]>([
+    ['of what is not there', [[retractionOf(price('a', 7, 1))]], ['observation.unknown']],
+    ['of another source', [[retractionOf(sourced, { sourceUrl: 'https://example.com/b' })]], ['observation.unknown']],
+    ['once more', [[retractionOf(sourced)], [retractionOf(sourced)]], ['unchanged']],
+    ['of a value that was never known', [[price('a', 1, null)], [retractionOf(price('a', 1, null))]], ['accepted']],
+    ['and then the retracted row again', [[retractionOf(sourced)], [sourced]], ['unchanged']],
+    ['and then another value', [[retractionOf(sourced)], [price('a', 0, 1)]], ['conflict.existing']],
+  ])('%s', (_, batches, expected) => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), sourced]);
+    const outcomes = batches.map((batch) => model.decide(batch).outcomes).at(-1) ?? new Map();
+    expect(
+      [...outcomes.values()].map((outcome) => (outcome.kind === 'refused' ? outcome.error.code : outcome.kind)),
+    ).toEqual(expected);
+  });
+
+  test('can be taken back by a correction', () => {
+    const model = createMarketModel('a');
+    model.decide([market('a'), sourced]);
+    model.decide([retractionOf(sourced)]);
+    model.decide([sourced], 'correct');
+    expect(model.observations()).toMatchObject([{ amountMinor: 6117 }, { amountMinor: null }, { amountMinor: 6117 }]);
+  });
+
+  test.each<[string, object, string[]]>([
+    ['no reason', { reason: undefined }, ['record.invalid /reason']],
+    ['a blank reason', { reason: '  ' }, ['record.invalid /reason']],
+    ['a reason of 501 characters', { reason: 'x'.repeat(501) }, ['record.invalid /reason']],
+    ['a value', { amountMinor: 1 }, ['record.invalid /amountMinor']],
+    ['no metric', { metric: undefined }, ['record.invalid /metric']],
+  ])('with %s is refused', (_, fields, expected) => {
+    const parsed = parseRecord(retractionOf(sourced, fields));
+    expect('errors' in parsed && parsed.errors.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual(expected);
+  });
+});
+
+describe('what was said against a metric', () => {
+  const disputed = { claim: 'claim_1', verification: null };
+  const standing = (fields: Partial<MarketStanding> = {}): MarketStanding => ({
+    representedBy: null,
+    disputes: { price: disputed },
+    verifications: {},
+    ...fields,
+  });
+  const before = [market('a'), price('a', 0, 100), price('a', 1, 101)];
+
+  function standingAfter(given: MarketStanding, record: IngestRecordInput, mode: IngestMode = 'append') {
+    const model = createMarketModel('a');
+    model.decide(before);
+    model.give(given);
+    model.decide([record], mode);
+    return model.record().standing;
+  }
+
+  test.each<[string, IngestRecordInput]>([
+    ['a correction', price('a', 1, 102)],
+    ['a retraction', retractionOf(price('a', 1, 101))],
+  ])('is settled by %s of its latest observation', (_, record) => {
+    expect(standingAfter(standing({ disputes: { price: disputed, volume: disputed } }), record, 'correct')).toEqual(
+      standing({ disputes: { volume: disputed } }),
+    );
+  });
+
+  test('leaves nothing behind when that was all', () => {
+    expect(standingAfter(standing(), price('a', 1, 102), 'correct')).toBeUndefined();
+  });
+
+  test.each<[string, Partial<MarketStanding>]>([
+    ['representation', { representedBy: { name: 'Example Ltd', claim: 'claim_2' } }],
+    [
+      'verifications',
+      {
+        verifications: {
+          'https://example.com/a': { outcome: 'mismatch', verifiedAt: '2026-01-03T00:00:00Z', subject: 'source' },
+        },
+      },
+    ],
+  ])('%s stays', (_, fields) => {
+    const given = standing(fields);
+    expect(standingAfter(given, price('a', 1, 102), 'correct')).toEqual({ ...given, disputes: {} });
+  });
+
+  test.each<[string, IngestRecordInput, IngestMode]>([
+    ['a newer observation', price('a', 2, 102), 'append'],
+    ['a correction of an older one', price('a', 0, 99), 'correct'],
+    ['what is unchanged', price('a', 1, 101), 'correct'],
+    ['a new name', { ...market('a'), name: 'Other' } as IngestRecordInput, 'append'],
+  ])('is not touched by %s', (_, record, mode) => {
+    expect(standingAfter(standing(), record, mode)).toEqual(standing());
+  });
+
+  test('is not changed in what was read', () => {
+    const given = standing({ disputes: { price: disputed, volume: disputed } });
+    const copy = structuredClone(given);
+    standingAfter(given, price('a', 1, 102), 'correct');
+    expect(given).toEqual(copy);
+  });
+});

@@ -1,0 +1,48 @@
+/** Every code with which a row is refused, each with a row that is. */
+import { expect, test } from 'vitest';
+import { type IngestRecordInput, ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
+import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
+import { market, price, START_MS } from '../publisher/world.ts';
+import { openRecordedLedger } from './recorded-ledger.ts';
+
+const known = [market('a'), price('a', 0, 6117)];
+const but = (fields: object): unknown => ({ ...price('a', 1, 6117), outlierConfirmed: false, ...fields });
+const retraction = {
+  type: 'retraction',
+  market: 'a',
+  metric: 'price',
+  observedAt: '2026-01-02T00:00:00Z',
+  sourceUrl: 'https://example.com/a',
+  reason: 'a misprint',
+};
+
+/** Taken in after {@link known}; the last row is refused with this code. */
+const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
+  'record.invalid': [but({ amout: 1 })],
+  'currency.unknown': [but({ metric: 'margin', currency: 'XAU' })],
+  'currency.retired': [but({ metric: 'margin', currency: 'HRK' })],
+  'currency.minor-unit-alias': [but({ metric: 'margin', currency: 'GBX' })],
+  'currency.not-native': [but({ currency: 'EUR' })],
+  'amount.not-integral': [but({ amountMinor: 61.17 })],
+  'amount.zero-unasserted': [but({ amountMinor: 0 })],
+  'amount.out-of-range': [but({ amountMinor: 2 ** 53 })],
+  'date.future': [but({ observedAt: '2062-09-30T00:00:00Z' })],
+  'date.implausible': [but({ observedAt: '1899-12-30T00:00:00Z' })],
+  'source.url-missing': [but({ sourceUrl: '' })],
+  'source.url-not-absolute': [but({ sourceUrl: '/prices.csv' })],
+  'provenance.incomplete': [but({ sourceLabel: '' })],
+  'duplicate.in-batch': [but({}), but({ amountMinor: 6118 })],
+  'conflict.existing': [{ ...price('a', 0, 6118) }],
+  'market.unknown': [but({ market: 'nowhere' })],
+  'observation.unknown': [retraction],
+  outlier: [but({ amountMinor: 611_700 })],
+};
+
+test.each(ROW_ERROR_CODES)('%s', async (code) => {
+  const dependencies = { ledger: openRecordedLedger(), nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
+  const options = { mode: 'append', partial: false, dryRun: false } as const;
+  expect((await applyBatch(dependencies, known as IngestRecordInput[], options)).taken).toBe(true);
+  const { taken, faults } = await applyBatch(dependencies, ROWS[code], options);
+  expect(taken).toBe(false);
+  expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);
+});

@@ -1,0 +1,384 @@
+/** Queued batches: applied exactly once, part by part, whatever workers do and wherever they die. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { Observation } from '../../contract/metric.ts';
+import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
+import { readReport } from '../../lambdas/ingest/read-report.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { batchKey, rawPartKey } from '../../storage/batch-records.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import {
+  awaitingGenerationKey,
+  generationOfKey,
+  type MarketRecordValue,
+  marketKey,
+  marketPartition,
+  OBSERVATION_PREFIX,
+} from '../../storage/records.ts';
+import {
+  diesAfter,
+  type Fault,
+  failsWithEffect,
+  failsWithoutEffect,
+  faultyStorage,
+  ProcessDied,
+} from '../publisher/faulty-storage.ts';
+import { market, price, START_MS } from '../publisher/world.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
+import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
+
+let attempts = 0;
+
+function dependenciesOn(ledger: Ledger) {
+  return { ledger, nowMs: () => START_MS, newAttemptId: () => `attempt-${++attempts}` };
+}
+
+async function run(ledger: Ledger, id: string): Promise<BatchReport> {
+  await runBatch(dependenciesOn(ledger), id);
+  return await reportOn(ledger, id);
+}
+
+async function reportOn(ledger: Ledger, id: string): Promise<BatchReport> {
+  return batchReportSchema.parse(await readReport(ledger, id));
+}
+
+/** Queues the records and runs them. */
+async function take(ledger: Ledger, records: readonly unknown[], options: BatchOptions = {}): Promise<BatchReport> {
+  return await run(ledger, await queueBatch(ledger, `batch-${++attempts}`, records, options));
+}
+
+function days(slug: string, count: number, amountMinor = 5000): IngestRecordInput[] {
+  return Array.from({ length: count }, (_, day) => price(slug, day, amountMinor + day));
+}
+
+/** A price that is a thousand times those of {@link days}. */
+function leap(slug: string, day: number): IngestRecordInput {
+  return { ...price(slug, day, 5_000_000), outlierConfirmed: false } as IngestRecordInput;
+}
+
+function retraction(slug: string, day: number): IngestRecordInput {
+  const { observedAt, sourceUrl } = price(slug, day, 1) as { observedAt: string; sourceUrl: string };
+  return { type: 'retraction', market: slug, metric: 'price', observedAt, sourceUrl, reason: 'a misprint' };
+}
+
+async function amountsOf(ledger: Ledger, slug: string): Promise<(number | null)[]> {
+  const { items } = await ledger.query(marketPartition(slug), { prefix: OBSERVATION_PREFIX, limit: 1000 });
+  return items.map(({ value }) => (value as Observation & { amountMinor: number | null }).amountMinor);
+}
+
+describe('the report', () => {
+  test('of a batch that no worker has seen says so', async () => {
+    const ledger = openRecordedLedger();
+    await queueBatch(ledger, 'b', [market('a')]);
+    expect(await reportOn(ledger, 'b')).toMatchObject({
+      state: 'queued',
+      counts: { accepted: 0, unchanged: 0, refused: 0 },
+      errors: [],
+      markets: [],
+      finishedAt: null,
+      generation: null,
+    });
+  });
+
+  test('of a batch that there is not is null', async () => {
+    expect(await readReport(openRecordedLedger(), 'nowhere')).toBeNull();
+  });
+
+  test('of an applied batch counts its records and names its markets, and the work is gone', async () => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 1)]);
+    const report = await take(ledger, [price('b', 0, 1), market('b'), price('a', 0, 1)]);
+    expect(report).toMatchObject({
+      state: 'applied',
+      records: 3,
+      counts: { accepted: 2, unchanged: 1, refused: 0 },
+      errors: [],
+      markets: ['b'],
+      finishedAt: '2026-10-01T12:00:00.000Z',
+    });
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('names the generation in which the batch was published, once that is known', async () => {
+    const ledger = openRecordedLedger();
+    const { id } = await take(ledger, [market('a')]);
+    expect(await ledger.get(awaitingGenerationKey(`batch/${id}`))).not.toBeNull();
+    const value = { generation: 7, publishedAt: '2026-10-01T12:00:05Z' };
+    const change = {
+      kind: 'put',
+      key: generationOfKey(`batch/${id}`),
+      revision: 0,
+      value,
+      if: { kind: 'any' },
+    } as const;
+    await ledger.transact([change], { attemptId: 'publisher' });
+    expect(await reportOn(ledger, id)).toMatchObject(value);
+  });
+
+  const wrong = [market('a'), { ...price('a', 0, 1), amountMinor: 0.5 }, price('nowhere', 0, 1)];
+
+  test('points into the request’s body when that was JSON', async () => {
+    expect((await take(openRecordedLedger(), wrong)).errors).toMatchObject([
+      { index: 1, line: null, pointer: '/records/1/amountMinor', code: 'amount.not-integral' },
+      { index: 2, line: null, pointer: '/records/2/market', code: 'market.unknown' },
+    ]);
+  });
+
+  test('names lines when the body was NDJSON, blank lines counted', async () => {
+    const report = await take(openRecordedLedger(), wrong, { mediaType: 'application/x-ndjson' });
+    expect(report.errors).toMatchObject([
+      { index: 1, line: 3, pointer: '/amountMinor' },
+      { index: 2, line: 5, pointer: '/market' },
+    ]);
+  });
+
+  test('of 1,000 records that are as wrong as can be still fits the ledger', async () => {
+    const fields = Object.fromEntries(
+      Array.from({ length: 60 }, (_, field) => [`\u0001${'x'.repeat(100)}${field}`, 1]),
+    );
+    const records = Array.from({ length: 1000 }, () => ({ ...price('a', 0, 1), ...fields }));
+    const { state, counts, errors } = await take(openRecordedLedger(), records);
+    expect({ state, counts }).toEqual({ state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1000 } });
+    expect(errors.length).toBeGreaterThan(1000);
+  });
+
+  test('of records with half of a surrogate pair is text', async () => {
+    const report = await take(openRecordedLedger(), [
+      { ...market('a'), '\ud83d': 1 },
+      { ...market('b'), kind: '\ud83d' },
+    ]);
+    expect(report.errors.every(({ pointer, detail }) => pointer.isWellFormed() && detail.isWellFormed())).toBe(true);
+  });
+});
+
+describe('a batch of which nothing is taken in writes nothing but its report', () => {
+  const bad = [market('b'), price('b', 0, 7), price('nowhere', 0, 1)];
+  test.each<[string, readonly unknown[], BatchOptions, object]>([
+    ['refused', bad, {}, { state: 'refused', counts: { accepted: 2, unchanged: 0, refused: 1 }, markets: ['b'] }],
+    [
+      'a dry run',
+      bad.slice(0, 2),
+      { dryRun: true },
+      { state: 'applied', counts: { accepted: 2, unchanged: 0, refused: 0 } },
+    ],
+    ['a dry run that would be refused', bad, { dryRun: true }, { state: 'refused' }],
+    [
+      'a dry run in part',
+      bad,
+      { dryRun: true, partial: true },
+      { state: 'applied', counts: { accepted: 2, unchanged: 0, refused: 1 } },
+    ],
+  ])('%s', async (_, records, options, expected) => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 1)]);
+    const before = await ledger.dump();
+    const report = await take(ledger, records, options);
+    expect(report).toMatchObject(expected);
+    const { id } = report;
+    const after = [...(await ledger.dump())].filter(([name]) => !name.startsWith(`batch/${id} `));
+    expect(new Map(after)).toEqual(before);
+  });
+});
+
+describe('a batch with more than one transaction', () => {
+  test('takes in what applying it without a checkpoint does', async () => {
+    const records = [...days('a', 150), market('a'), ...Array.from({ length: 70 }, (_, index) => market(`m-${index}`))];
+    const [queued, applied] = [openRecordedLedger(), openRecordedLedger()];
+    await take(queued, records);
+    await applyBatch(dependenciesOn(applied), records, { mode: 'append', partial: false, dryRun: false });
+    expect(recordsOf(await queued.dump())).toEqual(recordsOf(await applied.dump()));
+    expect(Math.max(...queued.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
+  });
+
+  test('that is small takes one', async () => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 1)]);
+    // The request's own, and the batch's.
+    expect(ledger.transactions).toHaveLength(2);
+  });
+
+  test('sets refused records aside once, also where a worker goes on after another', async () => {
+    const ledger = openRecordedLedger();
+    const records = [...days('a', 150), price('a', 3, 1), market('a'), leap('a', 155)];
+    expect(await take(ledger, records, { partial: true })).toMatchObject({
+      counts: { accepted: 151, unchanged: 0, refused: 2 },
+      errors: [{ code: 'duplicate.in-batch' }, { code: 'outlier' }],
+    });
+  });
+});
+
+/** Without what belongs to batches. */
+function recordsOf(dump: Awaited<ReturnType<RecordedLedger['dump']>>) {
+  const own = ['batch/', 'work ', 'awaiting-generation '];
+  return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
+}
+
+describe('a batch that was delivered before', () => {
+  test('and corrects changes nothing after a later correction', async () => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 100)]);
+    const first = await take(ledger, [price('a', 0, 200)], { mode: 'correct' });
+    await take(ledger, [price('a', 0, 300)], { mode: 'correct' });
+    const before = await ledger.dump();
+    await queueBatch(ledger, first.id, [price('a', 0, 200)], { mode: 'correct' });
+    expect(await run(ledger, first.id)).toEqual(first);
+    expect(await ledger.dump()).toEqual(before);
+    expect(await amountsOf(ledger, 'a')).toEqual([100, 200, 300]);
+  });
+
+  test('in part goes on where it stopped, though a later batch has corrected what it had done', async () => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), ...days('a', 150)]);
+    const id = await queueBatch(ledger, 'late', days('a', 150, 6000), { mode: 'correct' });
+    const dying = faultyStorage(ledger, openMemoryObjects(), 6, diesAfter);
+    await expect(runBatch(dependenciesOn(dying.ledger), id)).rejects.toThrow(ProcessDied);
+    const { state, counts } = await reportOn(ledger, id);
+    expect(state).toBe('applying');
+    expect(counts.accepted).toBeGreaterThan(0);
+
+    await take(ledger, [price('a', 0, 7000)], { mode: 'correct' });
+    expect(await run(ledger, id)).toMatchObject({
+      state: 'applied',
+      counts: { accepted: 150, unchanged: 0, refused: 0 },
+    });
+    expect((await amountsOf(ledger, 'a')).slice(0, 3)).toEqual([5000, 6000, 7000]);
+    expect(await amountsOf(ledger, 'a')).toHaveLength(301);
+  });
+});
+
+describe('a stored batch that is not what came', () => {
+  test.each<[string, (ledger: Ledger) => Promise<unknown>]>([
+    ['another part', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=')],
+    ['a part that is no gzip', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'AAAA')],
+    ['a part that is no text', (ledger) => overwrite(ledger, rawPartKey('b', 0), 7)],
+    ['no part', (ledger) => remove(ledger, rawPartKey('b', 0))],
+    ['no record', (ledger) => remove(ledger, batchKey('b'))],
+  ])('%s: nothing is applied', async (_, damage) => {
+    const ledger = openRecordedLedger();
+    await queueBatch(ledger, 'b', [market('a')]);
+    await damage(ledger);
+    await expect(runBatch(dependenciesOn(ledger), 'b')).rejects.toThrow(StorageCorrupt);
+    expect(await ledger.get(marketKey('a'))).toBeNull();
+  });
+
+  function overwrite(ledger: Ledger, key: ReturnType<typeof batchKey>, value: string | number) {
+    const change = { kind: 'put', key, revision: 0, value, if: { kind: 'any' } } as const;
+    return ledger.transact([change], { attemptId: 'damage' });
+  }
+
+  function remove(ledger: Ledger, key: ReturnType<typeof batchKey>) {
+    return ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'damage' });
+  }
+});
+
+/** Corrections, retractions, new markets and refused rows over several transactions. */
+const MIXED: readonly unknown[] = [
+  leap('b', 5),
+  ...days('a', 60, 6000),
+  retraction('b', 0),
+  price('b', 1, 200),
+  market('c'),
+  price('c', 0, null),
+  'no record',
+  leap('a', 70),
+  ...Array.from({ length: 50 }, (_, index) => market(`m-${index}`)),
+];
+
+async function ledgerWithMixed(): Promise<RecordedLedger> {
+  const ledger = openRecordedLedger();
+  await take(ledger, [market('a'), ...days('a', 60), market('b'), price('b', 0, 100)]);
+  await queueBatch(ledger, 'mixed', MIXED, { mode: 'correct', partial: true });
+  return ledger;
+}
+
+const undisturbed = await ledgerWithMixed();
+const recording = faultyStorage(undisturbed, openMemoryObjects(), -1, failsWithoutEffect);
+await runBatch(dependenciesOn(recording.ledger), 'mixed');
+const expectedReport = await reportOn(undisturbed, 'mixed');
+const expectedLedger = recordsOf(await undisturbed.dump());
+
+test('the batch that is disturbed here takes several transactions, and has something of each kind', () => {
+  expect(recording.operations.filter(({ isWrite }) => isWrite).length).toBeGreaterThan(4);
+  expect(expectedReport).toMatchObject({
+    state: 'applied',
+    counts: { accepted: 114, unchanged: 0, refused: 3 },
+    errors: [{ code: 'outlier' }, { code: 'record.invalid' }, { code: 'outlier' }],
+  });
+});
+
+describe.each<{ name: string; fault: Fault }>([
+  { name: 'fails without effect', fault: failsWithoutEffect },
+  { name: 'loses its answer', fault: failsWithEffect },
+  { name: 'is the last before the process dies', fault: diesAfter },
+])('when a ledger operation $name, running again ends as if nothing had happened', ({ fault }) => {
+  test.each(recording.operations.map(({ what }, number) => ({ number, what })))(
+    '$number: $what',
+    async ({ number }) => {
+      const ledger = await ledgerWithMixed();
+      const faulty = faultyStorage(ledger, openMemoryObjects(), number, fault);
+      const error = await runBatch(dependenciesOn(faulty.ledger), 'mixed').catch((thrown: unknown) => thrown);
+      expect([StorageUnavailable, ProcessDied].some((kind) => error instanceof kind)).toBe(true);
+      expect(await run(ledger, 'mixed')).toEqual(expectedReport);
+      expect(recordsOf(await ledger.dump())).toEqual(expectedLedger);
+      expect(await queuedWork(ledger)).toEqual([]);
+    },
+  );
+});
+
+/** Every call of the port waits for its turn, which the scheduler gives. */
+function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
+  return new Proxy(ledger, {
+    get: (target, method) => {
+      const call = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
+      return scheduler.scheduleFunction(async (...args: unknown[]) => await call.apply(target, args));
+    },
+  });
+}
+
+describe('workers at once, however their ledger operations interleave', () => {
+  test('two on one batch apply it as one would', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const ledger = await ledgerWithMixed();
+        const workers = [0, 1].map(() => runBatch(dependenciesOn(scheduled(scheduler, ledger)), 'mixed'));
+        await scheduler.waitFor(Promise.all(workers));
+        expect(await reportOn(ledger, 'mixed')).toEqual(expectedReport);
+        expect(recordsOf(await ledger.dump())).toEqual(expectedLedger);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('each with its own batch for the same markets lose nothing and double nothing', async () => {
+    const slugs = ['a', 'b', 'c'];
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const ledger = openRecordedLedger();
+        await take(
+          ledger,
+          slugs.map((slug) => market(slug)),
+        );
+        await queueBatch(ledger, 'left', [...days('a', 100), price('b', 0, 1), price('c', 0, 1)]);
+        await queueBatch(ledger, 'right', [...days('a', 100).slice(50), price('b', 1, 1), price('c', 0, 2)]);
+        const workers = ['left', 'right'].map((id) => runBatch(dependenciesOn(scheduled(scheduler, ledger)), id));
+        await scheduler.waitFor(Promise.all(workers));
+
+        const [left, right] = [await reportOn(ledger, 'left'), await reportOn(ledger, 'right')];
+        const total = (name: keyof BatchReport['counts']) => left.counts[name] + right.counts[name];
+        // Of the two about the same, whichever came second conflicts: alone, or with all of its batch.
+        expect([left, right].flatMap(({ errors }) => errors.map(({ code }) => code))).toEqual(['conflict.existing']);
+        const isWhole = left.state === 'applied' && right.state === 'applied';
+        if (isWhole) expect([total('accepted'), total('unchanged')]).toEqual([103, 50]);
+        for (const slug of slugs) {
+          const item = await ledger.get(marketKey(slug));
+          const amounts = await amountsOf(ledger, slug);
+          expect(item?.revision).toBe(amounts.length);
+          expect((item?.value as MarketRecordValue | undefined)?.observations).toBe(amounts.length);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
