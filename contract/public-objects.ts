@@ -21,7 +21,12 @@ export type PublicObjectName =
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'snapshot' }
-  | { readonly kind: 'not-found' };
+  | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
+
+/** Bodies that depend on no record: they change with a deployment or its configuration, and nobody removes them. */
+export const STATIC_KINDS = ['not-found', 'waitlist', 'openapi'] as const;
+
+export type StaticKind = (typeof STATIC_KINDS)[number];
 
 export type PublicObjectKind = PublicObjectName['kind'];
 
@@ -110,11 +115,32 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => null,
     retention: 'head',
   },
+  waitlist: {
+    path: () => `${ROOT}/waitlist.json`,
+    pattern: whole(`${ROOT}/waitlist\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'waitlist',
+    retention: 'head',
+  },
+  openapi: {
+    path: () => `${ROOT}/openapi.json`,
+    pattern: whole(`${ROOT}/openapi\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'openapi',
+    retention: 'head',
+  },
 };
 
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
 export function publicPath(name: PublicObjectName): string {
   return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
+}
+
+/** What a purge of an object names, see {@link PublicObjectPolicy.cacheTag}. */
+export function cacheTagOf(name: PublicObjectName): string | null {
+  return (PUBLIC_OBJECTS[name.kind].cacheTag as (name: PublicObjectName) => string | null)(name);
 }
 
 /** The object-store key of an object, e.g. `public/api/v1/markets/gold-usd.json`. */

@@ -18,8 +18,11 @@ export const CREDENTIAL_CACHE_SECONDS = 30;
 const MAX_ENTRIES = 10_000;
 
 export interface AccountCache {
-  /** The key's record, null when there is no such key. Rejects with `StorageUnavailable`. */
-  apiKey(keyId: string): Promise<ApiKeyValue | null>;
+  /**
+   * The key's record, null when there is no such key; read anew when what is known is older than this. Rejects with
+   * `StorageUnavailable`.
+   */
+  apiKey(keyId: string, maxAgeMs?: number): Promise<ApiKeyValue | null>;
   /** What was last learnt; of a subject that nothing is known of, that it has no grants. */
   believed(subject: string): Entitlements;
   /** Takes in what a transaction has found, null when there was no item. */
@@ -66,9 +69,9 @@ export function createAccountCache({
   }
 
   return {
-    async apiKey(keyId) {
+    async apiKey(keyId, maxAgeMs = cacheSeconds * 1000) {
       const cached = present.get(keyId) ?? absent.get(keyId);
-      if (cached !== undefined && nowMs() - cached.readAtMs < cacheSeconds * 1000) return cached.record;
+      if (cached !== undefined && nowMs() - cached.readAtMs < maxAgeMs) return cached.record;
       const running = reading.get(keyId);
       if (running !== undefined) return await running;
       const started = read(keyId).finally(() => reading.delete(keyId));

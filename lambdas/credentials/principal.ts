@@ -64,6 +64,9 @@ const MAX_AUTHORIZATION_LENGTH = 8192;
 /** RFC 6750, section 2.1, with a single space; the scheme's name in any case (RFC 9110, section 11.1). */
 const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
+/** Whoever tries secrets out has a key's record read once in this time, and no more. */
+const SECOND_LOOK_MS = 1000;
+
 /** One answer for a key that is unknown, mistyped in its secret, of another environment, expired or revoked. */
 const KEY_REFUSED = 'The API key is unknown, expired or revoked.';
 
@@ -75,7 +78,11 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
     const parts = parseApiKey(text);
     if (parts === null) return refused('The API key is not complete, or mistyped: its checksum does not fit.');
     if (parts.env !== env) return refused(KEY_REFUSED);
-    const record = await cache.apiKey(parts.keyId);
+    let record = await cache.apiKey(parts.keyId);
+    // The secret of a key that has just been rotated must open it at once.
+    if (record !== null && !isOneOf(record, parts.secret)) {
+      record = await cache.apiKey(parts.keyId, SECOND_LOOK_MS);
+    }
     if (!opens(record, parts.secret, nowMs())) return refused(KEY_REFUSED);
     const { subject, scopes, expiresAt } = record;
     const entitlements = cache.believed(subject);
@@ -115,6 +122,10 @@ function opens(record: ApiKeyValue | null, secret: string, nowMs: number): recor
   if (record.expiresAt !== null && Date.parse(record.expiresAt) <= nowMs) return false;
   if (isCurrent) return true;
   return isPrevious && record.previousSecret !== null && nowMs < Date.parse(record.previousSecret.validUntil);
+}
+
+function isOneOf({ secretHash, previousSecret }: ApiKeyValue, secret: string): boolean {
+  return secretMatches(secret, secretHash) || secretMatches(secret, previousSecret?.hash ?? HASH_OF_NOTHING);
 }
 
 const REALM = 'Bearer realm="tidemark"';

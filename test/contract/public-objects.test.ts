@@ -33,6 +33,8 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'not-found': fc.constant({ kind: 'not-found' }),
+  waitlist: fc.constant({ kind: 'waitlist' }),
+  openapi: fc.constant({ kind: 'openapi' }),
 };
 const anyName: fc.Arbitrary<PublicObjectName> = fc.oneof(...kinds.map((kind) => namesByKind[kind]));
 
@@ -103,6 +105,8 @@ describe('keys of public objects', () => {
     'public/api/v1/markets/a/b.json',
     'public/api/v1/markets/../snapshot.json',
     'public/api/v1/markets/gold-usd',
+    'public/api/v1/waitlist',
+    'public/api/v1/openapiXjson',
     `public/api/v1/market-pages/0-${digest}.json`,
     `public/api/v1/market-pages/01-${digest}.json`,
     `public/api/v1/market-pages/1000000000000000-${digest}.json`,
@@ -180,6 +184,20 @@ const TABLE: readonly Row[] = [
     key: 'public/errors/404.json',
     contentType: 'application/problem+json',
     cacheTag: null,
+    retention: 'head',
+  },
+  {
+    name: { kind: 'waitlist' },
+    key: 'public/api/v1/waitlist.json',
+    contentType: 'application/json',
+    cacheTag: 'waitlist',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'openapi' },
+    key: 'public/api/v1/openapi.json',
+    contentType: 'application/json',
+    cacheTag: 'openapi',
     retention: 'head',
   },
 ];

@@ -18,6 +18,7 @@ import {
   observationSchema,
   sourceUrlSchema,
 } from '../../contract/metric.ts';
+import { waitlistBody, waitlistSchema } from '../../contract/waitlist.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 
 type Fields = { readonly [name: string]: unknown };
@@ -43,6 +44,7 @@ const PLACE = {
   supersededBy: null,
 };
 const SOURCE = { label: 'A bank', url: 'https://bank.example', publisher: null, licence: null, attribution: null };
+const VERIFICATION = { outcome: 'confirmed', verifiedAt: '2026-10-01T12:00:00Z', subject: 'source' };
 const MARKET = {
   slug: 'gold-usd',
   name: 'Gold, US dollar',
@@ -59,6 +61,7 @@ const MARKET = {
   },
   sources: [{ ...SOURCE, verification: null }],
   disputed: false,
+  disputedMetrics: [],
   representedBy: null,
   updatedAt: '2026-09-29T00:00:00Z',
   revision: 57,
@@ -196,6 +199,13 @@ describe('a market', () => {
     ['that is retired', { status: 'retired' }],
     ['with more metrics', { metrics: { price: MONEY, volume: SCALAR, spread: null } }],
     ['without sources', { sources: [] }],
+    ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
+    ['that somebody represents', { representedBy: 'Bank of Exämple' }],
+    ['whose source was verified', { sources: [{ ...SOURCE, verification: VERIFICATION }] }],
+    [
+      'of whose source one observation was verified',
+      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, outcome: 'mismatch', subject: 'observation' } }] },
+    ],
     ['whose name is 200 characters long', { name: 'é'.repeat(200) }],
   ])('%s is taken', (_, change) => {
     const value = { ...MARKET, ...change };
@@ -225,11 +235,66 @@ describe('a market', () => {
     ['an unknown field in its history', { history: { ...history, more: 1 } }, ['/history/more']],
     ['a source with a relative URL', { sources: [{ ...SOURCE, url: '/a', verification: null }] }, ['/sources/0/url']],
     ['a source without a word on verification', { sources: [SOURCE] }, ['/sources/0/verification']],
+    [
+      'a verification that says who has made it',
+      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, actor: 'user:alice' } }] },
+      ['/sources/0/verification/actor'],
+    ],
+    [
+      'a verification of another outcome',
+      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, outcome: 'true' } }] },
+      ['/sources/0/verification/outcome'],
+    ],
+    [
+      'a verification whose subject is a person',
+      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, subject: 'user:alice' } }] },
+      ['/sources/0/verification/subject'],
+    ],
+    [
+      'a verification at no time',
+      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, verifiedAt: null } }] },
+      ['/sources/0/verification/verifiedAt'],
+    ],
+    ['a disputed metric that is no name', { disputedMetrics: ['spot-price'] }, ['/disputedMetrics/0']],
     ['a revision that is unsafe', { revision: 2 ** 53 }, ['/revision']],
     ['a negative revision', { revision: -1 }, ['/revision']],
     ['a date for updatedAt', { updatedAt: '2026-09-29' }, ['/updatedAt']],
   ])('with %s is refused', (_, change, where) => {
     expect(refusals(marketSchema, { ...MARKET, ...change })).toEqual(where);
+  });
+});
+
+describe('the waitlist document', () => {
+  const document = waitlistBody({ email: 'keys@tidemark.example' });
+
+  test('of any plain address is taken, and states what a request must state', () => {
+    for (const email of ['keys@tidemark.example', 'api+keys.eu@mail.tidemark-data.co.uk', 'K_1@X.IO']) {
+      const value = waitlistBody({ email });
+      expect(waitlistSchema.parse(value)).toEqual(value);
+      expect(value).toMatchObject({ email, mailto: `mailto:${email}` });
+    }
+    expect(document.statements.map(({ name }) => name)).toEqual(['contact', 'use-case', 'requests-per-day', 'consent']);
+  });
+
+  test.each([
+    '',
+    'nobody',
+    'a@b',
+    '@tidemark.example',
+    'a b@tidemark.example',
+    'a@tidemark.example?subject=x',
+    'é@x.org',
+  ])('is not made for the address %j', (email) => {
+    expect(() => waitlistBody({ email })).toThrow();
+  });
+
+  test.each<[string, Fields, readonly string[]]>([
+    ['another name of a statement', { statements: [{ name: 'age', description: 'x' }] }, ['/statements/0/name']],
+    ['an unknown field', { contact: 'somebody' }, ['/contact']],
+    ['a link to a form', { mailto: 'https://form.example' }, ['/mailto']],
+    ['an empty step', { nextSteps: [''] }, ['/nextSteps/0']],
+  ])('with %s is refused', (_, change, where) => {
+    expect(refusals(waitlistSchema, { ...document, ...change })).toEqual(where);
   });
 });
 

@@ -1,0 +1,61 @@
+/**
+ * The table of operations: the single source of method, path, scopes, schemas, problems and examples. The write API's
+ * router, its authorisation and validation, the OpenAPI document and the API reference all come from it.
+ */
+import type * as z from 'zod';
+import { apiKeyOperations } from './operations/api-keys.ts';
+import { auditRecordOperations } from './operations/audit-records.ts';
+import { claimOperations } from './operations/claims.ts';
+import { entitlementOperations } from './operations/entitlements.ts';
+import { erasureOperations } from './operations/erasures.ts';
+import { ingestOperations } from './operations/ingest.ts';
+import { meOperations } from './operations/me.ts';
+import type { OperationDefinition } from './operations/operation.ts';
+import { publicReadOperations } from './operations/public-reads.ts';
+import { publicationOperations } from './operations/publications.ts';
+import { sourceVerificationOperations } from './operations/source-verifications.ts';
+import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
+import { watchlistOperations } from './operations/watchlists.ts';
+
+export const OPERATIONS = {
+  ...publicReadOperations,
+  ...watchlistOperations,
+  ...claimOperations,
+  ...sourceVerificationOperations,
+  ...ingestOperations,
+  ...publicationOperations,
+  ...entitlementOperations,
+  ...waitlistRequestOperations,
+  ...apiKeyOperations,
+  ...erasureOperations,
+  ...auditRecordOperations,
+  ...meOperations,
+} as const satisfies Readonly<Record<string, OperationDefinition>>;
+
+type Table = typeof OPERATIONS;
+export type OperationId = keyof Table;
+
+/** The operations of the write API, told apart by their method: reads commit nothing, writes cannot but commit. */
+export type ReadOperationId = {
+  [Id in OperationId]: Table[Id] extends { method: 'GET'; scopes: readonly unknown[] } ? Id : never;
+}[OperationId];
+export type WriteOperationId = {
+  [Id in OperationId]: Table[Id] extends { method: 'GET' } ? never : Id;
+}[OperationId];
+
+type SchemaOf<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
+  Table[Id] extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
+
+export type ParamsOf<Id extends OperationId> = SchemaOf<Id, 'params'>;
+export type QueryOf<Id extends OperationId> = SchemaOf<Id, 'query'>;
+export type BodyOf<Id extends OperationId> = SchemaOf<Id, 'body'>;
+export type ResponseOf<Id extends OperationId> = Table[Id]['success'] extends {
+  readonly body: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : null;
+
+/** The row of an operation, without the exact types of its own. */
+export function operationOf(id: OperationId): OperationDefinition {
+  return OPERATIONS[id];
+}

@@ -1,0 +1,60 @@
+/** The audit: who did what to what. */
+import * as z from 'zod';
+import { instantSchema } from '../metric.ts';
+import { defineOperations } from './operation.ts';
+import { idSchema, pageQuery, pageSchema } from './resources.ts';
+
+export const auditRecordSchema = z.strictObject({
+  id: idSchema('aud'),
+  at: instantSchema,
+  /** The credential; `system:…` for what the service does by itself. */
+  actor: z.string(),
+  /** The id of the operation; `system:…` for what the service does by itself. */
+  action: z.string(),
+  target: z.string(),
+  /** As in `instance` of problems, and in the logs. */
+  requestId: z.string(),
+});
+
+/** Becomes part of a ledger key. */
+const nameSchema = z
+  .string()
+  .max(512)
+  .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces' });
+
+export const auditRecordOperations = defineOperations({
+  listAuditRecords: {
+    method: 'GET',
+    path: '/api/v1/audit-records',
+    tag: 'Audit',
+    summary: 'List what a credential did, or what was done to something, newest first',
+    description:
+      'Every write has left one record, in its own transaction. Give `actor`, e.g. `user:alice` or `key:<key id>`, or ' +
+      '`target`, e.g. `watchlist/<id>`, or both. With both a page may hold fewer records although more follow, even ' +
+      'none: go on while there is a cursor.',
+    scopes: ['audit:read'],
+    query: z
+      .strictObject({ ...pageQuery, actor: nameSchema.optional(), target: nameSchema.optional() })
+      .refine(({ actor, target }) => actor !== undefined || target !== undefined, {
+        error: 'needs actor, target or both',
+      }),
+    success: { status: 200, description: 'A page of audit records', body: pageSchema(auditRecordSchema) },
+    problems: ['invalid-cursor'],
+    example: {
+      query: { actor: 'user:alice' },
+      response: {
+        data: [
+          {
+            id: 'aud_01JD8N5W5XQ6M4T0VZ8R2K7C3B',
+            at: '2026-11-20T12:00:00.000Z',
+            actor: 'user:alice',
+            action: 'createWatchlist',
+            target: 'watchlist/wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A',
+            requestId: '01JD8N5W5XQ6M4T0VZ8R2K7C3D',
+          },
+        ],
+        page: { nextCursor: null },
+      },
+    },
+  },
+});

@@ -1,0 +1,156 @@
+/**
+ * The public reads: static files, which anybody may read without a credential. They are in the table for the OpenAPI
+ * document; the write API's router knows nothing of them (infra/edge/router.ts does).
+ */
+import * as z from 'zod';
+import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
+import { type Observation, observationSchema } from '../metric.ts';
+import { waitlistBody, waitlistSchema } from '../waitlist.ts';
+import { defineOperations } from './operation.ts';
+
+/** A page of `GET /api/v1/markets`. */
+export const marketPageSchema = collectionSchema(marketSchema);
+
+/** A page of `GET /api/v1/markets/{slug}/history`. */
+export const historyPageSchema = collectionSchema(observationSchema);
+
+/** No more is said of it than that it is such a document: it would have to describe itself. */
+const openApiSchema = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
+
+const query = z.strictObject({ cursor: cursorSchema.optional() });
+const params = z.strictObject({ slug: slugSchema });
+
+const metric = {
+  kind: 'money',
+  amountMinor: 412910,
+  currency: 'USD',
+  sourceLabel: 'currency-api daily release',
+  sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
+  observedAt: '2026-09-29T00:00:00Z',
+  confidence: 'medium',
+  status: 'final',
+  sourceValue: '4129.10045482',
+  rounded: true,
+  unknownReason: null,
+} as const;
+
+const market: Market = {
+  slug: 'gold-usd',
+  name: 'Gold, US dollar',
+  kind: 'metal',
+  status: 'active',
+  nativeCurrency: 'USD',
+  unit: { quantity: 1, of: 'troy ounce' },
+  metrics: { price: metric },
+  history: {
+    count: 57,
+    firstObservedAt: '2024-03-02T00:00:00Z',
+    lastObservedAt: '2026-09-29T00:00:00Z',
+    href: '/api/v1/markets/gold-usd/history',
+  },
+  sources: [
+    {
+      label: 'currency-api daily release',
+      url: 'https://github.com/fawazahmed0/exchange-api',
+      publisher: null,
+      licence: 'CC0-1.0',
+      attribution: null,
+      verification: { outcome: 'confirmed', verifiedAt: '2026-10-01T09:30:00Z', subject: 'source' },
+    },
+  ],
+  disputed: false,
+  disputedMetrics: [],
+  representedBy: null,
+  updatedAt: '2026-09-29T00:00:00Z',
+  revision: 57,
+};
+
+const observation: Observation = {
+  ...metric,
+  id: 'obs_3f9c1a7b5e2d4806a1c3e5f7',
+  metric: 'price',
+  recordedAt: '2026-09-29T06:00:00.000Z',
+  supersedes: null,
+  supersededBy: null,
+};
+
+const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
+const tag = 'Public reads';
+
+export const publicReadOperations = defineOperations({
+  listMarkets: {
+    method: 'GET',
+    path: '/api/v1/markets',
+    tag,
+    summary: 'List the markets, in order of their slugs',
+    description:
+      'Pages are immutable: a walk that began before a publication ends on what was published then, with every market ' +
+      'exactly once. A cursor works for at least 24 hours after it was replaced.',
+    scopes: null,
+    query,
+    success: { status: 200, description: 'A page of markets', body: marketPageSchema },
+    problems: ['invalid-cursor', 'not-found'],
+    example: { query: { cursor: CURSOR }, response: { data: [market], page: { nextCursor: null } } },
+  },
+  getMarket: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}',
+    tag,
+    summary: 'Read a market, with the newest observation of each of its metrics',
+    scopes: null,
+    params,
+    success: { status: 200, description: 'The market', body: marketSchema },
+    problems: ['not-found'],
+    example: { params: { slug: 'gold-usd' }, response: market },
+  },
+  getMarketHistory: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history',
+    tag,
+    summary: 'Read the observations of a market, newest first',
+    description: 'Corrections supersede; they never overwrite. Both observations stay, and name each other.',
+    scopes: null,
+    params,
+    query,
+    success: { status: 200, description: 'A page of observations', body: historyPageSchema },
+    problems: ['invalid-cursor', 'not-found'],
+    example: {
+      params: { slug: 'gold-usd' },
+      response: { data: [observation], page: { nextCursor: CURSOR } },
+    },
+  },
+  getSnapshot: {
+    method: 'GET',
+    path: '/api/v1/snapshot',
+    tag,
+    summary: 'Read which generation is published, and since when',
+    scopes: null,
+    success: { status: 200, description: 'The newest generation', body: snapshotSchema },
+    example: {
+      response: {
+        generation: 4,
+        publishedAt: '2026-10-01T12:00:00.000Z',
+        counts: { markets: 1, observations: 57, unknownValues: 0 },
+        listDigest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      },
+    },
+  },
+  getWaitlist: {
+    method: 'GET',
+    path: '/api/v1/waitlist',
+    tag,
+    summary: 'Read how to ask for an API key',
+    scopes: null,
+    success: { status: 200, description: 'Where requests go, and what they must state', body: waitlistSchema },
+    example: { response: waitlistBody({ email: 'keys@example.com' }) },
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    tag,
+    summary: 'Read this description of the API',
+    scopes: null,
+    success: { status: 200, description: 'An OpenAPI 3.1 document', body: openApiSchema },
+    example: { response: { openapi: '3.1.1', info: { title: 'Tidemark', version: '1.0.0' }, paths: {} } },
+  },
+});

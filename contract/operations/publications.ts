@@ -1,0 +1,90 @@
+/** Publications: markets are rendered and published again although nothing of them has changed. */
+import * as z from 'zod';
+import { slugSchema } from '../market.ts';
+import { instantSchema } from '../metric.ts';
+import { defineOperations } from './operation.ts';
+import { idParams, idSchema } from './resources.ts';
+
+/** Markets that one publication can name: each takes two of the 100 changes of a transaction. */
+export const PUBLICATION_MARKETS_MAX = 45;
+
+const publicationInputSchema = z.strictObject({
+  /** `all`, or slugs, each once. */
+  markets: z.union([
+    z.literal('all'),
+    z
+      .array(slugSchema)
+      .min(1)
+      .max(PUBLICATION_MARKETS_MAX)
+      .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' }),
+  ]),
+  /** Whether caches must forget these markets too, once what they will fetch is right. */
+  purge: z.boolean().default(false),
+});
+
+export const publicationSchema = z.strictObject({
+  id: idSchema('pub'),
+  markets: z.union([z.literal('all'), z.array(slugSchema)]),
+  purge: z.boolean(),
+  createdAt: instantSchema,
+  state: z.enum(['waiting', 'published']),
+  /** The first generation that shows all of it, and when that was published; null while it waits. */
+  generation: z.int().min(1).nullable(),
+  publishedAt: instantSchema.nullable(),
+});
+
+export type Publication = z.infer<typeof publicationSchema>;
+
+const ID = 'pub_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+
+const waiting: Publication = {
+  id: ID,
+  markets: ['gold-usd'],
+  purge: true,
+  createdAt: '2026-11-20T12:00:00.000Z',
+  state: 'waiting',
+  generation: null,
+  publishedAt: null,
+};
+
+const tag = 'Publications';
+
+export const publicationOperations = defineOperations({
+  createPublication: {
+    method: 'POST',
+    path: '/api/v1/publications',
+    tag,
+    summary: 'Have markets published again, with all of their history',
+    description:
+      'What comes out with the bytes that are published already is left as it is, and keeps its ETag. Names at most ' +
+      `${PUBLICATION_MARKETS_MAX} markets, or \`all\`.`,
+    scopes: ['publications:write'],
+    body: publicationInputSchema,
+    success: {
+      status: 202,
+      description: 'Accepted: read it again to see the generation',
+      body: publicationSchema,
+      headers: ['Location'],
+    },
+    example: { body: { markets: ['gold-usd'], purge: true }, response: waiting },
+  },
+  getPublication: {
+    method: 'GET',
+    path: '/api/v1/publications/{id}',
+    tag,
+    summary: 'Read in which generation a publication has come out',
+    scopes: ['publications:write'],
+    params: idParams('pub'),
+    success: { status: 200, description: 'The publication', body: publicationSchema, headers: ['ETag'] },
+    problems: ['not-found'],
+    example: {
+      params: { id: ID },
+      response: {
+        ...waiting,
+        state: 'published',
+        generation: 5,
+        publishedAt: '2026-11-20T12:00:02.000Z',
+      },
+    },
+  },
+});

@@ -1,0 +1,56 @@
+/** What several operations share: ids, pages, texts. */
+import * as z from 'zod';
+
+/** An id of ours: what it is of, and a ULID, which sorts by time of creation. Above 7 its first letter has no time. */
+export function idSchema(prefix: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-7][0-9A-HJKMNP-TV-Z]{25}$`), { error: `must be an id like ${prefix}_…` });
+}
+
+/** The path parameter of a resource. */
+export function idParams(prefix: string) {
+  return z.strictObject({ id: idSchema(prefix) });
+}
+
+/** Text that a person wrote: well-formed, without control characters but line breaks, not blank. */
+export function textSchema(maxLength: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxLength)
+    .refine((text) => text.isWellFormed() && !/[\p{Cc}--[\n\t]]/v.test(text), {
+      error: 'must be well-formed text without control characters',
+    });
+}
+
+/** The same on one line. */
+export function lineSchema(maxLength: number) {
+  return textSchema(maxLength).refine((text) => !/[\n\t]/.test(text), { error: 'must be a single line' });
+}
+
+/**
+ * A subject: a signed-in user, the account of an approved waitlist request, or the operator of the deployment. Becomes
+ * part of ledger keys.
+ */
+export const subjectSchema = z
+  .string()
+  .max(300)
+  .regex(/^(user:[\x21-\x2e\x30-\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}|operator)$/, {
+    error: 'must be user:<sub>, account:<waitlist request id> or operator',
+  });
+
+/** Items on a page of a listing of the write API. */
+export const LISTING_PAGE_SIZE = 50;
+
+/** The query of a listing: the cursor of the next page. */
+export const pageQuery = { cursor: z.string().min(1).max(1024).optional() } as const;
+
+/** A page of a listing. Its cursor is bound to the credential and to the filter; it is not one of the public cursors. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    data: z.array(item),
+    page: z.strictObject({ nextCursor: z.string().nullable() }),
+  });
+}

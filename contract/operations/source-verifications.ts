@@ -1,0 +1,94 @@
+/** Source verifications: what a source said when somebody retrieved it and compared it with what we published. */
+import * as z from 'zod';
+import { slugSchema, verificationOutcomeSchema } from '../market.ts';
+import { instantSchema, metricNameSchema, sourceUrlSchema } from '../metric.ts';
+import { defineOperations } from './operation.ts';
+import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
+
+const inputFields = {
+  market: slugSchema,
+  /** What was compared: one observation, by what identifies it, or one of the market's sources, by its URL. */
+  subject: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('observation'),
+      metric: metricNameSchema,
+      observedAt: instantSchema,
+      sourceUrl: sourceUrlSchema,
+    }),
+    z.strictObject({ type: z.literal('source'), url: sourceUrlSchema }),
+  ]),
+  outcome: verificationOutcomeSchema,
+  /** When the source was retrieved. */
+  verifiedAt: instantSchema,
+  /** What the source said, in its own words or digits. */
+  found: textSchema(2_000).nullable().default(null),
+  note: textSchema(2_000).nullable().default(null),
+} as const;
+
+export const sourceVerificationRecordSchema = z.strictObject({
+  id: idSchema('verification'),
+  ...inputFields,
+  createdAt: instantSchema,
+});
+
+export type SourceVerificationRecord = z.infer<typeof sourceVerificationRecordSchema>;
+
+const ID = 'verification_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const input = {
+  market: 'gold-usd',
+  subject: {
+    type: 'observation',
+    metric: 'price',
+    observedAt: '2026-11-18T00:00:00Z',
+    sourceUrl: 'https://source.example/gold/2026-11-18.json',
+  },
+  outcome: 'confirmed',
+  verifiedAt: '2026-11-20T11:58:00Z',
+  found: '4129.10',
+  note: null,
+} as const;
+const example: SourceVerificationRecord = { id: ID, ...input, createdAt: '2026-11-20T12:00:00.000Z' };
+
+const tag = 'Source verifications';
+
+export const sourceVerificationOperations = defineOperations({
+  listSourceVerifications: {
+    method: 'GET',
+    path: '/api/v1/source-verifications',
+    tag,
+    summary: 'List source verifications, newest first; with market, those of one market',
+    scopes: ['sources:read'],
+    query: z.strictObject({ ...pageQuery, market: slugSchema.optional() }),
+    success: {
+      status: 200,
+      description: 'A page of source verifications',
+      body: pageSchema(sourceVerificationRecordSchema),
+    },
+    problems: ['invalid-cursor', 'not-found'],
+    example: { query: { market: 'gold-usd' }, response: { data: [example], page: { nextCursor: null } } },
+  },
+  createSourceVerification: {
+    method: 'POST',
+    path: '/api/v1/source-verifications',
+    tag,
+    summary: 'Record what came of comparing a source with what we published',
+    description:
+      "The latest by `verifiedAt` shows on the market's source. A `mismatch` disputes what we show from it, until the " +
+      'source is found to confirm it or the observation is corrected.',
+    scopes: ['sources:verify'],
+    body: z.strictObject(inputFields),
+    success: { status: 201, description: 'Recorded', body: sourceVerificationRecordSchema, headers: ['Location'] },
+    example: { body: input, response: example },
+  },
+  getSourceVerification: {
+    method: 'GET',
+    path: '/api/v1/source-verifications/{id}',
+    tag,
+    summary: 'Read a source verification',
+    scopes: ['sources:read'],
+    params: idParams('verification'),
+    success: { status: 200, description: 'The source verification', body: sourceVerificationRecordSchema },
+    problems: ['not-found'],
+    example: { params: { id: ID }, response: example },
+  },
+});

@@ -1,0 +1,115 @@
+/** Waitlist requests: who asked by e-mail for an API key or for more access, recorded and decided by operators. */
+import * as z from 'zod';
+import { instantSchema } from '../metric.ts';
+import { apiKeyIdSchema } from './api-keys.ts';
+import { defineOperations } from './operation.ts';
+import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
+
+const requestsPerDaySchema = z.int().min(1).max(1_000_000_000);
+
+/** What answers to writes show: nothing that could tell who asked, since such answers are kept for replays. */
+export const waitlistRequestSchema = z.strictObject({
+  id: idSchema('req'),
+  /** An approved one can be turned into API keys. Erased: nothing is known any more of who asked. */
+  state: z.enum(['submitted', 'approved', 'rejected', 'erased']),
+  requestsPerDay: requestsPerDaySchema,
+  consentedAt: instantSchema,
+  createdAt: instantSchema,
+  decidedAt: instantSchema.nullable(),
+  /** The ids of its API keys that are not revoked. */
+  keys: z.array(apiKeyIdSchema),
+});
+
+/** The same with what only the list shows. Null once erased. */
+export const waitlistRequestWithContactSchema = waitlistRequestSchema.extend({
+  contact: z.string().nullable(),
+  useCase: z.string().nullable(),
+  /** Of whoever decided. */
+  note: z.string().nullable(),
+});
+
+const waitlistRequestInputSchema = z.strictObject({
+  contact: z.email().max(254),
+  useCase: textSchema(4_000),
+  requestsPerDay: requestsPerDaySchema,
+  /** When the person agreed that contact and use case are kept. Required: without consent nothing may be recorded. */
+  consentedAt: instantSchema,
+});
+
+const waitlistDecisionSchema = z.strictObject({
+  outcome: z.enum(['approved', 'rejected']),
+  note: textSchema(2_000).nullable().default(null),
+});
+
+export type WaitlistRequest = z.infer<typeof waitlistRequestSchema>;
+
+const ID = 'req_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const example: WaitlistRequest = {
+  id: ID,
+  state: 'submitted',
+  requestsPerDay: 5_000,
+  consentedAt: '2026-11-19T09:30:00Z',
+  createdAt: '2026-11-20T12:00:00.000Z',
+  decidedAt: null,
+  keys: [],
+};
+
+const tag = 'Waitlist';
+
+export const waitlistRequestOperations = defineOperations({
+  listWaitlistRequests: {
+    method: 'GET',
+    path: '/api/v1/waitlist-requests',
+    tag,
+    summary: 'List waitlist requests with their contacts, newest first',
+    scopes: ['waitlist:admin'],
+    query: z.strictObject(pageQuery),
+    success: {
+      status: 200,
+      description: 'A page of waitlist requests',
+      body: pageSchema(waitlistRequestWithContactSchema),
+    },
+    problems: ['invalid-cursor'],
+    example: {
+      response: {
+        data: [{ ...example, contact: 'jo@example.org', useCase: 'A weekly chart of metal prices.', note: null }],
+        page: { nextCursor: null },
+      },
+    },
+  },
+  createWaitlistRequest: {
+    method: 'POST',
+    path: '/api/v1/waitlist-requests',
+    tag,
+    summary: 'Record a request that arrived by e-mail',
+    description: 'Contact and use case are shown by the list of requests, and nowhere else.',
+    scopes: ['waitlist:admin'],
+    body: waitlistRequestInputSchema,
+    success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
+    example: {
+      body: {
+        contact: 'jo@example.org',
+        useCase: 'A weekly chart of metal prices.',
+        requestsPerDay: 5_000,
+        consentedAt: '2026-11-19T09:30:00Z',
+      },
+      response: example,
+    },
+  },
+  decideWaitlistRequest: {
+    method: 'POST',
+    path: '/api/v1/waitlist-requests/{id}/decision',
+    tag,
+    summary: 'Approve or reject a request, once',
+    scopes: ['waitlist:admin'],
+    params: idParams('req'),
+    body: waitlistDecisionSchema,
+    success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
+    problems: ['not-found', 'state-transition'],
+    example: {
+      params: { id: ID },
+      body: { outcome: 'approved', note: 'Known to us.' },
+      response: { ...example, state: 'approved', decidedAt: '2026-11-20T12:00:00.000Z' },
+    },
+  },
+});

@@ -1,0 +1,141 @@
+/** Watchlists: markets that somebody wants to see together. */
+import * as z from 'zod';
+import { slugSchema } from '../market.ts';
+import { instantSchema } from '../metric.ts';
+import { defineOperations } from './operation.ts';
+import { idParams, idSchema, lineSchema, pageQuery, pageSchema } from './resources.ts';
+
+const watchlistInputSchema = z.strictObject({
+  name: lineSchema(100),
+  /** Slugs, each once, in the order in which they are to be shown. */
+  markets: z
+    .array(slugSchema)
+    .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' })
+    .default([]),
+});
+
+export const watchlistSchema = z.strictObject({
+  id: idSchema('wl'),
+  name: z.string(),
+  markets: z.array(slugSchema),
+  createdAt: instantSchema,
+  updatedAt: instantSchema,
+  /** Counts changes; the ETag is this number. */
+  revision: z.int().min(1),
+});
+
+export type Watchlist = z.infer<typeof watchlistSchema>;
+
+const ID = 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const example: Watchlist = {
+  id: ID,
+  name: 'Metals',
+  markets: ['gold-usd', 'silver-usd'],
+  createdAt: '2026-11-20T12:00:00.000Z',
+  updatedAt: '2026-11-20T12:00:00.000Z',
+  revision: 1,
+};
+
+const tag = 'Watchlists';
+
+export const watchlistOperations = defineOperations({
+  listWatchlists: {
+    method: 'GET',
+    path: '/api/v1/watchlists',
+    tag,
+    summary: 'List your watchlists, newest first',
+    scopes: ['watchlists:read'],
+    query: z.strictObject(pageQuery),
+    success: { status: 200, description: 'A page of watchlists', body: pageSchema(watchlistSchema) },
+    problems: ['invalid-cursor'],
+    example: { response: { data: [example], page: { nextCursor: null } } },
+  },
+  createWatchlist: {
+    method: 'POST',
+    path: '/api/v1/watchlists',
+    tag,
+    summary: 'Create a watchlist',
+    scopes: ['watchlists:write'],
+    body: watchlistInputSchema,
+    features: ['watchlists', 'watchlist-items'],
+    success: { status: 201, description: 'Created', body: watchlistSchema, headers: ['ETag', 'Location'] },
+    problems: ['quota-exceeded'],
+    example: { body: { name: 'Metals', markets: ['gold-usd', 'silver-usd'] }, response: example },
+  },
+  getWatchlist: {
+    method: 'GET',
+    path: '/api/v1/watchlists/{id}',
+    tag,
+    summary: 'Read one of your watchlists',
+    scopes: ['watchlists:read'],
+    params: idParams('wl'),
+    success: { status: 200, description: 'The watchlist', body: watchlistSchema, headers: ['ETag'] },
+    problems: ['not-found'],
+    example: { params: { id: ID }, response: example },
+  },
+  replaceWatchlist: {
+    method: 'PUT',
+    path: '/api/v1/watchlists/{id}',
+    tag,
+    summary: 'Replace the name and the markets of a watchlist',
+    scopes: ['watchlists:write'],
+    params: idParams('wl'),
+    body: watchlistInputSchema,
+    precondition: 'if-match',
+    features: ['watchlist-items'],
+    success: { status: 200, description: 'Replaced', body: watchlistSchema, headers: ['ETag'] },
+    problems: ['not-found', 'quota-exceeded'],
+    example: {
+      params: { id: ID },
+      body: { name: 'Gold', markets: ['gold-usd'] },
+      response: { ...example, name: 'Gold', markets: ['gold-usd'], revision: 2 },
+    },
+  },
+  deleteWatchlist: {
+    method: 'DELETE',
+    path: '/api/v1/watchlists/{id}',
+    tag,
+    summary: 'Delete a watchlist',
+    scopes: ['watchlists:write'],
+    params: idParams('wl'),
+    precondition: 'if-match',
+    success: { status: 204, description: 'Deleted', body: null },
+    problems: ['not-found'],
+    example: { params: { id: ID } },
+  },
+  addWatchlistMarket: {
+    method: 'PUT',
+    path: '/api/v1/watchlists/{id}/markets/{slug}',
+    tag,
+    summary: 'Put a market at the end of a watchlist, unless it is on it',
+    description: 'Needs no `If-Match`: it means the same whatever else has changed. Sent with one, it is held to it.',
+    scopes: ['watchlists:write'],
+    params: idParams('wl').extend({ slug: slugSchema }),
+    precondition: 'if-match-if-sent',
+    features: ['watchlist-items'],
+    success: { status: 200, description: 'The watchlist, with the market', body: watchlistSchema, headers: ['ETag'] },
+    problems: ['not-found', 'validation-failed', 'quota-exceeded'],
+    example: { params: { id: ID, slug: 'silver-usd' }, response: { ...example, revision: 2 } },
+  },
+  removeWatchlistMarket: {
+    method: 'DELETE',
+    path: '/api/v1/watchlists/{id}/markets/{slug}',
+    tag,
+    summary: 'Take a market off a watchlist, if it is on it',
+    description: 'Needs no `If-Match`: it means the same whatever else has changed. Sent with one, it is held to it.',
+    scopes: ['watchlists:write'],
+    params: idParams('wl').extend({ slug: slugSchema }),
+    precondition: 'if-match-if-sent',
+    success: {
+      status: 200,
+      description: 'The watchlist, without the market',
+      body: watchlistSchema,
+      headers: ['ETag'],
+    },
+    problems: ['not-found'],
+    example: {
+      params: { id: ID, slug: 'silver-usd' },
+      response: { ...example, markets: ['gold-usd'], revision: 2 },
+    },
+  },
+});

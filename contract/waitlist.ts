@@ -1,0 +1,58 @@
+/** `GET /api/v1/waitlist`: how to ask for an API key. The one public body with an e-mail address in it. */
+import * as z from 'zod';
+
+/** Plain addresses only, which need no escape in a `mailto:` URL (RFC 6068, section 2). */
+export const waitlistEmailSchema = z
+  .string()
+  .max(254)
+  .regex(/^[\w.+-]+@[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}$/i, { error: 'must be an address such as keys@example.com' });
+
+const sentence = z.string().min(1);
+
+export const waitlistSchema = z.strictObject({
+  /** Where requests go. */
+  email: waitlistEmailSchema,
+  /** The same, as a link. */
+  mailto: z.url({ protocol: /^mailto$/ }),
+  /** What a request must state. */
+  statements: z.array(
+    z.strictObject({
+      name: z.enum(['contact', 'use-case', 'requests-per-day', 'consent']),
+      description: sentence,
+    }),
+  ),
+  /** What happens then, in order. */
+  nextSteps: z.array(sentence),
+  /** What a key changes, and what it does not. */
+  terms: z.array(sentence),
+});
+
+export type Waitlist = z.infer<typeof waitlistSchema>;
+
+/** The document for one deployment. Throws a `ZodError` for an address that {@link waitlistEmailSchema} refuses. */
+export function waitlistBody({ email }: { readonly email: string }): Waitlist {
+  return {
+    email: waitlistEmailSchema.parse(email),
+    mailto: `mailto:${email}`,
+    statements: [
+      { name: 'contact', description: 'Who asks, and an address at which we can answer.' },
+      { name: 'use-case', description: 'What you want to do with the API.' },
+      { name: 'requests-per-day', description: 'How many requests a day you expect to make, as a number.' },
+      {
+        name: 'consent',
+        description:
+          'That we may keep what you have stated for the decision and for as long as you hold a key. Ask for its erasure at any time.',
+      },
+    ],
+    nextSteps: [
+      'An operator records the request and approves or rejects it.',
+      'The answer comes to the contact that you have stated.',
+      'Once approved, an operator issues an API key with the scopes that the use case needs. Its secret is shown once.',
+    ],
+    terms: [
+      'Reading needs no key: everything that is published is public.',
+      'A key buys no influence over ranking: markets are listed by slug, and nothing that is paid for changes what is published.',
+      'A key gives no access to personal data.',
+    ],
+  };
+}

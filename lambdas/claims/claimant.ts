@@ -1,0 +1,41 @@
+/** The handlers of what a claim's owner does with it: adds evidence, withdraws it. */
+import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import { refusedPrecondition } from '../pipeline/preconditions.ts';
+import { changedClaim, claimOf, claimTarget, isOwn, readClaim } from './claim-record.ts';
+import { nextState } from './transitions.ts';
+
+export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
+  read: readClaim,
+  decide(request, item) {
+    const claim = ownClaim(request, item);
+    if ('problem' in claim) return claim;
+    const state = nextState(claimOf(claim).state, 'add-evidence');
+    if (typeof state !== 'string') return state;
+    const { evidence } = claimOf(claim);
+    if (evidence.length >= CLAIM_EVIDENCE_MAX) {
+      return refuse('conflict', `A claim holds at most ${CLAIM_EVIDENCE_MAX} pieces of evidence.`);
+    }
+    const added = [...evidence, { ...request.body, addedAt: request.now }];
+    const target = claimTarget(request.params.id);
+    return { kind: 'commit', target, ...changedClaim(claim, { state, evidence: added }, request.now) };
+  },
+});
+
+export const withdrawClaim = writeHandler<'withdrawClaim'>()({
+  read: readClaim,
+  decide(request, item) {
+    const claim = ownClaim(request, item);
+    if ('problem' in claim) return claim;
+    const state = nextState(claimOf(claim).state, 'withdraw');
+    if (typeof state !== 'string') return state;
+    return { kind: 'commit', target: claimTarget(request.params.id), ...changedClaim(claim, { state }, request.now) };
+  },
+});
+
+/** Another one's claim is not there, for whoever would change it, whatever else the credential may do. */
+function ownClaim(request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>, item: Item | null): Item | Refused {
+  const claim = item !== null && isOwn(request, item) ? item : null;
+  return refusedPrecondition(request.ifMatch, claim) ?? (claim as Item);
+}

@@ -1,0 +1,63 @@
+/** Which handler does what: every operation of the table has one, or this does not compile. */
+import type { ReadOperationId, WriteOperationId } from '../contract/operations.ts';
+import * as apiKeys from './api-keys/api-keys.ts';
+import * as audit from './audit/audit-records.ts';
+import * as claimant from './claims/claimant.ts';
+import * as claims from './claims/claims.ts';
+import * as reviewer from './claims/reviewer.ts';
+import * as entitlements from './entitlements/entitlements.ts';
+import * as erasures from './erasure/erasures.ts';
+import * as batches from './ingest/batches.ts';
+import * as me from './me/me.ts';
+import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
+import * as publications from './publications/publications.ts';
+import * as sourceVerifications from './source-verifications/source-verifications.ts';
+import * as waitlist from './waitlist/waitlist-requests.ts';
+import * as watchlists from './watchlists/watchlists.ts';
+
+type Handlers = {
+  readonly reads: { readonly [Id in ReadOperationId]: ReadHandler<Id> };
+  readonly writes: { readonly [Id in WriteOperationId]: WriteHandler<Id, unknown> };
+};
+
+export const handlers: Handlers = {
+  reads: {
+    listWatchlists: watchlists.listWatchlists,
+    getWatchlist: watchlists.getWatchlist,
+    listClaims: claims.listClaims,
+    getClaim: claims.getClaim,
+    listSourceVerifications: sourceVerifications.listSourceVerifications,
+    getSourceVerification: sourceVerifications.getSourceVerification,
+    getIngestBatch: batches.getIngestBatch,
+    getPublication: publications.getPublication,
+    getEntitlements: entitlements.getEntitlements,
+    listWaitlistRequests: waitlist.listWaitlistRequests,
+    listApiKeys: apiKeys.listApiKeys,
+    getErasure: erasures.getErasure,
+    listAuditRecords: audit.listAuditRecords,
+    getMe: me.getMe,
+  },
+  writes: {
+    createWatchlist: watchlists.createWatchlist,
+    replaceWatchlist: watchlists.replaceWatchlist,
+    deleteWatchlist: watchlists.deleteWatchlist,
+    addWatchlistMarket: watchlists.addWatchlistMarket,
+    removeWatchlistMarket: watchlists.removeWatchlistMarket,
+    createClaim: claims.createClaim,
+    addClaimEvidence: claimant.addClaimEvidence,
+    withdrawClaim: claimant.withdrawClaim,
+    reviewClaim: reviewer.reviewClaim,
+    decideClaim: reviewer.decideClaim,
+    createSourceVerification: sourceVerifications.createSourceVerification,
+    createIngestBatch: batches.createIngestBatch,
+    createPublication: publications.createPublication,
+    putEntitlement: entitlements.putEntitlement,
+    deleteEntitlement: entitlements.deleteEntitlement,
+    createWaitlistRequest: waitlist.createWaitlistRequest,
+    decideWaitlistRequest: waitlist.decideWaitlistRequest,
+    createApiKey: apiKeys.createApiKey,
+    rotateApiKey: apiKeys.rotateApiKey,
+    revokeApiKey: apiKeys.revokeApiKey,
+    createErasure: erasures.createErasure,
+  },
+};

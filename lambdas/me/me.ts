@@ -1,0 +1,9 @@
+/** The handler of what a credential is. */
+import type { ReadHandler } from '../pipeline/handler.ts';
+
+export const getMe: ReadHandler<'getMe'> = {
+  async answer({ principal }) {
+    const { actor, subject, kind, scopes, expiresAt } = principal;
+    return { body: { actor, subject, kind, scopes: [...scopes].sort(), expiresAt } };
+  },
+};

@@ -1,0 +1,286 @@
+/**
+ * The unit of work: the only place in which the write API changes the ledger. One transaction holds
+ *
+ *   1. the idempotency record of actor and key, if absent or expired;
+ *   2. the audit records;
+ *   3. the mutation with its conditions, and the dirty marks of what it changes in public;
+ *   4. the quota counters, within the limits, and a check that the limits are still those.
+ *
+ * So there is no state in between: a request has happened, with its stored answer, or it has left no trace. A second copy
+ * is refused by (1), whose item is the answer. When an answer of the ledger is lost, the same attempt is made again and
+ * recognises itself (see the port).
+ */
+import { setTimeout } from 'node:timers/promises';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { FEATURES, type Feature } from '../../contract/features.ts';
+import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
+import {
+  type AuditValue,
+  auditActorPartition,
+  auditTargetPartition,
+  entitlementsKey,
+  type IdempotencyValue,
+  idempotencyKey,
+  usageKey,
+} from '../../storage/account-records.ts';
+import {
+  type Change,
+  type Item,
+  type ItemKey,
+  type Ledger,
+  type Refusal,
+  StorageUnavailable,
+  type TransactResult,
+} from '../../storage/ledger.ts';
+import { knownEntitlements } from '../credentials/account-cache.ts';
+import { etagOf } from '../http/headers.ts';
+import { type Commit, Found, type OperationRequest, type Refused, refuse, type WriteHandler } from './handler.ts';
+import type { RequestFactory } from './request.ts';
+import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
+
+export const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
+
+/** How often a write is decided anew when others change what it rests on. */
+const MAX_DECISIONS = 8;
+
+/** How often one attempt is made when storage does not answer, and how long to wait before the second one. */
+const MAX_ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 40;
+
+export interface CommitDependencies {
+  readonly ledger: Ledger;
+  readonly secrets: Secrets;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Unique per call, also across processes. */
+  readonly newAttemptId: () => string;
+  /** Waits before an attempt is made again. Default: a timer. */
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+  /** Told what a subject's entitlements have turned out to be. */
+  readonly learn: (subject: string, item: Item | null) => void;
+}
+
+/** What identifies a write: who, under which key, what. */
+export interface WriteIdentity {
+  readonly idempotencyKey: string;
+  readonly fingerprint: string;
+  readonly requestId: string;
+}
+
+declare const COMMITTED: unique symbol;
+
+/** The answer of a write that is in the ledger, by this request or by an earlier copy. Only this file can make one. */
+export interface Committed {
+  readonly [COMMITTED]: true;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Canonical JSON; empty for 204. */
+  readonly body: string;
+  readonly replayed: boolean;
+}
+
+/**
+ * Decides and commits. Costs one transaction, beside what the handler reads.
+ *
+ * @throws StorageUnavailable when the outcome is not known: the client must send the request again, with the same key.
+ */
+export async function commitWrite<Id extends WriteOperationId>(
+  dependencies: CommitDependencies,
+  makeRequest: RequestFactory<Id>,
+  handler: WriteHandler<Id, unknown>,
+  identity: WriteIdentity,
+): Promise<Committed | Refused> {
+  const { ledger } = dependencies;
+  let request = makeRequest();
+  const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
+  let found = new Found();
+  const learnt = (entitlements: Item | null) => {
+    dependencies.learn(request.principal.subject, entitlements);
+    return makeRequest(knownEntitlements(entitlements));
+  };
+  for (let decisions = 0; decisions < MAX_DECISIONS; decisions++) {
+    const decision = handler.decide(request, await handler.read?.(request, ledger), found);
+    if (decision.kind === 'refused') {
+      // What is stored may refuse just because this very request has changed it. Read after that, never before.
+      const [earlier = null, granted = null] = await ledger.getMany([idempotency, entitlementsOf(request)]);
+      const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
+      if (answer !== null) return answer;
+      // Or what is believed of its subject refuses, which no transaction has checked.
+      if ((granted?.revision ?? null) === request.principal.entitlements.revision) return decision;
+      request = learnt(granted);
+      continue;
+    }
+    const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
+    const result = await transactSurely(dependencies, unit.changes);
+    if (result.committed) return unit.answer;
+
+    const refused = result.refusals.map((refusal) => [keyAt(unit.changes, refusal), refusal.found] as const);
+    found = new Found(refused);
+    const earlier = found.get(idempotency);
+    if (earlier) {
+      const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
+      if (answer !== null) return answer;
+    }
+    const entitlements = found.get(entitlementsOf(request));
+    if (entitlements !== undefined) {
+      request = learnt(entitlements);
+      continue;
+    }
+    const exceeded = exceededUse(request, decision, found);
+    if (exceeded !== null) return exceeded;
+  }
+  return refuse('contention', 'What this changes is being changed by others: retry with the same Idempotency-Key.', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+interface Unit {
+  readonly changes: readonly Change[];
+  readonly answer: Committed;
+}
+
+function makeUnit<Id extends WriteOperationId>(
+  { secrets, randomBytes }: CommitDependencies,
+  request: OperationRequest<Id>,
+  decision: Commit<Id>,
+  found: Found,
+  idempotency: ItemKey,
+  { fingerprint, requestId }: WriteIdentity,
+): Unit {
+  const { actor } = request.principal;
+  const { success } = operationOf(request.operation);
+  const { body, revision, location } = decision.response;
+  const text = success.body === null ? '' : canonicalJson(body as Json);
+  const headers = {
+    ...(revision === undefined ? {} : { etag: etagOf(revision) }),
+    ...(location === undefined ? {} : { location }),
+  };
+  const stored: IdempotencyValue = {
+    fingerprint,
+    status: success.status,
+    headers,
+    sealedBody: secrets.seal(text, sealContext(idempotency), randomBytes(SEAL_IV_BYTES)),
+  };
+  const id = request.newId('aud');
+  const { target } = decision;
+  const audit: AuditValue = { id, at: request.now, actor, action: request.operation, target, requestId, fingerprint };
+  const auditOf = (partition: string): Change => {
+    return { kind: 'put', key: { partition, sort: id }, revision: 0, value: audit, if: { kind: 'absent' } };
+  };
+  const changes: Change[] = [
+    {
+      kind: 'put',
+      key: idempotency,
+      revision: 0,
+      value: stored,
+      expiresAtMs: request.nowMs + IDEMPOTENCY_LIFETIME_MS,
+      if: { kind: 'absent-or-expired', atMs: request.nowMs },
+    },
+    auditOf(auditActorPartition(actor)),
+    auditOf(auditTargetPartition(target)),
+    ...decision.changes,
+    ...quotaChanges(request, decision, found),
+  ];
+  const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
+  return { changes, answer: answer as Committed };
+}
+
+/** The counters, and the check that the limits by which they are bounded are the subject's. */
+function quotaChanges<Id extends WriteOperationId>(
+  request: OperationRequest<Id>,
+  decision: Commit<Id>,
+  found: Found,
+): Change[] {
+  const { features = [] } = operationOf(request.operation);
+  const { entitlements } = request.principal;
+  const counters = (decision.uses ?? []).flatMap(({ feature, amount }): Change[] => {
+    const key = counterKey(request, feature);
+    // A counter that refuses to go below zero has lost count; that must not keep anybody from giving back.
+    if (amount < 0 && found.get(key) !== undefined) return [];
+    const atMost = amount < 0 ? Number.MAX_SAFE_INTEGER : request.limitOf(feature);
+    return [{ kind: 'count', key, by: amount, atLeast: 0, atMost, ...counterExpiry(request, feature) }];
+  });
+  if (features.length === 0) return counters;
+  const { revision } = entitlements;
+  const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
+  return [...counters, { kind: 'check', key: entitlementsOf(request), if: condition }];
+}
+
+function entitlementsOf({ principal }: OperationRequest<WriteOperationId>): ItemKey {
+  return entitlementsKey(principal.subject);
+}
+
+/** A day's counter is of no use the day after. */
+function counterExpiry({ nowMs }: OperationRequest, feature: Feature): { expiresAtMs?: number } {
+  return FEATURES[feature].kind === 'rate' ? { expiresAtMs: nowMs + 48 * 60 * 60 * 1000 } : {};
+}
+
+function counterKey({ principal, now }: OperationRequest, feature: Feature): ItemKey {
+  return usageKey(principal.subject, feature, FEATURES[feature].kind === 'rate' ? now.slice(0, 10) : null);
+}
+
+function exceededUse<Id extends WriteOperationId>(
+  request: OperationRequest<Id>,
+  decision: Commit<Id>,
+  found: Found,
+): Refused | null {
+  for (const { feature, amount } of decision.uses ?? []) {
+    const counter = found.get(counterKey(request, feature));
+    if (counter === undefined || amount < 0) continue;
+    const limit = request.limitOf(feature);
+    const used = Number(counter?.value ?? 0);
+    const { kind, description } = FEATURES[feature];
+    const state = `${description}: ${used} of ${limit} used, and this needs ${amount}.`;
+    if (kind !== 'rate') return refuse('quota-exceeded', `${state} Give some back, or ask for a higher limit.`);
+    const midnightMs = Date.parse(`${request.now.slice(0, 10)}T00:00:00Z`) + 24 * 60 * 60 * 1000;
+    const seconds = Math.ceil((midnightMs - request.nowMs) / 1000);
+    return refuse('daily-quota-exceeded', `${state} The count starts anew at 00:00 UTC.`, {
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+  return null;
+}
+
+/** The stored answer of an earlier copy; a refusal when the key was used for something else; null when there is none. */
+function replay(
+  { secrets }: CommitDependencies,
+  item: Item | null,
+  key: ItemKey,
+  identity: WriteIdentity,
+  nowMs: number,
+): Committed | Refused | null {
+  if (item === null || (item.expiresAtMs !== null && item.expiresAtMs < nowMs)) return null;
+  const { fingerprint, status, headers, sealedBody } = item.value as IdempotencyValue;
+  if (fingerprint !== identity.fingerprint) {
+    return refuse(
+      'idempotency-key-reused',
+      'This Idempotency-Key has been used for another request within 72 hours: use a new key for a new request.',
+    );
+  }
+  const body = secrets.open(sealedBody, sealContext(key));
+  const answer = { status, headers, body, replayed: true } as Omit<Committed, typeof COMMITTED>;
+  return answer as Committed;
+}
+
+function sealContext({ partition, sort }: ItemKey): string {
+  return `${partition}\n${sort}`;
+}
+
+/** Makes the same attempt again when its answer is lost. */
+async function transactSurely(
+  { ledger, newAttemptId, pause = setTimeout }: CommitDependencies,
+  changes: readonly Change[],
+): Promise<TransactResult> {
+  const attemptId = newAttemptId();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ledger.transact(changes, { attemptId });
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || attempt === MAX_ATTEMPTS) throw error;
+      await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    }
+  }
+}
+
+function keyAt(changes: readonly Change[], { index }: Refusal): ItemKey {
+  return (changes[index] as Change).key;
+}

@@ -1,0 +1,210 @@
+/**
+ * One request of the write API, from top to bottom: route, authenticate, limit, authorise, validate, then read or commit.
+ * API Gateway's Lambda and the embedded server call the same function with the same events.
+ *
+ * Until the commit nothing has happened, whatever refuses; what is committed is answered, now or at the next copy.
+ */
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { matchesIfNoneMatch } from '../../contract/etags.ts';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import {
+  type OperationId,
+  operationOf,
+  type ReadOperationId,
+  type WriteOperationId,
+} from '../../contract/operations.ts';
+import { type Problem, problem } from '../../contract/problems.ts';
+import { StorageUnavailable } from '../../storage/ledger.ts';
+import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
+import { IssuerUnavailable } from '../credentials/jwt.ts';
+import type { Authenticator, Principal } from '../credentials/principal.ts';
+import { handlers } from '../handlers.ts';
+import { preflightResult, problemResult, textResult } from '../http/answer.ts';
+import type { Cursors } from '../http/cursor.ts';
+import type { HttpEvent, HttpResult } from '../http/event.ts';
+import { readIdempotencyKey } from '../http/headers.ts';
+import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
+import { redact } from '../http/redact.ts';
+import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
+import { entityTag } from './entity-tag.ts';
+import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
+import { type RequestFactory, requestFactory } from './request.ts';
+import { route } from './route.ts';
+import { validate } from './validate.ts';
+
+/** What is told of a request: never a credential, never what it holds. */
+export interface RequestLog {
+  readonly requestId: string;
+  readonly operation: OperationId | null;
+  readonly status: number;
+  /** The problem's code; null when there is none. */
+  readonly code: string | null;
+  readonly actor: string | null;
+  /** What only an operator should know, redacted; null when all is well. */
+  readonly fault: string | null;
+}
+
+export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn'> {
+  /** Of this deployment's API keys. */
+  readonly environment: ApiKeyEnvironment;
+  readonly authenticator: Authenticator;
+  readonly rateLimiter: RateLimiter;
+  readonly cursors: Cursors;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  readonly log: (entry: RequestLog) => void;
+}
+
+/** An answer, and whether it changed anything: then publisher and worker have something to look for. */
+export interface Handled {
+  readonly result: HttpResult;
+  readonly committed: boolean;
+}
+
+/** Never rejects: what goes wrong on our side is a 5xx, and a line in the log. */
+export function createWriteApi(dependencies: WriteApiDependencies): (event: HttpEvent) => Promise<Handled> {
+  return async (event) => {
+    const { requestId } = event.requestContext;
+    const trace: Trace = { operation: null, actor: null, rateFields: {} };
+    try {
+      const { result, committed } = await answer(dependencies, event, trace);
+      return close(result, committed, null, null);
+    } catch (error) {
+      const { problem, headers, fault } = refusalOf(error);
+      const document = { ...problem, instance: `/requests/${requestId}` };
+      return close(problemResult(document, headers), false, problem.code, fault);
+    }
+
+    function close(result: HttpResult, committed: boolean, code: string | null, fault: string | null): Handled {
+      const { operation, actor, rateFields } = trace;
+      dependencies.log({ requestId, operation, status: result.statusCode, code, actor, fault });
+      return { result: { ...result, headers: { ...result.headers, ...rateFields } }, committed };
+    }
+  };
+}
+
+/** What is known of a request so far, for its log line and its answer's fields. */
+interface Trace {
+  operation: OperationId | null;
+  actor: string | null;
+  rateFields: Readonly<Record<string, string>>;
+}
+
+async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trace: Trace): Promise<Handled> {
+  const { http } = event.requestContext;
+  // Answered alike (RFC 9110, section 9.3.2); the server in front of this leaves the body out.
+  const method = http.method === 'HEAD' ? 'GET' : http.method;
+  const { rawPath, headers } = event;
+
+  const routed = route(method, rawPath);
+  if (routed.kind === 'unknown') throw new RefusedRequest(problem('not-found', 'No such resource.'));
+  if (routed.kind === 'other-method') {
+    if (method === 'OPTIONS') return read(preflightResult(routed.allow));
+    const allow = routed.allow.join(', ');
+    throw new RefusedRequest(problem('method-not-allowed', `This resource takes ${allow}.`), { allow });
+  }
+  const { operation, params } = routed;
+  trace.operation = operation;
+  const definition = operationOf(operation);
+
+  const principal = await authenticate(dependencies, headers.authorization);
+  trace.actor = principal.actor;
+  trace.rateFields = takeFromRate(dependencies, principal);
+  authorise(definition, principal);
+  const validated = validate(event, definition, params);
+  const requestOf = requestFactory(
+    { operation, principal, ...validated },
+    {
+      nowMs: dependencies.nowMs(),
+      randomBytes: dependencies.randomBytes,
+      environment: dependencies.environment,
+    },
+  );
+
+  if (method === 'GET') return read(await answerRead(dependencies, requestOf(), headers['if-none-match']));
+
+  const key = readIdempotencyKey(headers);
+  if ('problem' in key) throw new RefusedRequest(key.problem);
+  const committed = await commitWrite(
+    { ...dependencies, learn: dependencies.authenticator.learn },
+    requestOf as RequestFactory<WriteOperationId>,
+    handlers.writes[operation as WriteOperationId] as WriteHandler<WriteOperationId, unknown>,
+    {
+      idempotencyKey: key.key,
+      fingerprint: fingerprintOf(dependencies, event, validated.raw?.bytes),
+      requestId: event.requestContext.requestId,
+    },
+  );
+  if ('problem' in committed) throw new RefusedRequest(committed.problem, committed.headers);
+  return written(committed);
+}
+
+async function authenticate({ authenticator }: WriteApiDependencies, authorization?: string): Promise<Principal> {
+  const result = await authenticator.authenticate(authorization);
+  if ('principal' in result) return result.principal;
+  const { code, detail, challenge } = result.refused;
+  throw new RefusedRequest(problem(code, detail), { 'www-authenticate': challenge });
+}
+
+/** Gives the fields that tell the client where it stands. */
+function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principal): Readonly<Record<string, string>> {
+  const rate = rateLimiter.take(actor);
+  const fields = rateLimitFields(rate);
+  if (rate.allowed) return fields;
+  const detail = `Too many requests with this credential: wait ${rate.retryAfterSeconds} s.`;
+  throw new RefusedRequest(problem('rate-limited', detail), fields);
+}
+
+function authorise({ scopes }: OperationDefinition, principal: Principal): void {
+  if (scopes === null || scopes.length === 0 || scopes.some((scope) => principal.scopes.has(scope))) return;
+  const { problem, headers } = refuseScopes(scopes, `This needs a credential with the scope ${scopes.join(' or ')}.`);
+  throw new RefusedRequest(problem, headers);
+}
+
+async function answerRead(
+  { ledger, cursors }: WriteApiDependencies,
+  request: OperationRequest,
+  ifNoneMatch: string | undefined,
+): Promise<HttpResult> {
+  const handler = handlers.reads[request.operation as ReadOperationId] as ReadHandler<ReadOperationId>;
+  const answer = await handler.answer(request as OperationRequest<ReadOperationId>, { reader: ledger, cursors });
+  if ('problem' in answer) throw new RefusedRequest(answer.problem, answer.headers);
+  const body = canonicalJson(answer.body as Json);
+  const etag = entityTag(answer.revision, body);
+  const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, etag);
+  return isCurrent ? textResult(304, '', { etag }) : textResult(200, body, { etag });
+}
+
+function read(result: HttpResult): Handled {
+  return { result, committed: false };
+}
+
+function written({ status, headers, body, replayed }: Committed): Handled {
+  const all = { ...headers, ...(replayed ? { 'idempotency-replayed': 'true' } : {}) };
+  return { result: textResult(status, body, all), committed: true };
+}
+
+/** What makes two requests the same: what is asked for, under which conditions, with which bytes. */
+function fingerprintOf({ secrets }: WriteApiDependencies, event: HttpEvent, body?: Uint8Array): string {
+  const { headers, rawPath, rawQueryString, requestContext } = event;
+  const conditions = [headers['if-match'], headers['if-none-match'], headers['content-type']];
+  const texts = [requestContext.http.method, rawPath, rawQueryString, ...conditions.map((text) => text ?? '')];
+  return secrets.fingerprint([...texts, body ?? '']);
+}
+
+interface Failure {
+  readonly problem: Problem;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fault: string | null;
+}
+
+function refusalOf(error: unknown): Failure {
+  if (error instanceof RefusedRequest) return { problem: error.problem, headers: error.headers, fault: null };
+  const fault = redact(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (error instanceof StorageUnavailable || error instanceof IssuerUnavailable) {
+    const detail =
+      'Not available at the moment. Whether a write has happened is not known: send it again with the same Idempotency-Key.';
+    return { problem: problem('service-unavailable', detail), headers: { 'retry-after': '1' }, fault };
+  }
+  return { problem: problem('internal-error', 'Something is wrong on our side: retry later.'), headers: {}, fault };
+}

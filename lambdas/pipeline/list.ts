@@ -1,0 +1,50 @@
+/** Pages of a listing, newest first, with cursors that only the same credential can use for the same listing. */
+
+import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
+import type { ReadOperationId } from '../../contract/operations.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { OperationRequest, ReadTools, Refused } from './handler.ts';
+import { refuse } from './handler.ts';
+
+/** A walk that pauses for longer starts again. */
+const CURSOR_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+export interface Listing<Value> {
+  readonly partition: string;
+  /** What the listing was asked to show: a cursor of another filter is refused. */
+  readonly filter?: Readonly<Record<string, string>>;
+  /** Gives the values of a page's items, in order; may leave some out. */
+  readonly valuesOf: (items: readonly Item[]) => Promise<readonly Value[]> | readonly Value[];
+}
+
+export interface ListedPage<Value> {
+  readonly body: { data: Value[]; page: { nextCursor: string | null } };
+}
+
+/** Lists a partition from its end, page by page. Refuses a cursor that was not made for this. */
+export async function listPage<Value>(
+  request: OperationRequest<ReadOperationId>,
+  { reader, cursors }: ReadTools,
+  { partition, filter = {}, valuesOf }: Listing<Value>,
+): Promise<ListedPage<Value> | Refused> {
+  const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
+  const binding = { actor: request.principal.actor, operation: request.operation, filter };
+  const opened = cursor === undefined ? null : cursors.open(cursor, { ...binding, nowMs: request.nowMs });
+  if (opened === 'expired') {
+    return refuse('not-found', 'This cursor has expired: start again from the first page, without a cursor.');
+  }
+  if (typeof opened === 'string') {
+    return refuse(
+      'invalid-cursor',
+      'Pass "cursor" exactly as "nextCursor" of the page before gives it, with the same credential and filter.',
+    );
+  }
+  const page = await reader.query(partition, {
+    descending: true,
+    limit: LISTING_PAGE_SIZE,
+    ...(opened === null ? {} : { after: opened.after }),
+  });
+  const expiresAtMs = request.nowMs + CURSOR_LIFETIME_MS;
+  const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });
+  return { body: { data: [...(await valuesOf(page.items))], page: { nextCursor } } };
+}

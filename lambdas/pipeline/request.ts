@@ -1,0 +1,55 @@
+/** Makes the request that handlers see. */
+import { ulid } from 'ulid';
+import { FEATURES, type Feature } from '../../contract/features.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { EntitlementsValue } from '../../storage/account-records.ts';
+import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
+import type { Entitlements, Principal } from '../credentials/principal.ts';
+import type { OperationRequest } from './handler.ts';
+
+/** Makes the request anew with what has been learnt about its subject's entitlements. */
+export type RequestFactory<Id extends OperationId> = (entitlements?: Entitlements) => OperationRequest<Id>;
+
+export type RequestParts<Id extends OperationId> = Pick<
+  OperationRequest<Id>,
+  'operation' | 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'
+> & { readonly principal: Principal };
+
+export interface RequestContext {
+  readonly nowMs: number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly environment: ApiKeyEnvironment;
+}
+
+export function requestFactory<Id extends OperationId>(
+  parts: RequestParts<Id>,
+  { nowMs, randomBytes, environment }: RequestContext,
+): RequestFactory<Id> {
+  return (entitlements = parts.principal.entitlements) => ({
+    ...parts,
+    principal: { ...parts.principal, entitlements },
+    nowMs,
+    now: new Date(nowMs).toISOString(),
+    newId: (prefix) => `${prefix}_${newUlid(nowMs, randomBytes)}`,
+    randomBytes,
+    environment,
+    limitOf: (feature) => limitOf(entitlements.features, feature, nowMs),
+  });
+}
+
+/** The limit of a feature: of the grant while it lasts, else the default. */
+export function limitOf(features: EntitlementsValue['features'], feature: Feature, nowMs: number): number {
+  const grant = features[feature];
+  const lasts = grant !== undefined && (grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs);
+  return lasts ? grant.limit : FEATURES[feature].defaultLimit;
+}
+
+const ULID_RANDOM_CHARACTERS = 16;
+
+/** A ULID: 48 bits of time and 80 of chance, in order of time. */
+export function newUlid(nowMs: number, randomBytes: (count: number) => Uint8Array): string {
+  const bytes = randomBytes(ULID_RANDOM_CHARACTERS);
+  let next = 0;
+  // Five bits for each of its letters.
+  return ulid(nowMs, () => ((bytes[next++] as number) & 31) / 32);
+}

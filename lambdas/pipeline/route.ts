@@ -1,0 +1,68 @@
+/** From method and path to the operation that is meant. */
+import type { Method } from '../../contract/operations/operation.ts';
+import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
+
+/** An operation of the write API. */
+interface Route {
+  readonly operation: OperationId;
+  readonly method: Method;
+  /** `null` for a parameter. */
+  readonly segments: readonly (string | null)[];
+  readonly names: readonly string[];
+}
+
+export type Routed =
+  | { readonly kind: 'operation'; readonly operation: OperationId; readonly params: Readonly<Record<string, string>> }
+  /** The path is known, but not with this method. */
+  | { readonly kind: 'other-method'; readonly allow: readonly string[] }
+  | { readonly kind: 'unknown' };
+
+const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[])
+  .filter((operation) => operationOf(operation).scopes !== null)
+  .map((operation) => {
+    const { method, path } = operationOf(operation);
+    const parts = path.split('/');
+    const isParameter = (part: string) => part.startsWith('{');
+    return {
+      operation,
+      method,
+      segments: parts.map((part) => (isParameter(part) ? null : part)),
+      names: parts.filter(isParameter).map((part) => part.slice(1, -1)),
+    };
+  });
+
+/** The first part of every path of the write API, after `/api/v1/`. */
+const RESOURCES: ReadonlySet<string> = new Set(ROUTES.map(({ segments }) => segments[3] as string));
+
+/** Whether a path belongs to the write API; every other one is a public read. `path` is without its query. */
+export function isWriteApiPath(path: string): boolean {
+  if (!path.startsWith('/api/v1/')) return false;
+  const end = path.indexOf('/', 8);
+  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end));
+}
+
+/** Finds the operation. Segments are percent-decoded one by one; a malformed one fits no path. */
+export function route(method: string, path: string): Routed {
+  const parts = path.split('/');
+  const fitting = ROUTES.filter(
+    ({ segments }) =>
+      segments.length === parts.length &&
+      segments.every((segment, index) => segment === null || segment === parts[index]),
+  );
+  if (fitting.length === 0) return { kind: 'unknown' };
+  const found = fitting.find((candidate) => candidate.method === method);
+  if (found === undefined) return { kind: 'other-method', allow: [...fitting.map((each) => each.method), 'OPTIONS'] };
+  const values = parts.filter((_, index) => found.segments[index] === null).map(decode);
+  if (values.includes(null)) return { kind: 'unknown' };
+  // fromEntries defines its properties; names are ours.
+  const params = Object.fromEntries(found.names.map((name, index) => [name, values[index] as string]));
+  return { kind: 'operation', operation: found.operation, params };
+}
+
+function decode(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+/** What the deployment's secret is used for. Each use has a key of its own (HKDF, RFC 5869). */
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync } from 'node:crypto';
+
+export const MASTER_SECRET_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface Secrets {
+  /** The key from which cursors are signed. */
+  readonly cursorKey: Uint8Array;
+  /** Keyed, so that what somebody wrote cannot be confirmed by guessing from what the audit keeps of it. */
+  fingerprint(parts: readonly (string | Uint8Array)[]): string;
+  /**
+   * Encrypts (AES-256-GCM) the body of a stored answer, which may hold the secret of a new key. `context` is
+   * authenticated: a body opens only where it was stored.
+   */
+  seal(text: string, context: string, iv: Uint8Array): string;
+  /** @throws Error when it was sealed with another secret or context, or was altered. */
+  open(sealed: string, context: string): string;
+}
+
+export const SEAL_IV_BYTES = IV_BYTES;
+
+/** @throws RangeError for a secret that is not of {@link MASTER_SECRET_BYTES}. */
+export function createSecrets(master: Uint8Array): Secrets {
+  if (master.length !== MASTER_SECRET_BYTES) {
+    throw new RangeError(`the secret of a deployment has ${MASTER_SECRET_BYTES} bytes, not ${master.length}`);
+  }
+  const derive = (use: string) => new Uint8Array(hkdfSync('sha256', master, '', `tidemark/${use}`, 32));
+  const fingerprintKey = derive('fingerprint');
+  const sealKey = derive('seal');
+  return {
+    cursorKey: derive('cursor'),
+    fingerprint(parts) {
+      const mac = createHmac('sha256', fingerprintKey);
+      // Digested one by one, so that no two lists of parts are alike.
+      for (const part of parts) mac.update(hash('sha256', part, 'buffer'));
+      return mac.digest('hex');
+    },
+    seal(text, context, iv) {
+      const cipher = createCipheriv('aes-256-gcm', sealKey, iv).setAAD(Buffer.from(context));
+      const bytes = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return bytes.toString('base64');
+    },
+    open(sealed, context) {
+      const bytes = Buffer.from(sealed, 'base64');
+      const end = bytes.length - TAG_BYTES;
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, IV_BYTES));
+      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end));
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]).toString('utf8');
+    },
+  };
+}

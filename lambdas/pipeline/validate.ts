@@ -1,0 +1,113 @@
+/** Checks what a request says against the operation's row: every fault at once, each with a JSON Pointer. */
+import type * as z from 'zod';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
+import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+import { readBody, refuseBody } from '../http/body.ts';
+import type { HttpEvent } from '../http/event.ts';
+import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
+import { readQuery } from '../http/query.ts';
+import { parseJson } from '../http/strict-json.ts';
+import { type OperationRequest, RefusedRequest } from './handler.ts';
+
+/** The largest body of any operation, in bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+export type Validated = Pick<OperationRequest, 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'>;
+
+/**
+ * What the request holds, as the operation's schemas give it.
+ *
+ * @throws RefusedRequest with every fault of the first part that has any.
+ */
+export function validate(
+  event: HttpEvent,
+  operation: OperationDefinition,
+  pathParams: Readonly<Record<string, string>>,
+): Validated {
+  const params = checked(operation.params, pathParams);
+  // What cannot be an id is the id of nothing.
+  if ('errors' in params) throw refusal('not-found', 'No such resource.');
+  const query = readParameters(event, operation);
+  const preconditions = readPreconditions(event, operation);
+  return { params: params.value, query, ...preconditions, ...readRequestBody(event, operation) } as Validated;
+}
+
+function readParameters(event: HttpEvent, { query: schema }: OperationDefinition): unknown {
+  const read = orThrow(readQuery(event.rawQueryString));
+  const known = Object.keys(schema?.shape ?? {});
+  if (Object.keys(read.query).some((name) => !known.includes(name))) {
+    const allowed = known.length === 0 ? 'no query parameter' : `only ${known.join(', ')}`;
+    throw refusal('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
+  }
+  const result = checked(schema, read.query);
+  if ('errors' in result) throw refusal('invalid-request', 'The query does not fit its schema.', result.errors);
+  return result.value;
+}
+
+function readPreconditions(
+  { headers }: HttpEvent,
+  { method, precondition }: OperationDefinition,
+): Pick<Validated, 'ifMatch' | 'mustCreate'> {
+  // On a read, both ask about its answer.
+  if (method === 'GET') return { ifMatch: null, mustCreate: false };
+  const { ifMatch } = orThrow(readIfMatch(headers));
+  const { mustCreate } = orThrow(readIfNoneMatch(headers));
+  if (precondition === 'if-match' && ifMatch === null) {
+    throw refusal('precondition-required', 'Say which version you have seen: send its ETag as If-Match.');
+  }
+  if (precondition === 'if-match-or-none-match' && (ifMatch === null) !== mustCreate) {
+    throw refusal(
+      'precondition-required',
+      'Send the ETag that you have seen as If-Match to change, or If-None-Match: * to create; not both.',
+    );
+  }
+  return { ifMatch, mustCreate };
+}
+
+function readRequestBody(event: HttpEvent, operation: OperationDefinition): { body: unknown; raw: Validated['raw'] } {
+  const { body: schema, mediaTypes = ['application/json'] } = operation;
+  if (schema === undefined) {
+    const problem = refuseBody(event);
+    if (problem !== null) throw new RefusedRequest(problem);
+    return { body: undefined, raw: null };
+  }
+  const { body: raw } = orThrow(readBody(event, { maxBytes: MAX_BODY_BYTES, mediaTypes }));
+  // Lines of JSON have no schema as a whole: their operation reads them.
+  if (raw.mediaType !== 'application/json') return { body: undefined, raw };
+  const parsed = parseJson(raw.text);
+  if ('faults' in parsed) {
+    throw refusal('malformed-body', 'The body is not JSON that every reader reads alike (RFC 7493).', parsed.faults);
+  }
+  const result = checked(schema, parsed.value);
+  if ('errors' in result) throw refusal('validation-failed', 'The body does not fit its schema.', result.errors);
+  return { body: result.value, raw };
+}
+
+function orThrow<Value extends object>(read: Value | { readonly problem: Problem }): Value {
+  if ('problem' in read) throw new RefusedRequest(read.problem);
+  return read;
+}
+
+function refusal(code: ProblemCode, detail: string, errors?: readonly ProblemError[]): RefusedRequest {
+  return new RefusedRequest(problem(code, detail, errors && { errors }));
+}
+
+type Checked = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
+
+/** Faults are cut off here: whoever sends more has enough to do. */
+const MAX_ERRORS = 100;
+
+function checked(schema: z.ZodType | undefined, value: unknown): Checked {
+  if (schema === undefined) return { value: undefined };
+  const result = schema.safeParse(value);
+  if (result.success) return { value: result.data };
+  const errors = flattenIssues(result.error.issues)
+    .slice(0, MAX_ERRORS)
+    .map(({ path, code, message }) => ({
+      pointer: pointerOf(path),
+      code: code === 'unrecognized_keys' ? 'unknown-field' : 'invalid',
+      detail: message,
+    }));
+  return { errors };
+}

@@ -1,0 +1,19 @@
+/**
+ * Writes the OpenAPI document: `npm run build:openapi` makes docs/openapi.json, which is committed, and which a test makes
+ * again and compares.
+ */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { openApiDocument } from '../contract/openapi.ts';
+
+export const OPENAPI_FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url));
+
+/** The file's text: the document for one host, indented for people who read what has changed. */
+export function buildOpenApi(): string {
+  return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+}
+
+if (import.meta.main) {
+  await writeFile(OPENAPI_FILE, buildOpenApi());
+  console.log(`docs/openapi.json: ${Buffer.byteLength(buildOpenApi())} bytes`);
+}

@@ -1,0 +1,278 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { ALL_FEATURES } from '../../contract/features.ts';
+import { type ApiServers, openApiDocument } from '../../contract/openapi.ts';
+import { problemSchema } from '../../contract/openapi-problems.ts';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
+import { MAX_BODY_BYTES } from '../../lambdas/pipeline/validate.ts';
+import { buildOpenApi, OPENAPI_FILE } from '../../scripts/build-openapi.ts';
+import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { type Answer, type ApiWorldOptions, type Call, openApiWorld } from '../write-api/world.ts';
+
+const ROWS = Object.entries(OPERATIONS) as [string, OperationDefinition][];
+const WRITE_API = ROWS.filter(([, { scopes }]) => scopes !== null);
+const PUBLIC_READS = ROWS.filter(([, { scopes }]) => scopes === null);
+const HOSTS: ApiServers = { readServer: 'https://data.tidemark.test', writeServer: 'https://api.tidemark.test' };
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of any shape is looked into.
+const document = openApiDocument() as any;
+const operationOf = ([, { path, method }]: (typeof ROWS)[number]) => document.paths[path][method.toLowerCase()];
+
+describe('the document', () => {
+  it('is the one that is committed: npm run build:openapi', () => {
+    expect(readFileSync(OPENAPI_FILE, 'utf8')).toBe(buildOpenApi());
+  });
+
+  it('is the same each time, and JSON that canonical JSON can carry', () => {
+    expect(canonicalJson(openApiDocument() as Json)).toBe(canonicalJson(openApiDocument() as Json));
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it('has every operation of the table once, under the name that it has there', () => {
+    const ids = Object.values<object>(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(ids.sort()).toEqual(ROWS.map(([id]) => id).sort());
+  });
+
+  it.each(ROWS)('says who may use %s', (...row) => {
+    const { scopes } = row[1];
+    const { security } = operationOf(row);
+    if (scopes === null) {
+      expect(security).toEqual([]);
+      return;
+    }
+    expect(Object.keys(Object.assign({}, ...security)).sort()).toEqual(['apiKey', 'userToken']);
+    expect([...new Set(security.flatMap((choice: object) => Object.values(choice).flat()))]).toEqual(scopes);
+  });
+
+  it('names every scope and every feature', () => {
+    const { description } = document.components.securitySchemes.userToken;
+    expect(ALL_SCOPES.filter((scope) => !description.includes(`\`${scope}\``))).toEqual([]);
+    expect(Object.keys(document['x-tidemark-features'])).toEqual(ALL_FEATURES);
+  });
+
+  it.each(WRITE_API)('asks for the right header fields of %s', (...row) => {
+    const { method, precondition } = row[1];
+    const names: string[] = operationOf(row)
+      .parameters.map((each: { $ref?: string }) => each.$ref?.split('/').at(-1))
+      .filter((name: string | undefined) => name !== undefined)
+      .map((name: string) => document.components.parameters[name])
+      .map((parameter: { name: string; required?: true }) => `${parameter.name}${parameter.required ? '!' : ''}`);
+    const conditions = {
+      'if-match': ['If-Match!'],
+      'if-match-or-none-match': ['If-Match', 'If-None-Match'],
+      'if-match-if-sent': ['If-Match'],
+    };
+    const expected = method === 'GET' ? ['If-None-Match'] : ['Idempotency-Key!'];
+    expect(names).toEqual([...expected, ...(precondition === undefined ? [] : conditions[precondition])]);
+  });
+
+  it('has one server where there is one, and else the right one for each operation', () => {
+    expect(document.servers).toEqual([{ url: '/' }]);
+    // biome-ignore lint/suspicious/noExplicitAny: see above.
+    const { paths, servers } = openApiDocument(HOSTS) as any;
+    expect(servers).toEqual([{ url: HOSTS.readServer }, { url: HOSTS.writeServer }]);
+    for (const [, { path, method, scopes }] of ROWS) {
+      const url = scopes === null ? HOSTS.readServer : HOSTS.writeServer;
+      expect(paths[path][method.toLowerCase()].servers).toEqual([{ url }]);
+    }
+  });
+
+  it('admits no unknown member where the schema that it is made from admits none', () => {
+    const { Market, Watchlist, IngestBatch, Problem } = document.components.schemas;
+    for (const schema of [Market, Watchlist, IngestBatch, Problem]) expect(schema.additionalProperties).toBe(false);
+    // Defaults may be left out of a request, and are always in a response.
+    expect(IngestBatch.required).toEqual(['records']);
+  });
+});
+
+describe('the linter', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-openapi-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each<[string, ApiServers | undefined]>([
+    ['one host', undefined],
+    ['two hosts', HOSTS],
+  ])('has nothing to say of the document for %s', (_, servers) => {
+    const file = join(folder, 'openapi.json');
+    writeFileSync(file, JSON.stringify(openApiDocument(servers)));
+    const cli = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js');
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [cli, 'lint', file, '--extends=recommended', '--format=json'],
+      { cwd: folder, env: { ...process.env, ...OFFLINE }, encoding: 'utf8' },
+    );
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+    const { totals, problems } = JSON.parse(stdout);
+    expect(problems).toEqual([]);
+    expect(totals).toMatchObject({ errors: 0, warnings: 0 });
+  });
+
+  const OFFLINE = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_NOTIFICATIONS: 'true' };
+});
+
+describe('the example of', () => {
+  const held = (schema: z.ZodType | null | undefined, value: unknown) => schema?.parse(value);
+
+  it.each(ROWS)('%s fits its schemas', (_, { path, params, query, body, success, example }) => {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(Object.keys(example.params ?? {})).toEqual(names);
+    expect(Object.keys(params?.shape ?? {}).sort()).toEqual([...names].sort());
+    held(params, example.params ?? {});
+    held(query, example.query ?? {});
+    if (body === undefined) expect(example.body).toBeUndefined();
+    held(body, example.body);
+    if (success.body === null) expect(example.response).toBeUndefined();
+    // What is answered holds its defaults, and nothing else than it says.
+    else expect(held(success.body, example.response)).toEqual(example.response);
+  });
+});
+
+/** Codes that an operation answers a status with, by the document. */
+function documentedCodes(row: (typeof ROWS)[number], status: number): readonly string[] {
+  const response = operationOf(row).responses[status];
+  const resolved = document.components.responses[response?.$ref?.split('/').at(-1)];
+  return resolved?.content[PROBLEM_CONTENT_TYPE].schema.properties.code.enum ?? [];
+}
+
+function expectDocumented(row: (typeof ROWS)[number], how: string, answer: Answer): void {
+  const { status, headers, json } = answer;
+  const { responses } = operationOf(row);
+  expect(Object.keys(responses), `${how}: ${answer.text}`).toContain(String(status));
+  if (status < 400) return;
+  expect(problemSchema.parse(json)).toEqual(json);
+  expect(documentedCodes(row, status), how).toContain(json.code);
+  const fields = document.components.responses[responses[status].$ref.split('/').at(-1)].headers ?? {};
+  // Each field belongs to one of the codes; an ETag only to what is there.
+  const owed = documentedCodes(row, status).length === 1 ? Object.keys(fields).filter((name) => name !== 'ETag') : [];
+  expect(Object.keys(headers)).toEqual(expect.arrayContaining(owed.map((name) => name.toLowerCase())));
+}
+
+describe('what the pipeline answers is documented', () => {
+  const broken = (error: Error): Ledger => {
+    const fail = () => Promise.reject(error);
+    return { transact: fail, get: fail, getMany: fail, query: fail };
+  };
+  const contended: Ledger = { ...broken(new Error('not reached')), ...reading(), transact: async () => LOST };
+  const LOST = { committed: false, refusals: [] } as const;
+
+  function reading(): Pick<Ledger, 'get' | 'getMany' | 'query'> {
+    const ledger = openSqliteLedger(':memory:');
+    return {
+      get: (key) => ledger.get(key),
+      getMany: (keys) => ledger.getMany(keys),
+      query: (partition, options) => ledger.query(partition, options),
+    };
+  }
+
+  /** Ways to ask that go wrong, or may: what is added to the example, and the world in which it is asked. */
+  const WAYS: readonly [string, Partial<Call>, ApiWorldOptions?][] = [
+    ['as its example', {}],
+    ['without credential', { as: null }],
+    ['without scopes', { as: 'nobody' }, { scopes: { nobody: [] } }],
+    ['with a credential in the URL', { query: 'access_token=secret' }],
+    ['with an unknown parameter', { query: 'unknown=1' }],
+    ['with a query that is none', { query: 'cursor=%zz' }],
+    ['with a cursor of nobody', { query: 'cursor=nothing' }],
+    ['without idempotency key', { headers: { 'idempotency-key': undefined } }],
+    ['with a short idempotency key', { key: 'short' }],
+    ['with a body that is not JSON', { body: '{' }],
+    ['with a body that fits no schema', { body: { unknown: true } }],
+    ['with a body of another type', { body: 'a,b', headers: { 'content-type': 'text/csv' } }],
+    ['with a body that is too large', { body: ' '.repeat(MAX_BODY_BYTES + 1) }],
+    ['without condition', { headers: { 'if-match': undefined } }],
+    ['with a stale condition', { headers: { 'if-match': '"99"' } }],
+    ['with a condition that is none', { headers: { 'if-match': 'ninety-nine' } }],
+    ['too often', {}, { requestsPerMinute: 1 }],
+    ['under contention', {}, { ledger: contended }],
+    ['while storage fails', {}, { ledger: broken(new StorageUnavailable('down')) }],
+    ['while something is wrong', {}, { ledger: broken(new Error('wrong')) }],
+  ];
+  const seen = new Set<string>();
+
+  it.each(WRITE_API)('of %s', async (...row) => {
+    const { method, path, precondition, example } = row[1];
+    const call: Call = {
+      method,
+      path: path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(example.params?.[name] as string)),
+      ...(example.body === undefined ? {} : { body: example.body }),
+      ...(precondition === undefined ? {} : { headers: { 'if-match': '"1"' } }),
+    };
+    for (const [how, more, options] of WAYS) {
+      const world = openApiWorld(options);
+      const make = () => world.call({ ...call, ...more, headers: { ...call.headers, ...more.headers } });
+      if (options?.requestsPerMinute !== undefined) await make();
+      const answer = await make();
+      expectDocumented(row, how, answer);
+      if (answer.status >= 400) seen.add(answer.json.code);
+    }
+    const world = openApiWorld();
+    const key = 'one-key-for-two-requests';
+    await world.call({ ...call, key });
+    const other = await world.call({ ...call, key, headers: { ...call.headers, 'if-match': '"1", "2"' } });
+    expectDocumented(row, 'with a key that was used for something else', other);
+    if (other.status >= 400) seen.add(other.json.code);
+  });
+
+  it('and that was every problem that the pipeline has by itself', () => {
+    const own: ProblemCode[] = [
+      'contention',
+      'content-too-large',
+      'credential-in-url',
+      'forbidden',
+      'idempotency-key-malformed',
+      'idempotency-key-missing',
+      'idempotency-key-reused',
+      'internal-error',
+      'invalid-cursor',
+      'invalid-request',
+      'malformed-body',
+      'not-found',
+      'precondition-required',
+      'rate-limited',
+      'service-unavailable',
+      'unauthenticated',
+      'unknown-query-parameter',
+      'unsupported-media-type',
+      'validation-failed',
+    ];
+    expect(own.filter((code) => !seen.has(code))).toEqual([]);
+  });
+});
+
+describe('what the router answers is documented', () => {
+  const route = loadRouter();
+
+  it.each(PUBLIC_READS)('of %s', (...row) => {
+    const { path, query, example } = row[1];
+    const url = path.replaceAll(/\{(\w+)\}/g, (_, name) => example.params?.[name] as string);
+    expect(route('GET', url).kind).toBe('object');
+    const isPaged = query !== undefined;
+    const refused: readonly [string, ProblemCode][] = [
+      [`${url}?unknown=1`, 'unknown-query-parameter'],
+      [`${url}?cursor=nothing`, isPaged ? 'invalid-cursor' : 'unknown-query-parameter'],
+      [`${url}?cursor=${'1'.repeat(URL_MAX_LENGTH)}`, 'uri-too-long'],
+      ...(row[1].params === undefined ? [] : [[path.replace('{slug}', 'No_Slug'), 'not-found'] as const]),
+    ].map(([target, code]) => [target as string, code as ProblemCode]);
+    for (const [target, code] of refused) {
+      const routed = route('GET', target);
+      if (routed.kind !== 'answer') throw new Error(`${target} was not refused`);
+      expect(JSON.parse(routed.body.toString()).code).toBe(code);
+      expect(documentedCodes(row, routed.status)).toContain(code);
+    }
+    if (isPaged)
+      expect(route('GET', `${url}?cursor=${example.query?.cursor ?? `1-${'0'.repeat(32)}`}`).kind).toBe('object');
+  });
+});

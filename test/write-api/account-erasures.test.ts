@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
+import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/account-records.ts';
+import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { overtakenLedger } from './overtaken-ledger.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/erasures';
+const CONTACT = 'jo.contact@example.org';
+/** In every other text of whoever is erased. */
+const MARK = 'Jo-was-here';
+
+describe('erasures of accounts', () => {
+  let ledger: DumpedLedger;
+  let world: ApiWorld;
+  let attempts: number;
+
+  beforeEach(() => {
+    ledger = openDumpedLedger();
+    world = heldToSchemas(openApiWorld({ ledger }));
+    attempts = 0;
+  });
+
+  const erase = (subject: string) => world.call({ method: 'POST', path: URL, body: { subject }, as: 'operator' });
+  const run = (id: string) =>
+    runErasure({ ledger, nowMs: () => world.nowMs, newAttemptId: () => `erasure-${++attempts}` }, id);
+  const itemsOf = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
+
+  async function recordedRequest(): Promise<string> {
+    const body = { contact: CONTACT, useCase: MARK, requestsPerDay: 10, consentedAt: '2026-11-19T09:30:00Z' };
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/waitlist-requests', body, as: 'operator' });
+    return json.id;
+  }
+
+  async function approvedRequest(): Promise<string> {
+    const id = await recordedRequest();
+    const path = `/api/v1/waitlist-requests/${id}/decision`;
+    await world.call({ method: 'POST', path, body: { outcome: 'approved', note: MARK }, as: 'operator' });
+    return id;
+  }
+
+  const inputOfKey = (waitlistRequest: string) => ({ waitlistRequest, label: MARK, scopes: ['watchlists:write'] });
+  const createKey = (waitlistRequest: string) =>
+    world.call({ method: 'POST', path: '/api/v1/api-keys', body: inputOfKey(waitlistRequest), as: 'operator' });
+
+  it('take contact and keys at once, and the rest with the work', async () => {
+    const request = await approvedRequest();
+    const revokedBefore = (await createKey(request)).json.id;
+    await world.call({ method: 'DELETE', path: `/api/v1/api-keys/${revokedBefore}`, as: 'operator' });
+    const live = [(await createKey(request)).json.id, (await createKey(request)).json.id];
+    const subject = `account:${request}`;
+    await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: MARK }, as: `${request}/${live[0]}` });
+
+    world.nowMs += 1;
+    const { json } = await erase(subject);
+    const atOnce = await ledger.dump();
+    expect(holdersOf(atOnce, CONTACT)).toEqual([]);
+    expect(holdersOf(atOnce, MARK).filter((holder) => !/^(watchlists|api-keys)/.test(holder))).toEqual([]);
+    const requests = await world.call({ path: '/api/v1/waitlist-requests', as: 'operator' });
+    expect(requests.json.data).toMatchObject([{ state: 'erased', contact: null, useCase: null, note: null, keys: [] }]);
+    const keys = (await itemsOf('api-keys')).map(({ value }) => value as ApiKeyValue);
+    expect(keys.map(({ revokedAt }) => revokedAt).sort()).toEqual([
+      '2026-11-20T12:00:00.000Z',
+      '2026-11-20T12:00:00.001Z',
+      '2026-11-20T12:00:00.001Z',
+    ]);
+
+    await run(json.id);
+    const items = await ledger.dump();
+    expect(holdersOf(items, MARK)).toEqual([]);
+    expect(await itemsOf(idempotencyPartition(`key:${live[0]}`))).toEqual([]);
+    expect((await createKey(request)).json.code).toBe('conflict');
+    for (const id of live) {
+      const revoked = await world.call({ method: 'DELETE', path: `/api/v1/api-keys/${id}`, as: 'operator' });
+      expect(revoked.status).toBe(204);
+    }
+    expect(await itemsOf(usagePartition(subject))).toEqual([]);
+  });
+
+  it('are one transaction with as many keys as an account can have', async () => {
+    const request = await approvedRequest();
+    const path = `/api/v1/entitlements/account:${request}/api-keys`;
+    const headers = { 'if-none-match': '*' };
+    await world.call({ method: 'PUT', path, body: { limit: 50 }, headers, as: 'operator' });
+    for (let count = 0; count < 50; count++) expect((await createKey(request)).status).toBe(201);
+    expect((await erase(`account:${request}`)).status).toBe(202);
+    const keys = (await itemsOf('api-keys')).map(({ value }) => value as ApiKeyValue);
+    expect(keys.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+  });
+
+  it.each([
+    ['is given another key', (request: string) => createKey(request)],
+    [
+      'is given another secret',
+      (_: string, id: string) =>
+        world.call({ method: 'POST', path: `/api/v1/api-keys/${id}/rotation`, body: {}, as: 'operator' }),
+    ],
+    [
+      'has its key revoked',
+      (_: string, id: string) => world.call({ method: 'DELETE', path: `/api/v1/api-keys/${id}`, as: 'operator' }),
+    ],
+  ])('leave no key of an account that %s in the meantime', async (_, meanwhile) => {
+    const request = await approvedRequest();
+    const { json } = await createKey(request);
+    const overtaken = overtakenLedger(ledger, () => meanwhile(request, json.id));
+    const late = heldToSchemas(openApiWorld({ ledger: overtaken, process: 'late' }));
+    const body = { subject: `account:${request}` };
+    const erased = await late.call({ method: 'POST', path: URL, body, as: 'operator' });
+    expect(erased.status).toBe(202);
+    const keys = (await itemsOf('api-keys')).map(({ value }) => value as ApiKeyValue);
+    expect(keys.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+    expect(await itemsOf(usagePartition(`account:${request}`))).toMatchObject([{ value: 0 }]);
+  });
+
+  it.each([
+    ['issued a key', 'approved', (request: string) => inputOfKey(request), '/api/v1/api-keys', 409],
+    [
+      'decided',
+      'submitted',
+      () => ({ outcome: 'approved', note: MARK }),
+      '/api/v1/waitlist-requests/{id}/decision',
+      409,
+    ],
+  ])('are not undone by a request that is %s in the meantime', async (_, state, bodyOf, path, status) => {
+    const request = state === 'approved' ? await approvedRequest() : await recordedRequest();
+    const overtaken = overtakenLedger(ledger, () => erase(`account:${request}`));
+    const late = heldToSchemas(openApiWorld({ ledger: overtaken, process: 'late' }));
+    const call = { method: 'POST', path: path.replace('{id}', request), body: bodyOf(request), as: 'operator' };
+    expect((await late.call(call)).status).toBe(status);
+    expect(holdersOf(await ledger.dump(), CONTACT)).toEqual([]);
+  });
+
+  it('of what was erased before do nothing more', async () => {
+    const request = await approvedRequest();
+    await createKey(request);
+    for (const subject of [`account:${request}`, `account:${request}`]) await run((await erase(subject)).json.id);
+    expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
+  });
+});

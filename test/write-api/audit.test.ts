@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/audit-records';
+
+describe('audit records', () => {
+  let world: ApiWorld;
+
+  beforeEach(() => {
+    world = heldToSchemas(openApiWorld({ scopes: { bob: ['watchlists:write'] } }));
+  });
+
+  const list = (query: string, as = 'operator') => world.call({ path: URL, query, as });
+
+  /** A millisecond later than the one before. */
+  async function createWatchlist(as: string): Promise<string> {
+    world.nowMs += 1;
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'A list' }, as });
+    return json.id;
+  }
+
+  async function renameWatchlist(id: string, as: string): Promise<void> {
+    world.nowMs += 1;
+    const path = `/api/v1/watchlists/${id}`;
+    const headers = { 'if-match': '*' };
+    await world.call({ method: 'PUT', path, body: { name: 'Another name' }, headers, as });
+  }
+
+  it('are listed by actor, newest first, without the digest of what was sent', async () => {
+    const id = await createWatchlist('alice');
+    await renameWatchlist(id, 'alice');
+    await createWatchlist('bob');
+    const { status, json } = await list('actor=user:alice');
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      data: [
+        {
+          id: expect.stringMatching(/^aud_/),
+          at: '2026-11-20T12:00:00.002Z',
+          actor: 'user:alice',
+          action: 'replaceWatchlist',
+          target: `watchlist/${id}`,
+          requestId: expect.any(String),
+        },
+        expect.objectContaining({ at: '2026-11-20T12:00:00.001Z', action: 'createWatchlist' }),
+      ],
+      page: { nextCursor: null },
+    });
+  });
+
+  it('are listed by target, whoever acted', async () => {
+    const grant = (as: string, ifMatch: string | undefined) =>
+      world.call({
+        method: 'PUT',
+        path: '/api/v1/entitlements/user:carol/watchlists',
+        body: { limit: 1 },
+        headers: ifMatch === undefined ? { 'if-none-match': '*' } : { 'if-match': ifMatch },
+        as,
+      });
+    await grant('operator', undefined);
+    world.nowMs += 1;
+    await grant('alice', '"1"');
+    const { json } = await list('target=entitlements/user:carol/watchlists');
+    expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual(['user:alice', 'key:operator']);
+  });
+
+  it('are listed by both: what this credential did to that', async () => {
+    const first = await createWatchlist('alice');
+    await createWatchlist('alice');
+    await renameWatchlist(first, 'alice');
+    const { json } = await list(`actor=user:alice&target=watchlist/${first}`);
+    expect(json.data.map(({ action }: { action: string }) => action)).toEqual(['replaceWatchlist', 'createWatchlist']);
+    const none = await list(`actor=user:bob&target=watchlist/${first}`);
+    expect(none.json).toEqual({ data: [], page: { nextCursor: null } });
+  });
+
+  it.each([
+    ['neither actor nor target', '', 'invalid-request'],
+    ['an empty actor', 'actor=', 'invalid-request'],
+    ['a target with a space', 'target=a%20b', 'invalid-request'],
+    ['a target longer than any', `target=${'a'.repeat(513)}`, 'invalid-request'],
+    ['an unknown parameter', 'actor=user:alice&since=2026', 'unknown-query-parameter'],
+    ['a cursor of nobody', 'actor=user:alice&cursor=abc', 'invalid-cursor'],
+  ])('refuse %s', async (_, query, code) => {
+    const { status, json } = await list(query);
+    expect([status, json.code]).toEqual([400, code]);
+  });
+
+  it('are paged, with cursors for the same credential and filter only', async () => {
+    await world.call({
+      method: 'PUT',
+      path: '/api/v1/entitlements/user:alice/watchlists',
+      body: { limit: 100 },
+      headers: { 'if-none-match': '*' },
+    });
+    for (let count = 0; count < 55; count++) await createWatchlist('alice');
+    const first = await list('actor=user:alice');
+    const { nextCursor } = first.json.page;
+    const second = await list(`actor=user:alice&cursor=${nextCursor}`);
+    expect([first.json.data.length, second.json.data.length, second.json.page.nextCursor]).toEqual([50, 6, null]);
+    const ids = [...first.json.data, ...second.json.data].map(({ id }: { id: string }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort().reverse());
+
+    const others = await Promise.all([
+      list(`actor=user:bob&cursor=${nextCursor}`),
+      list(`target=user:alice&cursor=${nextCursor}`),
+      list(`actor=user:alice&target=x&cursor=${nextCursor}`),
+      list(`actor=user:alice&cursor=${nextCursor}`, 'alice'),
+    ]);
+    expect(others.map(({ json }) => json.code)).toEqual(Array(4).fill('invalid-cursor'));
+  });
+
+  it('are shown only with their own scope', async () => {
+    expect((await list('actor=user:bob', 'bob')).json.code).toBe('forbidden');
+  });
+});

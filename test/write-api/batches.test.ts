@@ -1,0 +1,399 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FEATURES } from '../../contract/features.ts';
+import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest-records.ts';
+import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { MAX_BODY_BYTES } from '../../lambdas/pipeline/validate.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { publish } from '../../publisher/publish.ts';
+import {
+  auditTargetPartition,
+  type EntitlementsValue,
+  entitlementsKey,
+  usageKey,
+} from '../../storage/account-records.ts';
+import { type BatchValue, batchPartition, RAW_PREFIX, WORK_PARTITION, workKey } from '../../storage/batch-records.ts';
+import { generationOfKey, marketKey, sha256Hex } from '../../storage/records.ts';
+import { dependenciesOn, market, price } from '../publisher/world.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { type Answer, type ApiWorld, type Call, openApiWorld, START_MS } from './world.ts';
+
+const URL = '/api/v1/ingest/batches';
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+const DAY = new Date(START_MS).toISOString().slice(0, 10);
+
+let world: ApiWorld;
+
+beforeEach(() => {
+  world = openApiWorld();
+});
+
+function send(body: unknown, more: Partial<Call> = {}): Promise<Answer> {
+  return world.call({ method: 'POST', path: URL, body, ...more });
+}
+
+function sendLines(text: string, query = ''): Promise<Answer> {
+  return send(text, { headers: NDJSON, query });
+}
+
+async function countedRows(subject = 'user:alice'): Promise<number> {
+  return Number((await world.ledger.get(usageKey(subject, 'ingest-rows-per-day', DAY)))?.value ?? 0);
+}
+
+async function work(): Promise<void> {
+  const dependencies = dependenciesOn(world.ledger, openMemoryObjects(), world);
+  const outcome = await runWork({
+    ledger: world.ledger,
+    runners: {
+      ingest: ({ batch }) => runBatch(dependencies, batch),
+      erasure: () => Promise.reject(new Error('no erasure was asked for')),
+    },
+    failed: (_, error) => {
+      throw error;
+    },
+  });
+  expect(outcome.failed).toBe(0);
+}
+
+async function expectNothingKept(): Promise<void> {
+  expect((await world.ledger.query(WORK_PARTITION, { limit: 1 })).items).toEqual([]);
+  expect(await countedRows()).toBe(0);
+}
+
+describe('a batch that is accepted', () => {
+  const records = [market('gold-usd'), price('gold-usd', 0, 412345)];
+
+  it('is queued, with a report that says so and can be read again', async () => {
+    const answer = await send({ records });
+    const { id } = answer.json;
+    expect(answer.status).toBe(202);
+    expect(answer.headers.location).toBe(`${URL}/${id}`);
+    expect(answer.json).toMatchObject({ state: 'queued', records: 2, mode: 'append', dryRun: false, partial: false });
+    const read = await world.call({ path: `${URL}/${id}` });
+    expect(read.status).toBe(200);
+    expect(read.json).toEqual(answer.json);
+    expect(batchReportSchema.parse(read.json)).toEqual(read.json);
+  });
+
+  it('is kept as it came, with its digest, and is on the queue and in the audit', async () => {
+    const text = ` { "records" : ${JSON.stringify(records)}\n}`;
+    const { json } = await send(text);
+    const { items } = await world.ledger.query(batchPartition(json.id), { prefix: RAW_PREFIX, limit: 10 });
+    expect(Buffer.from(unpackRaw(items.map(({ value }) => value as string))).toString()).toBe(text);
+    expect(json).toMatchObject({ sha256: sha256Hex(text), bytes: text.length });
+    expect((await world.ledger.get(workKey(json.id)))?.value).toEqual({ kind: 'ingest', batch: json.id });
+    const audit = await world.ledger.query(auditTargetPartition(`batch/${json.id}`), { limit: 10 });
+    expect(audit.items.map(({ value }) => value)).toMatchObject([{ actor: 'user:alice', action: 'createIngestBatch' }]);
+  });
+
+  it.each<[string, Partial<Call>, Partial<BatchValue>]>([
+    [
+      'a JSON body',
+      { body: { records, dryRun: true, mode: 'correct', partial: true } },
+      { dryRun: true, partial: true },
+    ],
+    [
+      'the query of lines',
+      {
+        body: records.map((record) => JSON.stringify(record)).join('\n'),
+        headers: NDJSON,
+        query: 'dryRun=true&mode=correct&partial=true',
+      },
+      { dryRun: true, partial: true },
+    ],
+    [
+      'the query of lines, where they say no',
+      { body: JSON.stringify(records[0]), headers: NDJSON, query: 'dryRun=false&mode=correct&partial=false' },
+      { dryRun: false, partial: false },
+    ],
+  ])('takes its options from %s', async (_, call, options) => {
+    const answer = await send(call.body, call);
+    expect(answer.json).toMatchObject({ ...options, mode: 'correct' });
+  });
+
+  it.each([
+    ['LF', '\n', ''],
+    ['LF at the end too', '\n', '\n'],
+    ['CRLF', '\r\n', '\r\n'],
+    ['CRLF, with blank lines at the end', '\r\n', '\r\n\r\n'],
+  ])('may be lines that end with %s', async (_, between, end) => {
+    const { json } = await sendLines(records.map((record) => JSON.stringify(record)).join(between) + end);
+    expect(json).toMatchObject({ state: 'queued', records: 2 });
+    await work();
+    expect((await world.call({ path: `${URL}/${json.id}` })).json).toMatchObject({ state: 'applied', errors: [] });
+  });
+
+  it(`may hold ${BATCH_RECORDS_MAX} records`, async () => {
+    const { status, json } = await send({ records: Array.from({ length: BATCH_RECORDS_MAX }, () => 0) });
+    expect(status).toBe(202);
+    expect(json.records).toBe(BATCH_RECORDS_MAX);
+    expect(await countedRows()).toBe(BATCH_RECORDS_MAX);
+  });
+
+  it('may have the size of the limit, and be such that it cannot be compressed', async () => {
+    const noise = randomBytes(MAX_BODY_BYTES).toString('base64url');
+    const text = JSON.stringify({ records: [noise] });
+    const body = JSON.stringify({ records: [noise.slice(0, noise.length - (text.length - MAX_BODY_BYTES))] });
+    expect(body).toHaveLength(MAX_BODY_BYTES);
+    expect((await send(body)).status).toBe(202);
+  });
+
+  it('is not looked into: what its records are is for the report', async () => {
+    const { status, json } = await send({ records: [{ type: 'wish' }, 7, price('gold-usd', 0, 1)] });
+    expect(status).toBe(202);
+    await work();
+    const { json: report } = await world.call({ path: `${URL}/${json.id}` });
+    expect(report).toMatchObject({ state: 'refused', counts: { accepted: 0, refused: 3 } });
+    expect(new Set(report.errors.map(({ index }: { index: number }) => index))).toEqual(new Set([0, 1, 2]));
+    expect(batchReportSchema.parse(report)).toEqual(report);
+  });
+
+  it('comes out in a generation, which its report names', async () => {
+    const { json } = await send({ records });
+    await work();
+    const applied = await world.call({ path: `${URL}/${json.id}` });
+    expect(applied.json).toMatchObject({
+      state: 'applied',
+      counts: { accepted: 2, unchanged: 0, refused: 0 },
+      markets: ['gold-usd'],
+      generation: null,
+    });
+    const dependencies = dependenciesOn(world.ledger, openMemoryObjects(), world);
+    const { generation } = await publish(dependencies);
+    const published = await world.call({ path: `${URL}/${json.id}` });
+    expect(published.json).toEqual({
+      ...applied.json,
+      generation,
+      publishedAt: new Date(world.nowMs).toISOString(),
+    });
+    expect(published.headers.etag).not.toBe(applied.headers.etag);
+  });
+
+  it('changes nothing when it is a dry run, and counts for nothing', async () => {
+    const { json } = await send({ records, dryRun: true });
+    await work();
+    const { json: report } = await world.call({ path: `${URL}/${json.id}` });
+    expect(report).toMatchObject({ state: 'applied', dryRun: true, counts: { accepted: 2 }, generation: null });
+    expect(await world.ledger.get(marketKey('gold-usd'))).toBeNull();
+    expect(await world.ledger.get(generationOfKey(`batch/${json.id}`))).toBeNull();
+    expect(await countedRows()).toBe(0);
+  });
+
+  it('is answered again, not taken again, when it is sent again', async () => {
+    const first = await send({ records }, { key: 'one-key-for-both-of-them' });
+    const second = await send({ records }, { key: 'one-key-for-both-of-them' });
+    expect(second.text).toBe(first.text);
+    expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true', location: first.headers.location });
+    expect((await world.ledger.query(WORK_PARTITION, { limit: 10 })).items).toHaveLength(1);
+    expect(await countedRows()).toBe(2);
+  });
+
+  it('is another request with other options in the query', async () => {
+    const line = JSON.stringify(records[0]);
+    const again = (query: string) => send(line, { headers: NDJSON, query, key: 'one-key-for-both-of-them' });
+    expect((await again('')).status).toBe(202);
+    expect((await again('dryRun=true')).json.code).toBe('idempotency-key-reused');
+  });
+});
+
+describe('a batch is refused', () => {
+  const record = JSON.stringify(market('gold-usd'));
+  const lines = (count: number) => Array.from({ length: count }, () => '0').join('\n');
+
+  it.each<[string, Partial<Call>, number, string, readonly object[]]>([
+    ['without records', { body: { records: [] } }, 422, 'validation-failed', [{ pointer: '/records' }]],
+    [
+      'with 1,001 records',
+      { body: { records: Array.from({ length: 1001 }, () => 0) } },
+      422,
+      'validation-failed',
+      [{ pointer: '/records' }],
+    ],
+    ['with 1,001 lines', { body: lines(1001), headers: NDJSON }, 422, 'validation-failed', [{ line: 1001 }]],
+    ['with blank lines only', { body: '\n\n', headers: NDJSON }, 422, 'validation-failed', []],
+    [
+      'of more than 1 MiB',
+      { body: JSON.stringify({ records: ['x'.repeat(MAX_BODY_BYTES - 15)] }) },
+      413,
+      'content-too-large',
+      [],
+    ],
+    [
+      'of more than 1 MiB of lines',
+      { body: ' '.repeat(MAX_BODY_BYTES + 1), headers: NDJSON },
+      413,
+      'content-too-large',
+      [],
+    ],
+    [
+      'with an unknown option',
+      { body: { records: [0], force: true } },
+      422,
+      'validation-failed',
+      [{ pointer: '/force', code: 'unknown-field' }],
+    ],
+    [
+      'of an unknown mode',
+      { body: { records: [0], mode: 'replace' } },
+      422,
+      'validation-failed',
+      [{ pointer: '/mode' }],
+    ],
+    [
+      'with a member twice',
+      { body: '{"records":[{"type":"market","type":"wish"}]}' },
+      400,
+      'malformed-body',
+      [{ pointer: '/records/0/type', code: 'json.duplicate-name' }],
+    ],
+    [
+      'with a member twice on a line',
+      { body: `${record}\r\n{"type":"market","type":"wish"}\r\n{"a":1e999}`, headers: NDJSON },
+      400,
+      'malformed-body',
+      [
+        { line: 2, pointer: '/type', code: 'json.duplicate-name' },
+        { line: 3, pointer: '/a', code: 'json.number-out-of-range' },
+      ],
+    ],
+    [
+      'with a blank line in the middle',
+      { body: `${record}\n\n${record}`, headers: NDJSON },
+      400,
+      'malformed-body',
+      [{ line: 2 }],
+    ],
+    [
+      'with an array where lines should be',
+      { body: `[\n${record}\n]`, headers: NDJSON },
+      400,
+      'malformed-body',
+      [{ line: 1 }, { line: 3 }],
+    ],
+    [
+      'with options in both places',
+      { body: { records: [0] }, query: 'dryRun=true&mode=append' },
+      400,
+      'invalid-request',
+      [{ pointer: '/dryRun' }, { pointer: '/mode' }],
+    ],
+    [
+      'with an option that says neither yes nor no',
+      { body: record, headers: NDJSON, query: 'dryRun=1' },
+      400,
+      'invalid-request',
+      [{ pointer: '/dryRun' }],
+    ],
+    [
+      'with an unknown query parameter',
+      { body: record, headers: NDJSON, query: 'force=true' },
+      400,
+      'unknown-query-parameter',
+      [],
+    ],
+    [
+      'of another media type',
+      { body: record, headers: { 'content-type': 'text/csv' } },
+      415,
+      'unsupported-media-type',
+      [],
+    ],
+  ])('%s', async (_, call, status, code, errors) => {
+    const answer = await send(call.body, call);
+    expect(answer.json).toMatchObject({ status, code, ...(errors.length === 0 ? {} : { errors }) });
+    expect(answer.status).toBe(status);
+    await expectNothingKept();
+  });
+});
+
+describe('the rows of a day', () => {
+  const grant = (limit: number, revision: number) => {
+    const feature = { limit, revision, grantedAt: '2026-11-01T00:00:00.000Z', expiresAt: null };
+    const value: EntitlementsValue = { features: { 'ingest-rows-per-day': feature } };
+    const key = entitlementsKey('user:alice');
+    return world.ledger.transact([{ kind: 'put', key, revision, value, if: { kind: 'any' } }], {
+      attemptId: `g${revision}`,
+    });
+  };
+  const rows = (count: number) => ({ records: Array.from({ length: count }, () => 0) });
+
+  it('are counted by record, up to the limit, and begin anew at midnight', async () => {
+    await grant(10, 1);
+    expect((await send(rows(6))).status).toBe(202);
+    const refused = await send(rows(5));
+    expect(refused.json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
+    expect(refused.headers['retry-after']).toBe(String(12 * 60 * 60));
+    expect((await send(rows(4))).status).toBe(202);
+    expect((await send(rows(1))).status).toBe(429);
+    expect((await send({ ...rows(100), dryRun: true })).status).toBe(202);
+    world.nowMs += 12 * 60 * 60 * 1000;
+    expect((await send(rows(10))).status).toBe(202);
+  });
+
+  it('are held to the limit of the moment of commit, whatever was believed before', async () => {
+    await grant(10, 1);
+    expect((await send(rows(1))).status).toBe(202);
+    await grant(3, 2);
+    expect((await send(rows(3))).json.code).toBe('daily-quota-exceeded');
+    await grant(4, 3);
+    expect((await send(rows(3))).status).toBe(202);
+    expect(await countedRows()).toBe(4);
+  });
+
+  it('are never more than the limit, however many batches come at once', async () => {
+    await grant(10, 1);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(rows(3))));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(3);
+    expect(await countedRows()).toBe(9);
+  });
+
+  it('are of the subject, not of the credential', async () => {
+    await send(rows(2), { as: 'acme/k1' });
+    await send(rows(3), { as: 'acme/k2' });
+    expect(await countedRows('account:acme')).toBe(5);
+    expect(await countedRows()).toBe(0);
+  });
+
+  it('have a default', async () => {
+    await send(rows(1));
+    const key = usageKey('user:alice', 'ingest-rows-per-day', DAY);
+    const { defaultLimit } = FEATURES['ingest-rows-per-day'];
+    await world.ledger.transact([{ kind: 'count', key, by: defaultLimit - 2, atLeast: 0, atMost: defaultLimit }], {
+      attemptId: 'much',
+    });
+    expect((await send(rows(2))).status).toBe(429);
+    expect((await send(rows(1))).status).toBe(202);
+  });
+});
+
+describe('the report on a batch', () => {
+  it.each([
+    ['alice', 'alice', 200],
+    ['alice', 'bob', 404],
+    ['alice', 'operator', 404],
+    ['acme/k1', 'acme/k2', 200],
+    ['acme/k1', 'other/k1', 404],
+  ])('that %s has sent is answered to %s with %i', async (sender, reader, status) => {
+    const { json } = await send({ records: [0] }, { as: sender });
+    const answer = await world.call({ path: `${URL}/${json.id}`, as: reader });
+    expect(answer.status).toBe(status);
+    if (status === 404) expect(answer.text).not.toContain(json.sha256);
+  });
+
+  it.each(['bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'bat_', 'nothing', 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A', '%2e%2e', '%zz'])(
+    '%s is not there',
+    async (id) => {
+      expect((await world.call({ path: `${URL}/${id}` })).json.code).toBe('not-found');
+    },
+  );
+
+  it('is 304 for whoever has it', async () => {
+    const { json } = await send({ records: [0] });
+    const { headers } = await world.call({ path: `${URL}/${json.id}` });
+    const again = () => world.call({ path: `${URL}/${json.id}`, headers: { 'if-none-match': headers.etag } });
+    expect((await again()).status).toBe(304);
+    await work();
+    expect((await again()).status).toBe(200);
+  });
+});

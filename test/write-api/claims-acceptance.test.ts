@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import {
+  dirtyHistoryKey,
+  dirtyMarketKey,
+  type MarketStanding,
+  observationId,
+  orderKey,
+} from '../../storage/records.ts';
+import {
+  ASSERTIONS,
+  act,
+  CLAIM_TYPES,
+  dirtyMarks,
+  filed,
+  filedIn,
+  goldHistory,
+  goldRecord,
+  ingest,
+  openClaimWorld,
+  priceOn,
+  priceRecord,
+} from './claim-world.ts';
+import type { ApiWorld } from './world.ts';
+
+const NOTHING: MarketStanding = { disputes: {}, representedBy: null, verifications: {} };
+const PRICE_18 = { market: 'gold-usd', ...priceOn(18) };
+
+let world: ApiWorld;
+
+beforeEach(async () => {
+  world = await openClaimWorld();
+});
+
+async function accept(assertion: object) {
+  const id = await filed(world, assertion);
+  await act(world, id, 'start');
+  const answer = await act(world, id, 'accept');
+  expect(answer.status).toBe(200);
+  return answer.json;
+}
+
+describe('accepting a claim', () => {
+  it('of a correction supersedes the observation, and keeps its provenance', async () => {
+    const before = await goldRecord(world.ledger);
+    const claim = await accept(ASSERTIONS.correction);
+    const id = observationId({ ...PRICE_18, ordinal: 1 });
+    expect(claim.observationId).toBe(id);
+    const history = await goldHistory(world.ledger);
+    const [old, corrected] = history.filter(
+      ({ metric, observedAt }) => metric === 'price' && observedAt === PRICE_18.observedAt,
+    );
+    expect(old).toMatchObject({ amountMinor: 412910, supersededBy: id, supersedes: null });
+    expect(corrected).toMatchObject({
+      id,
+      amountMinor: 419210,
+      sourceValue: '4192.10',
+      sourceLabel: old?.sourceLabel,
+      sourceUrl: old?.sourceUrl,
+      observedAt: old?.observedAt,
+      supersedes: old?.id,
+      supersededBy: null,
+    });
+    const { revision, value } = await goldRecord(world.ledger);
+    expect(revision).toBe(before.revision + 1);
+    expect(value.latest.price?.metric).toMatchObject({ amountMinor: 419210 });
+    const marks = (await dirtyMarks(world.ledger)).map(({ sort }) => sort);
+    const from = orderKey({ ...PRICE_18, ordinal: 0 });
+    expect(marks).toEqual([dirtyHistoryKey('gold-usd', from).sort, dirtyMarketKey('gold-usd').sort]);
+  });
+
+  it('of a correction supersedes the newest version, where the observation has been superseded meanwhile', async () => {
+    const id = await filedIn(world, 'under-review', ASSERTIONS.correction);
+    await ingest(world.ledger, [priceRecord(18, 500000)]);
+    const { json } = await act(world, id, 'accept');
+    expect(json.observationId).toBe(observationId({ ...PRICE_18, ordinal: 2 }));
+    const history = await goldHistory(world.ledger);
+    expect(history.find((observation) => observation.id === json.observationId)).toMatchObject({
+      amountMinor: 419210,
+      supersedes: observationId({ ...PRICE_18, ordinal: 1 }),
+    });
+  });
+
+  it('of a correction that is what is stored by now changes nothing but the claim', async () => {
+    const first = await accept(ASSERTIONS.correction);
+    const before = await goldRecord(world.ledger);
+    const again = await accept(ASSERTIONS.correction);
+    expect(again.observationId).toBe(first.observationId);
+    expect(await goldRecord(world.ledger)).toEqual(before);
+  });
+
+  it('of a correction to a zero publishes a zero', async () => {
+    const { corrected } = ASSERTIONS.correction;
+    await accept({ ...ASSERTIONS.correction, corrected: { ...corrected, amountMinor: 0, sourceValue: '0' } });
+    expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 0 });
+  });
+
+  it('of a correction of an older observation leaves the price as it is', async () => {
+    const claim = await accept({ ...ASSERTIONS.correction, ...priceOn(16) });
+    expect(claim.observationId).toBe(observationId({ market: 'gold-usd', ...priceOn(16), ordinal: 1 }));
+    expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 412910 });
+  });
+
+  it('of a retraction withholds the value; a second one changes nothing but the claim', async () => {
+    const claim = await accept(ASSERTIONS.retraction);
+    expect(claim.observationId).toBe(observationId({ ...PRICE_18, ordinal: 1 }));
+    const before = await goldRecord(world.ledger);
+    expect(before.value.latest.price?.metric).toMatchObject({ amountMinor: null, unknownReason: 'withheld' });
+    expect((await accept(ASSERTIONS.retraction)).observationId).toBe(claim.observationId);
+    expect(await goldRecord(world.ledger)).toEqual(before);
+  });
+
+  it('of a dispute disputes the metric, and the latest claim is the one that is kept', async () => {
+    const before = await goldRecord(world.ledger);
+    for (const revision of [before.revision + 1, before.revision + 2]) {
+      const { id } = await accept(ASSERTIONS.dispute);
+      const after = await goldRecord(world.ledger);
+      expect(after).toEqual({
+        revision,
+        value: { ...before.value, standing: { ...NOTHING, disputes: { price: { claim: id, verification: null } } } },
+      });
+    }
+    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([dirtyMarketKey('gold-usd').sort]);
+  });
+
+  it.each(['openInterest'])('of a dispute of %s, which the market does not have, is a conflict', async (metric) => {
+    const before = await goldRecord(world.ledger);
+    const id = await filedIn(world, 'under-review', { ...ASSERTIONS.dispute, metric });
+    const { status, json } = await act(world, id, 'accept');
+    expect([status, json.code]).toEqual([409, 'conflict']);
+    expect((await world.call({ path: `/api/v1/claims/${id}` })).json.state).toBe('under-review');
+    expect(await goldRecord(world.ledger)).toEqual(before);
+    expect((await act(world, id, 'reject')).status).toBe(200);
+  });
+
+  it('of a representation names who represents the market, until another one is accepted', async () => {
+    const before = await goldRecord(world.ledger);
+    const first = await accept(ASSERTIONS.representation);
+    expect((await goldRecord(world.ledger)).value.standing).toEqual({
+      ...NOTHING,
+      representedBy: { name: 'Bullion Desk Ltd', claim: first.id },
+    });
+    const second = await accept({ ...ASSERTIONS.representation, name: 'Gold plc' });
+    expect(await goldRecord(world.ledger)).toEqual({
+      revision: before.revision + 2,
+      value: { ...before.value, standing: { ...NOTHING, representedBy: { name: 'Gold plc', claim: second.id } } },
+    });
+  });
+
+  it('of a correction settles a dispute of the price that it corrects', async () => {
+    await accept(ASSERTIONS.dispute);
+    await accept(ASSERTIONS.correction);
+    expect((await goldRecord(world.ledger)).value.standing).toBeUndefined();
+  });
+
+  it('keeps what was said of the market before', async () => {
+    const dispute = await accept(ASSERTIONS.dispute);
+    const volume = await accept({ ...ASSERTIONS.dispute, metric: 'volume' });
+    const representation = await accept(ASSERTIONS.representation);
+    expect((await goldRecord(world.ledger)).value.standing).toEqual({
+      ...NOTHING,
+      disputes: {
+        price: { claim: dispute.id, verification: null },
+        volume: { claim: volume.id, verification: null },
+      },
+      representedBy: { name: 'Bullion Desk Ltd', claim: representation.id },
+    });
+  });
+
+  it.each(CLAIM_TYPES)('of type %s puts none of its texts on the market', async (type) => {
+    await accept(ASSERTIONS[type]);
+    const stored = canonicalJson([(await goldRecord(world.ledger)).value, await goldHistory(world.ledger)]);
+    expect(stored).not.toContain('secret-');
+    expect(stored).not.toContain('alice');
+  });
+});
+
+describe('rejecting or withdrawing a claim', () => {
+  it.each(CLAIM_TYPES.flatMap((type) => (['reject', 'withdraw'] as const).map((action) => [type, action] as const)))(
+    'of type %s (%s) leaves the market alone',
+    async (type, action) => {
+      const before = await goldRecord(world.ledger);
+      const id = await filedIn(world, 'under-review', ASSERTIONS[type]);
+      expect((await act(world, id, action)).status).toBe(200);
+      expect(await goldRecord(world.ledger)).toEqual(before);
+      expect(await dirtyMarks(world.ledger)).toEqual([]);
+    },
+  );
+});
+
+describe('a decision at the same time as other writers', () => {
+  /** Does something between each of the handler's readings and its commit, this many times. */
+  function interfere(times: number, what: (turn: number) => Promise<unknown>): void {
+    const { ledger } = world;
+    const { transact } = ledger;
+    let turn = 0;
+    let busy = false;
+    ledger.transact = async (changes, options) => {
+      if (!busy && turn < times) {
+        busy = true;
+        await what(turn++);
+        busy = false;
+      }
+      return await transact.call(ledger, changes, options);
+    };
+  }
+
+  it.each(CLAIM_TYPES)('is made again on what they have left (%s)', async (type) => {
+    const id = await filedIn(world, 'under-review', ASSERTIONS[type]);
+    const before = await goldRecord(world.ledger);
+    interfere(3, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
+    expect((await act(world, id, 'accept')).status).toBe(200);
+    const { revision, value } = await goldRecord(world.ledger);
+    expect(revision).toBe(before.revision + 4);
+    expect(value.observations).toBe((await goldHistory(world.ledger)).length);
+  });
+
+  it('is given up when they never rest', async () => {
+    const id = await filedIn(world, 'under-review', ASSERTIONS.dispute);
+    interfere(Number.POSITIVE_INFINITY, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
+    const { status, json, headers } = await act(world, id, 'accept');
+    expect([status, json.code, headers['retry-after']]).toEqual([409, 'contention', '1']);
+    expect((await world.call({ path: `/api/v1/claims/${id}` })).json.state).toBe('under-review');
+  });
+
+  it('is not made on a claim that has been withdrawn meanwhile', async () => {
+    const id = await filedIn(world, 'under-review', ASSERTIONS.dispute);
+    const before = await goldRecord(world.ledger);
+    interfere(1, () => act(world, id, 'withdraw'));
+    const { status, json } = await act(world, id, 'accept', { ifMatch: '"2"' });
+    expect([status, json.code]).toEqual([412, 'precondition-failed']);
+    expect(await goldRecord(world.ledger)).toEqual(before);
+  });
+
+  it('that changes nothing is made only if that is still so', async () => {
+    await accept(ASSERTIONS.correction);
+    const id = await filedIn(world, 'under-review', ASSERTIONS.correction);
+    interfere(1, () => ingest(world.ledger, [priceRecord(18, 500000)]));
+    expect((await act(world, id, 'accept')).status).toBe(200);
+    expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({ amountMinor: 419210 });
+  });
+});

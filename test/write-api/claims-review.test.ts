@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
+import { type AuditValue, auditTargetPartition } from '../../storage/account-records.ts';
+import { ACTIONS, type Action, act, CLAIMS, filed, filedIn, KEY, openClaimWorld, REQUESTS } from './claim-world.ts';
+import type { ApiWorld } from './world.ts';
+
+const OF_OWNER = ['add-evidence', 'withdraw'] as const satisfies readonly Action[];
+const OF_REVIEWER = ['start', 'request-evidence', 'resume', 'accept', 'reject'] as const satisfies readonly Action[];
+const NOBODYS = 'claim_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+
+let world: ApiWorld;
+
+beforeEach(async () => {
+  world = await openClaimWorld();
+});
+
+const read = async (id: string) => (await world.call({ path: `${CLAIMS}/${id}` })).json;
+
+describe('what its owner does with a claim', () => {
+  it.each(OF_OWNER)('%s: somebody else’s claim is not there, for reviewers neither', async (action) => {
+    world = await openClaimWorld({ scopes: { rita: ['claims:review', 'claims:write'] } });
+    const id = await filed(world);
+    for (const as of ['bob', KEY, 'rita']) {
+      const { status, json } = await act(world, id, action, { as });
+      expect([status, json.code]).toEqual([404, 'not-found']);
+    }
+    expect((await act(world, NOBODYS, action)).status).toBe(404);
+    expect((await read(id)).revision).toBe(1);
+  });
+
+  it.each(OF_OWNER)('%s: needs no If-Match, and is held to one', async (action) => {
+    const id = await filed(world);
+    const stale = await act(world, id, action, { ifMatch: '"7"' });
+    expect([stale.status, stale.json.code, stale.headers.etag]).toEqual([412, 'precondition-failed', '"1"']);
+    expect((await act(world, id, action, { ifMatch: undefined })).status).toBe(200);
+  });
+
+  it('evidence is added at the end, up to 20 pieces', async () => {
+    const id = await filed(world);
+    for (let piece = 0; piece < CLAIM_EVIDENCE_MAX; piece++) {
+      const body = { url: `https://evidence.example/${piece}` };
+      const { json } = await act(world, id, 'add-evidence', { body });
+      expect(json.evidence).toHaveLength(piece + 1);
+      expect(json.evidence.at(-1)).toEqual({ ...body, note: null, addedAt: json.updatedAt });
+    }
+    const { status, json } = await act(world, id, 'add-evidence');
+    expect([status, json.code]).toEqual([409, 'conflict']);
+  });
+
+  it.each([
+    ['no URL', { note: 'n' }],
+    ['a relative URL', { url: 'evidence' }],
+    ['a note too long', { url: 'https://evidence.example/', note: 'x'.repeat(2001) }],
+    ['an unknown field', { url: 'https://evidence.example/', state: 'accepted' }],
+  ])('evidence with %s is refused', async (_, body) => {
+    const { status, json } = await act(world, await filed(world), 'add-evidence', { body });
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+  });
+
+  it('a withdrawal says nothing', async () => {
+    const { status } = await act(world, await filed(world), 'withdraw', { body: { note: 'n' } });
+    expect(status).toBe(400);
+  });
+});
+
+describe('what reviewers do with a claim', () => {
+  it.each(OF_REVIEWER)('%s: is not for whoever owns the claim, by whatever credential', async (action) => {
+    world = await openClaimWorld({ scopes: {} });
+    for (const [owner, reviewer] of [
+      ['alice', 'alice'],
+      [KEY, KEY.replace('k1', 'k2')],
+    ] as const) {
+      const id = await filed(world, undefined, owner);
+      const { status, json } = await act(world, id, action, { as: reviewer });
+      expect([status, json.code]).toEqual([403, 'forbidden']);
+    }
+  });
+
+  it.each(OF_REVIEWER)('%s: a claim that is not there cannot be reviewed', async (action) => {
+    expect((await act(world, NOBODYS, action)).status).toBe(404);
+  });
+
+  it.each(OF_REVIEWER)('%s: must name the revision that was seen', async (action) => {
+    const id = await filedIn(
+      world,
+      action === 'start' ? 'submitted' : action === 'resume' ? 'needs-evidence' : 'under-review',
+    );
+    const { revision } = await read(id);
+    const missing = await act(world, id, action, { ifMatch: undefined });
+    expect([missing.status, missing.json.code]).toEqual([428, 'precondition-required']);
+    const stale = await act(world, id, action, { ifMatch: `"${revision - 1}"` });
+    expect([stale.status, stale.json.code, stale.headers.etag]).toEqual([412, 'precondition-failed', `"${revision}"`]);
+    const current = await act(world, id, action, { ifMatch: `"${revision}"` });
+    expect([current.status, current.headers.etag]).toEqual([200, `"${revision + 1}"`]);
+  });
+
+  it.each([
+    ['an unknown action', 'review', { action: 'accept' }],
+    ['a request for evidence that does not say for what', 'review', { action: 'request-evidence' }],
+    ['an unknown outcome', 'decision', { outcome: 'withdrawn', note: 'n' }],
+    ['a decision without a word', 'decision', { outcome: 'accepted' }],
+    ['a decision with a blank word', 'decision', { outcome: 'accepted', note: ' \n' }],
+  ])('%s is refused', async (_, part, body) => {
+    const id = await filedIn(world, 'under-review');
+    const path = `${CLAIMS}/${id}/${part}`;
+    const { status, json } = await world.call({ method: 'POST', path, as: 'rita', body, headers: { 'if-match': '*' } });
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+  });
+
+  it('what they ask for shows on the claim, until they ask for something else', async () => {
+    const id = await filedIn(world, 'needs-evidence');
+    expect((await read(id)).reviewNote).toBe(REQUESTS['request-evidence'].body.note);
+    const answered = await act(world, id, 'add-evidence');
+    expect(answered.json.reviewNote).toBe(REQUESTS['request-evidence'].body.note);
+    const again = await act(world, id, 'request-evidence', { body: { action: 'request-evidence', note: 'more' } });
+    expect(again.json.reviewNote).toBe('more');
+  });
+
+  it.each([
+    ['accept', 'accepted'],
+    ['reject', 'rejected'],
+  ] as const)('a decision to %s shows on the claim', async (action, outcome) => {
+    const id = await filedIn(world, 'under-review');
+    const { json } = await act(world, id, action);
+    expect(json.decision).toEqual({ outcome, note: REQUESTS[action].body.note, decidedAt: json.updatedAt });
+  });
+
+  it('a decision has one effect, however often it is sent', async () => {
+    const id = await filedIn(world, 'under-review');
+    const options = { ifMatch: '"2"', key: 'decide-once-000000001' };
+    const first = await act(world, id, 'accept', options);
+    const second = await act(world, id, 'accept', options);
+    expect([second.status, second.text]).toEqual([200, first.text]);
+    expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true', etag: '"3"' });
+  });
+});
+
+it('every action leaves one audit record of whoever did it, without a word of the claim', async () => {
+  for (const action of ACTIONS) {
+    const id = await filedIn(
+      world,
+      action === 'start' ? 'submitted' : action === 'resume' ? 'needs-evidence' : 'under-review',
+    );
+    expect((await act(world, id, action)).status).toBe(200);
+    const { items } = await world.ledger.query(auditTargetPartition(`claim/${id}`), { limit: 10 });
+    const audits = items.map(({ value }) => value as AuditValue);
+    const operation = {
+      evidence: 'addClaimEvidence',
+      withdrawal: 'withdrawClaim',
+      review: 'reviewClaim',
+      decision: 'decideClaim',
+    };
+    const { as, part } = REQUESTS[action];
+    expect(audits.filter((audit) => audit.action === operation[part]).at(-1)).toMatchObject({ actor: `user:${as}` });
+    expect(JSON.stringify(audits)).not.toContain('secret-');
+  }
+});

@@ -1,0 +1,332 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { claimSchema } from '../../contract/operations/claims.ts';
+import { pageSchema } from '../../contract/operations/resources.ts';
+import { type AuditValue, auditTargetPartition } from '../../storage/account-records.ts';
+import { marketKey } from '../../storage/records.ts';
+import {
+  ASSERTIONS,
+  act,
+  CLAIM_TYPES,
+  CLAIMS,
+  dirtyMarks,
+  file,
+  filed,
+  filedIn,
+  goldRecord,
+  ingest,
+  KEY,
+  KEY_SUBJECT,
+  openClaimWorld,
+  priceOn,
+  priceRecord,
+} from './claim-world.ts';
+import { grant } from './seeds.ts';
+import type { Answer, ApiWorld } from './world.ts';
+
+let world: ApiWorld;
+
+beforeEach(async () => {
+  world = await openClaimWorld();
+});
+
+const codesOf = ({ json }: Answer) =>
+  json.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]);
+const correction = (corrected: object, identity: object = {}) => ({
+  ...ASSERTIONS.correction,
+  ...identity,
+  corrected: { confidence: 'high', status: 'final', ...corrected },
+});
+
+describe('filing a claim', () => {
+  it.each(CLAIM_TYPES)('of type %s answers with the claim, and leaves the market alone', async (type) => {
+    const before = await goldRecord(world.ledger);
+    const evidence = [{ url: 'https://evidence.example/1' }];
+    const { status, headers, json } = await file(world, ASSERTIONS[type], 'alice', evidence);
+    expect(status).toBe(201);
+    expect(headers).toMatchObject({ etag: '"1"', location: `${CLAIMS}/${json.id}` });
+    expect(json).toMatchObject({
+      subject: 'user:alice',
+      state: 'submitted',
+      assertion: ASSERTIONS[type],
+      evidence: [{ url: 'https://evidence.example/1', note: null }],
+      reviewNote: null,
+      decision: null,
+      observationId: null,
+    });
+    expect((await world.call({ path: headers.location as string })).json).toEqual(json);
+    expect(await goldRecord(world.ledger)).toEqual(before);
+    expect(await dirtyMarks(world.ledger)).toEqual([]);
+  });
+
+  it('by a key makes it its account’s', async () => {
+    const { json } = await file(world, undefined, KEY);
+    expect(json.subject).toBe(KEY_SUBJECT);
+  });
+
+  it.each([
+    [
+      'a market that is not there',
+      { ...ASSERTIONS.dispute, market: 'no-market' },
+      '/assertion/market',
+      'market.unknown',
+    ],
+    [
+      'an observation of a market that is not there',
+      { ...ASSERTIONS.retraction, market: 'no-market' },
+      '/assertion/market',
+      'market.unknown',
+    ],
+    [
+      'a correction for a market that is not there',
+      { ...ASSERTIONS.correction, market: 'no-market' },
+      '/assertion/market',
+      'market.unknown',
+    ],
+    [
+      'a correction of an observation that is not there',
+      { ...ASSERTIONS.correction, sourceUrl: 'https://bullion.example/other' },
+      '/assertion',
+      'observation.unknown',
+    ],
+    [
+      'a retraction of an observation that is not there',
+      { ...ASSERTIONS.retraction, ...priceOn(19) },
+      '/assertion',
+      'observation.unknown',
+    ],
+  ])('about %s is refused', async (_, assertion, pointer, code) => {
+    const answer = await file(world, assertion);
+    expect([answer.status, answer.json.code]).toEqual([422, 'validation-failed']);
+    expect(codesOf(answer)).toEqual([[pointer, code]]);
+  });
+
+  it.each([
+    [
+      'the price in another currency',
+      { amountMinor: 1, currency: 'EUR' },
+      '/assertion/corrected/currency',
+      'currency.not-native',
+    ],
+    ['a price that is not money', { value: '1', unit: 'USD' }, '/assertion/corrected/unit', 'currency.not-native'],
+    [
+      'a currency that is none',
+      { amountMinor: 1, currency: 'GBX' },
+      '/assertion/corrected/currency',
+      'currency.minor-unit-alias',
+    ],
+    [
+      'null without a reason',
+      { amountMinor: null, currency: 'USD' },
+      '/assertion/corrected/unknownReason',
+      'provenance.incomplete',
+    ],
+    [
+      'a number with a reason why there is none',
+      { amountMinor: 1, currency: 'USD', unknownReason: 'withheld' },
+      '/assertion/corrected/unknownReason',
+      'provenance.incomplete',
+    ],
+  ])('to correct to %s is refused by the rules of ingest', async (_, corrected, pointer, code) => {
+    const answer = await file(world, correction(corrected));
+    expect([answer.status, answer.json.code]).toEqual([422, 'validation-failed']);
+    expect(codesOf(answer)).toContainEqual([pointer, code]);
+  });
+
+  it('to correct to a currency that ended before the observation is refused', async () => {
+    const volume = { metric: 'volume', observedAt: '2026-11-18T00:00:00Z', sourceUrl: 'https://exchange.example/' };
+    const answer = await file(world, correction({ amountMinor: 1, currency: 'HRK' }, volume));
+    expect(codesOf(answer)).toEqual([['/assertion/corrected/currency', 'currency.retired']]);
+  });
+
+  it.each([
+    ['a zero, which a claim asserts', { amountMinor: 0, currency: 'USD' }],
+    ['an amount below zero', { amountMinor: -3763, currency: 'USD' }],
+    ['null with a reason', { amountMinor: null, currency: 'USD', unknownReason: 'not-published' }],
+  ])('to correct to %s is taken', async (_, corrected) => {
+    expect((await file(world, correction(corrected))).status).toBe(201);
+  });
+
+  it.each([
+    ['an amount that is not an integer', correction({ amountMinor: 1.5, currency: 'USD' })],
+    ['two kinds of value at once', correction({ amountMinor: 1, currency: 'USD', value: '1', unit: 'x' })],
+    ['another label for the source', { ...ASSERTIONS.correction, sourceLabel: 'Mine' }],
+    ['an unknown type', { ...ASSERTIONS.dispute, type: 'deletion' }],
+    ['no reason', { ...ASSERTIONS.dispute, reason: ' ' }],
+    ['a reason too long', { ...ASSERTIONS.dispute, reason: 'x'.repeat(2001) }],
+    ['an address in a name that will be public', { ...ASSERTIONS.representation, name: 'a@bullion.example' }],
+    ['an address in a unit that will be public', correction({ value: '1', unit: 'a@bullion.example' })],
+  ])('with %s is refused', async (_, assertion) => {
+    const { status, json } = await file(world, assertion);
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+  });
+
+  it.each([
+    ['more than 20 pieces', Array.from({ length: 21 }, () => ({ url: 'https://evidence.example/1' }))],
+    ['a URL that is not absolute', [{ url: '/evidence' }]],
+    ['a URL with a password', [{ url: 'https://a:b@evidence.example/' }]],
+    ['an unknown field', [{ url: 'https://evidence.example/1', addedAt: '2026-01-01T00:00:00Z' }]],
+  ])('with evidence of %s is refused', async (_, evidence) => {
+    const { status, json } = await file(world, ASSERTIONS.dispute, 'alice', evidence);
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+  });
+
+  it('is held to what the ledger says at the moment of commit', async () => {
+    const market = marketKey('gold-usd');
+    const { transact } = world.ledger;
+    let removed = false;
+    // Between the handler's reading and its commit.
+    world.ledger.transact = async (changes, options) => {
+      if (!removed) {
+        removed = true;
+        await transact.call(world.ledger, [{ kind: 'delete', key: market, if: { kind: 'any' } }], {
+          attemptId: 'gone',
+        });
+      }
+      return await transact.call(world.ledger, changes, options);
+    };
+    const answer = await file(world, ASSERTIONS.correction);
+    expect(codesOf(answer)).toEqual([['/assertion/market', 'market.unknown']]);
+  });
+
+  it('has one effect, however often it is sent', async () => {
+    const call = {
+      method: 'POST',
+      path: CLAIMS,
+      key: 'claim-once-0000000001',
+      body: { assertion: ASSERTIONS.dispute },
+    };
+    const first = await world.call(call);
+    const second = await world.call(call);
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect((await world.call({ path: CLAIMS })).json.data).toHaveLength(1);
+  });
+
+  it('leaves an audit record that names the claim, and nothing that was written in it', async () => {
+    const id = await filed(world);
+    const { items } = await world.ledger.query(auditTargetPartition(`claim/${id}`), { limit: 10 });
+    const audits = items.map(({ value }) => value as AuditValue);
+    expect(audits).toMatchObject([{ actor: 'user:alice', action: 'createClaim', target: `claim/${id}` }]);
+    expect(JSON.stringify(audits)).not.toContain('secret-reason');
+  });
+});
+
+describe('the quotas of claims', () => {
+  it('refuse a subject that may not file any', async () => {
+    await grant(world.ledger, 'user:alice', { claims: 0 });
+    const { status, json } = await file(world);
+    expect([status, json.code]).toEqual([403, 'quota-exceeded']);
+    expect((await file(world, undefined, 'bob')).status).toBe(201);
+  });
+
+  it('count the claims of a day, from midnight to midnight UTC', async () => {
+    await grant(world.ledger, 'user:alice', { 'claims-per-day': 2 });
+    await filed(world);
+    await filed(world);
+    const { status, json, headers } = await file(world);
+    expect([status, json.code, headers['retry-after']]).toEqual([429, 'daily-quota-exceeded', String(12 * 60 * 60)]);
+    world.nowMs += 12 * 60 * 60 * 1000;
+    expect((await file(world)).status).toBe(201);
+  });
+
+  it('do not count what was refused', async () => {
+    await grant(world.ledger, 'user:alice', { 'claims-per-day': 1 });
+    expect((await file(world, { ...ASSERTIONS.dispute, market: 'no-market' })).status).toBe(422);
+    expect((await file(world)).status).toBe(201);
+  });
+});
+
+describe('listing claims', () => {
+  const list = (as: string, query = '') => world.call({ path: CLAIMS, as, query });
+  const ids = ({ json }: Answer) => json.data.map(({ id }: { id: string }) => id);
+
+  it('gives one’s own, newest first', async () => {
+    const first = await filed(world);
+    world.nowMs += 1;
+    const second = await filed(world, ASSERTIONS.correction);
+    await filed(world, undefined, 'bob');
+    const answer = await list('alice');
+    expect(ids(answer)).toEqual([second, first]);
+    expect(pageSchema(claimSchema).parse(answer.json)).toEqual(answer.json);
+    expect(ids(await list(KEY))).toEqual([]);
+  });
+
+  it('with a state gives reviewers everybody’s', async () => {
+    const first = await filed(world);
+    world.nowMs += 1;
+    const second = await filed(world, undefined, 'bob');
+    expect(ids(await list('rita', 'state=submitted'))).toEqual([second, first]);
+    await act(world, first, 'start');
+    expect(ids(await list('rita', 'state=submitted'))).toEqual([second]);
+    expect(ids(await list('rita', 'state=under-review'))).toEqual([first]);
+  });
+
+  it('leaves out of a queue what moves to another one while it is read', async () => {
+    const id = await filed(world);
+    const { query } = world.ledger;
+    world.ledger.query = async (...range) => {
+      world.ledger.query = query;
+      const page = await query.apply(world.ledger, range);
+      await act(world, id, 'start');
+      return page;
+    };
+    expect(ids(await list('rita', 'state=submitted'))).toEqual([]);
+  });
+
+  it.each([
+    ['a queue to those who do not review', 'alice', 'state=submitted', 'claims:review'],
+    ['one’s own to those who only review', 'rita', '', 'claims:read'],
+  ])('refuses %s', async (_, as, query, scope) => {
+    const { status, json, headers } = await list(as, query);
+    expect([status, json.code]).toEqual([403, 'forbidden']);
+    expect(headers['www-authenticate']).toContain(`scope="${scope}"`);
+  });
+
+  it('refuses a state that is none', async () => {
+    const { status, json } = await list('rita', 'state=open');
+    expect([status, json.code]).toEqual([400, 'invalid-request']);
+  });
+
+  it('goes on by cursors that only fit the same credential and filter', async () => {
+    await grant(world.ledger, 'user:alice', { 'claims-per-day': 100 });
+    const filing: string[] = [];
+    for (let count = 0; count < 51; count++) {
+      world.nowMs += 1;
+      filing.push(await filed(world));
+    }
+    for (const [as, filter] of [
+      ['alice', ''],
+      ['rita', 'state=submitted'],
+    ] as const) {
+      const first = await list(as, filter);
+      const cursor = `cursor=${first.json.page.nextCursor}`;
+      const second = await list(as, [filter, cursor].filter(Boolean).join('&'));
+      expect([...ids(first), ...ids(second)]).toEqual([...filing].reverse());
+      expect(second.json.page.nextCursor).toBeNull();
+      for (const other of [await list('bob', cursor), await list('rita', `state=rejected&${cursor}`)]) {
+        expect([other.status, other.json.code]).toEqual([400, 'invalid-cursor']);
+      }
+    }
+  });
+});
+
+describe('reading a claim', () => {
+  it('is for its owner and for reviewers; to anybody else it is not there', async () => {
+    const id = await filed(world);
+    const read = async (as: string, name = id) => (await world.call({ path: `${CLAIMS}/${name}`, as })).status;
+    expect(await Promise.all(['alice', 'rita', 'bob', KEY].map((as) => read(as)))).toEqual([200, 200, 404, 404]);
+    expect(await read('alice', 'claim_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).toBe(404);
+    expect(await read('alice', 'not-an-id')).toBe(404);
+  });
+
+  it('answers 304 to whoever has its revision', async () => {
+    const id = await filedIn(world, 'under-review');
+    const headers = { 'if-none-match': '"2"' };
+    expect((await world.call({ path: `${CLAIMS}/${id}`, headers })).status).toBe(304);
+  });
+});
+
+it('a claim about an observation that was corrected since it was first published is taken', async () => {
+  await ingest(world.ledger, [priceRecord(18, 412911)]);
+  expect((await file(world, ASSERTIONS.correction)).status).toBe(201);
+});

@@ -1,0 +1,125 @@
+/** What a write costs: one transaction, and what its row in the table below reads before it. */
+import { describe, expect, it } from 'vitest';
+import type { WriteOperationId } from '../../contract/operations.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { grant, seedApiKey } from './seeds.ts';
+import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './valid-calls.ts';
+import { type Method, watchLedger } from './watched-ledger.ts';
+import { openApiWorld, START_MS } from './world.ts';
+
+/** What each write reads before its one transaction. An operation that is not here does not compile. */
+const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
+  createWatchlist: [],
+  replaceWatchlist: [],
+  deleteWatchlist: [],
+  addWatchlistMarket: ['get'],
+  removeWatchlistMarket: ['get'],
+  createClaim: ['get'],
+  addClaimEvidence: ['get'],
+  withdrawClaim: ['get'],
+  reviewClaim: ['get'],
+  decideClaim: ['get', 'getMany', 'getMany'],
+  createSourceVerification: ['getMany'],
+  createIngestBatch: [],
+  createPublication: ['getMany'],
+  putEntitlement: ['getMany'],
+  deleteEntitlement: ['get'],
+  createWaitlistRequest: [],
+  decideWaitlistRequest: ['get'],
+  createApiKey: ['getMany'],
+  rotateApiKey: ['get'],
+  revokeApiKey: ['get', 'get'],
+  createErasure: [],
+};
+
+const isWrite = (id: ApiOperationId): id is WriteOperationId => id in READS;
+
+describe.each(API_OPERATIONS.filter(isWrite))('%s', (id) => {
+  const reads = READS[id];
+
+  it(`costs one transaction, after ${reads.join(', ') || 'no read'}`, async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = openApiWorld({ ledger });
+    await seedWorld(world);
+    const call = { ...(await validCall(world, id)), key: 'one-and-the-same-key' };
+    ledger.calls.splice(0);
+    expect((await world.call(call)).status).toBeLessThan(300);
+    expect(ledger.calls).toEqual([...reads, 'transact']);
+  });
+
+  it('costs one read of its credential more, once in 30 seconds, with an API key', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const as = await seedApiKey(ledger, 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', ALL_SCOPES);
+    const other = await seedApiKey(ledger, 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3B', ALL_SCOPES);
+    const world = openApiWorld({
+      ledger,
+      authenticator: createAuthenticator({ ledger, nowMs: () => world.nowMs, env: 'test', tokenIssuer: null }),
+    });
+    await seedWorld(world);
+    const call = await validCall(world, id, { owner: as, reviewer: other });
+    world.nowMs = START_MS + 30_000;
+    ledger.calls.splice(0);
+    expect((await world.call(call)).status).toBeLessThan(300);
+    expect(ledger.calls).toEqual(['get', ...reads, 'transact']);
+    ledger.calls.splice(0);
+    await world.call(call);
+    // Whatever comes of it this time: the credential is known.
+    expect(ledger.calls[0]).toBe(reads[0] ?? 'transact');
+  });
+});
+
+describe.each(API_OPERATIONS.filter((id) => isWrite(id) && READS[id].length === 0))('a replay of %s', (id) => {
+  it('costs what the write costs: one transaction', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = openApiWorld({ ledger });
+    await seedWorld(world);
+    const call = { ...(await validCall(world, id)), key: 'one-and-the-same-key' };
+    await world.call(call);
+    ledger.calls.splice(0);
+    expect((await world.call(call)).headers['idempotency-replayed']).toBe('true');
+    expect(ledger.calls).toEqual(['transact']);
+  });
+});
+
+describe('a write of somebody with a grant', () => {
+  const CREATE = { method: 'POST', path: '/api/v1/watchlists', body: { name: 'Metals' } } as const;
+
+  it('costs one transaction more when the grant is not known, and none once it is', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    await grant(ledger, 'user:alice', { watchlists: 30 });
+    const world = openApiWorld({ ledger });
+    for (const calls of [['transact', 'transact'], ['transact'], ['transact']]) {
+      ledger.calls.splice(0);
+      expect((await world.call(CREATE)).status).toBe(201);
+      expect(ledger.calls).toEqual(calls);
+    }
+  });
+
+  it('is decided by the grant as it is at the moment of commit', async () => {
+    const ledger = openMemoryLedger();
+    const world = openApiWorld({ ledger });
+    expect((await world.call(CREATE)).status).toBe(201);
+    await grant(ledger, 'user:alice', { watchlists: 1 });
+    expect((await world.call(CREATE)).json.code).toBe('quota-exceeded');
+    await grant(ledger, 'user:alice', { watchlists: 2 });
+    expect((await world.call(CREATE)).status).toBe(201);
+  });
+});
+
+describe('a refused request', () => {
+  it.each<[string, object, readonly Method[]]>([
+    ['that no credential comes with', { as: null }, []],
+    ['that fits no schema', { body: { name: '' } }, []],
+    ['that has no key', { headers: { 'idempotency-key': undefined } }, []],
+    // Refused by the ledger; then it must be known whether this very request has been done before, and the grants.
+    ['that names an unknown market', { body: { name: 'Fuel', markets: ['brent-usd'] } }, ['transact', 'getMany']],
+  ])('%s costs the ledger little or nothing', async (_what, more, calls) => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = openApiWorld({ ledger });
+    const answer = await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'Metals' }, ...more });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(ledger.calls).toEqual(calls);
+  });
+});

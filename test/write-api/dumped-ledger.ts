@@ -1,0 +1,37 @@
+/** A ledger in memory that can be searched as a whole: for what must be nowhere in it. */
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+
+export interface DumpedLedger extends Ledger {
+  /** Every item as it stands. */
+  dump(): Promise<Item[]>;
+}
+
+export function openDumpedLedger(): DumpedLedger {
+  const ledger = openSqliteLedger(':memory:');
+  const partitions = new Set<string>();
+  return {
+    get: (key) => ledger.get(key),
+    getMany: (keys) => ledger.getMany(keys),
+    query: (partition, options) => ledger.query(partition, options),
+    transact(changes, options) {
+      for (const { key } of changes) partitions.add(key.partition);
+      return ledger.transact(changes, options);
+    },
+    async dump() {
+      const pages = [...partitions].map(async (partition) => {
+        const { items, next } = await ledger.query(partition, { limit: 1000 });
+        if (next !== null) throw new RangeError(`${partition} holds more than a test should need`);
+        return items;
+      });
+      return (await Promise.all(pages)).flat();
+    },
+  };
+}
+
+/** The keys of the items whose value holds the text. */
+export function holdersOf(items: readonly Item[], text: string): string[] {
+  return items
+    .filter(({ value }) => JSON.stringify(value).includes(text))
+    .map(({ partition, sort }) => `${partition} ${sort}`);
+}

@@ -1,0 +1,223 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ALL_FEATURES, FEATURES } from '../../contract/features.ts';
+import { entitlementsKey, usageKey } from '../../storage/account-records.ts';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/entitlements';
+const CREATE = { 'if-none-match': '*' };
+const ifMatch = (revision: number) => ({ 'if-match': `"${revision}"` });
+
+interface Shown {
+  readonly feature: string;
+  readonly [name: string]: unknown;
+}
+
+describe('entitlements', () => {
+  let world: ApiWorld;
+
+  beforeEach(() => {
+    world = heldToSchemas(openApiWorld({ scopes: { bob: ['entitlements:read'], carol: ['watchlists:read'] } }));
+  });
+
+  const put = (feature: string, body: object, headers: Record<string, string> = CREATE, subject = 'user:alice') =>
+    world.call({ method: 'PUT', path: `${URL}/${subject}/${feature}`, body, headers, as: 'operator' });
+  const withdraw = (feature: string, headers: Record<string, string>) =>
+    world.call({ method: 'DELETE', path: `${URL}/user:alice/${feature}`, headers, as: 'operator' });
+  const read = (query = '', as = 'alice') => world.call({ path: URL, query, as });
+  const createWatchlist = () => world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'A list' } });
+
+  async function shown(feature: string, query?: string, as?: string): Promise<Shown | undefined> {
+    const { json } = await read(query, as);
+    return json.entitlements.find((each: Shown) => each.feature === feature);
+  }
+
+  it('are, of somebody without a grant, the defaults of all features', async () => {
+    const { status, json } = await read();
+    expect(status).toBe(200);
+    expect(json.subject).toBe('user:alice');
+    expect(json.entitlements.map(({ feature }: Shown) => feature)).toEqual(ALL_FEATURES);
+    for (const each of json.entitlements) {
+      const { kind, defaultLimit } = FEATURES[each.feature as keyof typeof FEATURES];
+      expect(each).toMatchObject({ kind, limit: defaultLimit, source: 'default', expiresAt: null, revision: null });
+    }
+  });
+
+  it('tell use and remainder, of a rate those of this day, and nothing of what is not counted', async () => {
+    await createWatchlist();
+    const day = (name: string) => usageKey('user:alice', 'claims-per-day', name);
+    const count = (name: string, by: number) =>
+      ({ kind: 'count', key: day(name), by, atLeast: 0, atMost: 100 }) as const;
+    await world.ledger.transact([count('2026-11-19', 9), count('2026-11-20', 4)], { attemptId: 'use' });
+    const { json } = await read();
+    const uses = json.entitlements.map(({ feature, used, remaining, resetsAt }: Shown) => [
+      feature,
+      used,
+      remaining,
+      resetsAt,
+    ]);
+    expect(uses).toEqual([
+      ['watchlists', 1, 19, null],
+      ['watchlist-items', null, null, null],
+      ['claims', null, null, null],
+      ['claims-per-day', 4, 16, '2026-11-21T00:00:00.000Z'],
+      ['ingest-rows-per-day', 0, 1_000_000, '2026-11-21T00:00:00.000Z'],
+      ['api-keys', 0, 2, null],
+    ]);
+  });
+
+  it("of others are read with entitlements:admin, by anybody else only one's own", async () => {
+    await put('watchlists', { limit: 7 });
+    expect(await shown('watchlists', 'subject=user:alice', 'operator')).toMatchObject({ limit: 7, source: 'granted' });
+    expect((await read('', 'bob')).json.subject).toBe('user:bob');
+    expect((await read('subject=user:bob', 'bob')).status).toBe(200);
+    const refused = await read('subject=user:alice', 'bob');
+    expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
+    expect(refused.headers['www-authenticate']).toContain('entitlements:admin');
+    expect((await read('', 'carol')).json.code).toBe('forbidden');
+    expect((await read('subject=nobody', 'operator')).json.code).toBe('invalid-request');
+  });
+
+  it('are granted, with the revision of the grant as ETag, and audited by subject and feature', async () => {
+    const { status, headers, json } = await put('watchlists', { limit: 100, expiresAt: '2026-12-01T00:00:00.000Z' });
+    expect([status, headers.etag]).toEqual([200, '"1"']);
+    expect(json).toEqual({
+      feature: 'watchlists',
+      description: 'Watchlists',
+      kind: 'quota',
+      limit: 100,
+      used: 0,
+      remaining: 100,
+      resetsAt: null,
+      source: 'granted',
+      expiresAt: '2026-12-01T00:00:00Z',
+      revision: 1,
+    });
+    expect(await shown('watchlists')).toEqual(json);
+    const query = 'target=entitlements/user:alice/watchlists';
+    const audit = await world.call({ path: '/api/v1/audit-records', query, as: 'operator' });
+    expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'putEntitlement' }]);
+  });
+
+  it('take the subject percent-encoded', async () => {
+    expect((await put('watchlists', { limit: 3 }, CREATE, 'user%3Aauth0%7C5f%25')).status).toBe(200);
+    expect(await shown('watchlists', 'subject=user%3Aauth0%7C5f%25', 'operator')).toMatchObject({ limit: 3 });
+  });
+
+  it.each([
+    ['a boolean feature by enabled', 'claims', { enabled: false }, 200],
+    ['a limit of nothing', 'watchlists', { limit: 0 }, 200],
+    ['the most that can be granted', 'watchlist-items', { limit: 80 }, 200],
+    ['more than can be granted', 'watchlist-items', { limit: 81 }, '/limit'],
+    ['less than nothing', 'watchlists', { limit: -1 }, '/limit'],
+    ['a fraction', 'watchlists', { limit: 1.5 }, '/limit'],
+    ['a boolean feature by limit', 'claims', { limit: 1 }, '/limit'],
+    ['a quota by enabled', 'watchlists', { enabled: true }, '/enabled'],
+    ['both', 'watchlists', { limit: 1, enabled: true }, '/enabled'],
+    ['neither', 'watchlists', { expiresAt: null }, '/limit'],
+    ['an end in the past', 'watchlists', { limit: 1, expiresAt: '2026-11-20T12:00:00Z' }, '/expiresAt'],
+    ['an end that is no instant', 'watchlists', { limit: 1, expiresAt: 'tomorrow' }, '/expiresAt'],
+    ['a field of its own', 'watchlists', { limit: 1, revision: 9 }, '/revision'],
+  ])('admit or refuse %s', async (_, feature, body, expected) => {
+    const { status, json } = await put(feature, body);
+    if (expected === 200) return expect(status).toBe(200);
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+    expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toContain(expected);
+  });
+
+  it.each([
+    ['an unknown feature', '/user:alice/ranking'],
+    ['what is no subject', '/alice/watchlists'],
+    ['an account that can be none', '/account:acme/watchlists'],
+  ])('do not exist for %s', async (_, path) => {
+    const answer = await world.call({ method: 'PUT', path: URL + path, body: { limit: 1 }, headers: CREATE });
+    expect([answer.status, answer.json.code]).toEqual([404, 'not-found']);
+  });
+
+  // The grant is of revision 2 when there is one; 1 is what it was before.
+  it.each([
+    ['PUT', 'granted', {}, 428],
+    ['PUT', 'granted', CREATE, 412],
+    ['PUT', 'granted', ifMatch(1), 412],
+    ['PUT', 'granted', ifMatch(2), 200],
+    ['PUT', 'granted', { 'if-match': '*' }, 200],
+    ['PUT', 'granted', { 'if-match': 'W/"2"' }, 412],
+    ['PUT', 'granted', { ...CREATE, ...ifMatch(2) }, 428],
+    ['PUT', 'withdrawn', CREATE, 200],
+    ['PUT', 'withdrawn', ifMatch(2), 412],
+    ['PUT', 'withdrawn', { 'if-match': '*' }, 412],
+    ['PUT', 'expired', CREATE, 200],
+    ['PUT', 'expired', ifMatch(2), 412],
+    ['DELETE', 'granted', {}, 428],
+    ['DELETE', 'granted', ifMatch(1), 412],
+    ['DELETE', 'granted', ifMatch(2), 204],
+    ['DELETE', 'granted', { 'if-match': '*' }, 204],
+    ['DELETE', 'withdrawn', ifMatch(2), 404],
+    ['DELETE', 'expired', ifMatch(2), 404],
+  ])('%s of one that is %s with %j: %i', async (method, state, headers, status) => {
+    await put('watchlists', { limit: 10 });
+    await put('watchlists', { limit: 5, expiresAt: '2026-11-21T00:00:00Z' }, ifMatch(1));
+    if (state === 'withdrawn') await withdraw('watchlists', ifMatch(2));
+    if (state === 'expired') world.nowMs += 24 * 60 * 60 * 1000;
+    const body = method === 'PUT' ? { limit: 6 } : undefined;
+    const path = `${URL}/user:alice/watchlists`;
+    const answer = await world.call({ method, path, body, headers, as: 'operator' });
+    expect(answer.status).toBe(status);
+    if (status === 412 && state === 'granted') expect(answer.headers.etag).toBe('"2"');
+  });
+
+  it('fall back to the default when the grant is withdrawn or ends', async () => {
+    await put('watchlists', { limit: 5 });
+    await put('api-keys', { limit: 5, expiresAt: '2026-11-20T13:00:00Z' });
+    await withdraw('watchlists', ifMatch(1));
+    expect(await shown('watchlists')).toMatchObject({ limit: 20, source: 'default', revision: null });
+    world.nowMs = Date.parse('2026-11-20T13:00:00Z');
+    expect(await shown('api-keys')).toMatchObject({ limit: 2, source: 'default', expiresAt: null, revision: null });
+  });
+
+  it('never give a revision twice, so that what was seen before a withdrawal is stale after it', async () => {
+    await put('watchlists', { limit: 5 });
+    await withdraw('watchlists', ifMatch(1));
+    const { json } = await put('watchlists', { limit: 6 });
+    expect(json.revision).toBe(3);
+    expect((await put('watchlists', { limit: 7 }, ifMatch(1))).status).toBe(412);
+  });
+
+  it('change at once, feature by feature, in one item: none stands in the way of another', async () => {
+    const features = ['watchlists', 'watchlist-items', 'claims-per-day', 'api-keys'];
+    const granted = await Promise.all(features.map((feature) => put(feature, { limit: 1 })));
+    expect(granted.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const changed = await Promise.all(
+      granted.map(({ json }) => put(json.feature, { limit: 2 }, ifMatch(json.revision))),
+    );
+    expect(changed.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (const feature of features) expect(await shown(feature)).toMatchObject({ limit: 2 });
+    expect((await world.ledger.get(entitlementsKey('user:alice')))?.revision).toBe(8);
+  });
+
+  it('of one feature are changed by one of those who have seen the same grant', async () => {
+    await put('watchlists', { limit: 5 });
+    const answers = await Promise.all([6, 7, 8].map((limit) => put('watchlists', { limit }, ifMatch(1))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+  });
+
+  it('lowered below what is used take nothing away, and allow nothing more until the use has dropped', async () => {
+    const first = await createWatchlist();
+    const second = await createWatchlist();
+    const { json } = await put('watchlists', { limit: 1 });
+    expect(json).toMatchObject({ limit: 1, used: 2, remaining: 0 });
+    expect((await createWatchlist()).json.code).toBe('quota-exceeded');
+    for (const { headers, json } of [first, second]) {
+      const path = `/api/v1/watchlists/${json.id}`;
+      await world.call({ method: 'DELETE', path, headers: { 'if-match': headers.etag } });
+    }
+    expect((await createWatchlist()).status).toBe(201);
+  });
+
+  it('can be changed by whoever they belong to, given the scope', async () => {
+    const path = `${URL}/operator/watchlists`;
+    const answer = await world.call({ method: 'PUT', path, body: { limit: 1 }, headers: CREATE, as: 'operator' });
+    expect(answer.status).toBe(200);
+    expect(await shown('watchlists', '', 'operator')).toMatchObject({ limit: 1, source: 'granted' });
+  });
+});

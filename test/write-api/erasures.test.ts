@@ -1,0 +1,311 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import { CLAIM_TRANSITIONS } from '../../lambdas/claims/transitions.ts';
+import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
+import {
+  auditActorPartition,
+  type ClaimValue,
+  claimKey,
+  claimsInStatePartition,
+  claimsOfSubjectPartition,
+  entitlementsKey,
+  idempotencyPartition,
+  usagePartition,
+  type VerificationValue,
+  verificationKey,
+  verificationsOfMarketPartition,
+} from '../../storage/account-records.ts';
+import { WORK_PARTITION } from '../../storage/batch-records.ts';
+import { type Change, type ItemKey, type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { dirtyMarketKey, type MarketRecordValue, marketKey } from '../../storage/records.ts';
+import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { overtakenLedger } from './overtaken-ledger.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/erasures';
+/** In every text of the person whose data is erased. */
+const MARK = 'Jo-was-here';
+const OTHER = 'Somebody-else';
+
+describe('erasures', () => {
+  let ledger: DumpedLedger;
+  let world: ApiWorld;
+  let attempts: number;
+
+  beforeEach(() => {
+    ledger = openDumpedLedger();
+    world = heldToSchemas(openApiWorld({ ledger, scopes: { bob: ['watchlists:write'] } }));
+    attempts = 0;
+  });
+
+  const erase = (subject: unknown) => world.call({ method: 'POST', path: URL, body: { subject }, as: 'operator' });
+  const read = (id: string) => world.call({ path: `${URL}/${id}`, as: 'operator' });
+  const run = (id: string, through: Ledger = ledger) =>
+    runErasure({ ledger: through, nowMs: () => world.nowMs, newAttemptId: () => `erasure-${++attempts}` }, id);
+  const itemsOf = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
+
+  async function put(key: ItemKey, revision: number, value: Extract<Change, { kind: 'put' }>['value']): Promise<void> {
+    const change: Change = { kind: 'put', key, revision, value, if: { kind: 'any' } };
+    await ledger.transact([change], { attemptId: `seed-${++attempts}` });
+  }
+
+  function createWatchlist(as: string, name: string) {
+    return world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name }, as });
+  }
+
+  function grant(subject: string, limit: number, feature = 'watchlists') {
+    const path = `/api/v1/entitlements/${subject}/${feature}`;
+    return world.call({ method: 'PUT', path, body: { limit }, headers: { 'if-none-match': '*' }, as: 'operator' });
+  }
+
+  async function seedClaim(id: string, more: Partial<ClaimValue>, text: string): Promise<void> {
+    const value: ClaimValue = {
+      id,
+      subject: 'user:jo',
+      state: 'accepted',
+      assertion: { type: 'dispute', market: 'gold-usd', metric: 'price', reason: text },
+      evidence: [{ url: `https://example.org/${text}`, note: text, addedAt: '2026-11-20T12:00:00.000Z' }],
+      createdAt: '2026-11-20T12:00:00.000Z',
+      updatedAt: '2026-11-20T12:00:00.000Z',
+      decision: { outcome: 'accepted', note: text, decidedAt: '2026-11-20T12:00:00.000Z' },
+      reviewNote: text,
+      observationId: null,
+      ...more,
+    };
+    await put(claimKey(id), 3, value);
+    await put({ partition: claimsOfSubjectPartition(value.subject), sort: id }, 0, null);
+    await put({ partition: claimsInStatePartition(value.state), sort: id }, 0, null);
+  }
+
+  async function seedVerification(id: string, subjectOwner: string, text: string): Promise<void> {
+    const value: VerificationValue = {
+      id,
+      market: 'gold-usd',
+      subject: { type: 'source', url: 'https://source.example/' },
+      outcome: 'mismatch',
+      verifiedAt: '2026-11-20T12:00:00Z',
+      found: text,
+      note: text,
+      createdAt: '2026-11-20T12:00:00.000Z',
+      subjectOwner,
+    };
+    await put(verificationKey(id), 0, value);
+    await put({ partition: verificationsOfMarketPartition('gold-usd'), sort: id }, 0, value);
+  }
+
+  const observation = {
+    market: 'gold-usd',
+    metric: 'price',
+    observedAt: '2026-11-18T00:00:00Z',
+    sourceUrl: 'https://source.example/',
+    reason: MARK,
+  } as const;
+  const representation: ClaimAssertion = { type: 'representation', market: 'gold-usd', name: MARK, reason: MARK };
+
+  async function representedMarket(name: string, claim: string): Promise<void> {
+    const standing = { representedBy: { name, claim }, disputes: {}, verifications: {} };
+    await put(marketKey('gold-usd'), 5, { name: 'Gold', standing } as unknown as MarketRecordValue);
+  }
+
+  /** Everything that a signed-in person can leave behind, and the like of somebody else. */
+  async function seedUser(): Promise<void> {
+    for (let count = 0; count < 3; count++) await createWatchlist('jo', `${MARK} ${count}`);
+    await createWatchlist('bob', OTHER);
+    await grant('user:jo', 7);
+    await seedClaim('claim_1', {}, MARK);
+    await seedClaim(
+      'claim_2',
+      { state: 'submitted', decision: null, assertion: { type: 'retraction', ...observation } },
+      MARK,
+    );
+    await seedClaim('claim_3', { assertion: representation }, MARK);
+    await seedClaim('claim_4', { subject: 'user:bob' }, OTHER);
+    await representedMarket(MARK, 'claim_3');
+    await seedVerification('verification_1', 'user:jo', MARK);
+    await seedVerification('verification_2', 'user:bob', OTHER);
+  }
+
+  it('are accepted, and read until they have finished', async () => {
+    const accepted = await erase('user:jo');
+    expect([accepted.status, accepted.headers.location]).toEqual([202, `${URL}/${accepted.json.id}`]);
+    expect(accepted.json).toEqual({
+      id: expect.stringMatching(/^era_/),
+      subject: 'user:jo',
+      state: 'running',
+      requestedAt: '2026-11-20T12:00:00.000Z',
+      finishedAt: null,
+    });
+    const { id } = accepted.json;
+    expect((await read(id)).json).toEqual(accepted.json);
+    expect(await itemsOf(WORK_PARTITION)).toMatchObject([{ sort: id, value: { kind: 'erasure', erasure: id } }]);
+    world.nowMs += 5;
+    await run(id);
+    const finished = { ...accepted.json, state: 'finished', finishedAt: '2026-11-20T12:00:00.005Z' };
+    expect((await read(id)).json).toEqual(finished);
+    expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+    const audit = await world.call({ path: '/api/v1/audit-records', query: `target=erasure/${id}`, as: 'operator' });
+    expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'createErasure' }]);
+  });
+
+  it.each([
+    ['the operator', 'operator'],
+    ['what is no subject', 'jo'],
+    ['an account that can be none', 'account:acme'],
+    ['an account that is none', 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A'],
+    ['nobody', undefined],
+    ['several at once', ['user:jo']],
+  ])('refuse %s', async (_, subject) => {
+    const { status, json } = await erase(subject);
+    expect([status, json.code, json.errors[0].pointer]).toEqual([422, 'validation-failed', '/subject']);
+  });
+
+  it('that are unknown are not found', async () => {
+    expect((await read('era_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).status).toBe(404);
+    expect((await read('era_1')).status).toBe(404);
+    await expect(run('era_1')).rejects.toThrow('era_1');
+  });
+
+  it('leave nothing in the ledger that a user has written, and everything of others', async () => {
+    await seedUser();
+    expect(holdersOf(await ledger.dump(), MARK).length).toBeGreaterThan(8);
+    const others = holdersOf(await ledger.dump(), OTHER);
+    const { json } = await erase('user:jo');
+    await run(json.id);
+    const items = await ledger.dump();
+    expect(holdersOf(items, MARK)).toEqual([]);
+    expect(holdersOf(items, OTHER)).toEqual(others);
+    for (const partition of [
+      usagePartition('user:jo'),
+      idempotencyPartition('user:jo'),
+      claimsOfSubjectPartition('user:jo'),
+    ]) {
+      expect(await itemsOf(partition)).toEqual([]);
+    }
+    expect(await itemsOf(auditActorPartition('user:jo'))).toHaveLength(3);
+  });
+
+  it('let whoever comes back start anew, with a revision of entitlements that was never there', async () => {
+    await seedUser();
+    const { json } = await erase('user:jo');
+    await run(json.id);
+    const lists = await world.call({ path: '/api/v1/watchlists', as: 'jo' });
+    expect(lists.json.data).toEqual([]);
+    const { entitlements } = (await world.call({ path: '/api/v1/entitlements', as: 'jo' })).json;
+    expect(entitlements[0]).toMatchObject({ limit: 20, used: 0, source: 'default' });
+    expect((await grant('user:jo', 7)).json.revision).toBe(3);
+    expect((await createWatchlist('jo', 'New')).status).toBe(201);
+  });
+
+  it.each(Object.entries(CLAIM_TRANSITIONS))(
+    'keep what a claim that is %s was about, withdrawn if open',
+    async (state, to) => {
+      const corrected = { value: '1', unit: 'oz', sourceValue: '1', rounded: false, unknownReason: null } as const;
+      await seedClaim(
+        'claim_1',
+        {
+          state: state as ClaimValue['state'],
+          assertion: {
+            type: 'correction',
+            ...observation,
+            corrected: { ...corrected, confidence: 'high', status: 'final' },
+          },
+        },
+        MARK,
+      );
+      world.nowMs += 1;
+      const { json } = await erase('user:jo');
+      await run(json.id);
+      const item = await ledger.get(claimKey('claim_1'));
+      const after = to.withdraw ?? state;
+      expect(item?.revision).toBe(4);
+      expect(item?.value).toMatchObject({
+        state: after,
+        assertion: { ...observation, corrected, reason: 'erased' },
+        evidence: [],
+        reviewNote: 'erased',
+        decision: { outcome: 'accepted', note: 'erased' },
+      });
+      for (const each of Object.keys(CLAIM_TRANSITIONS)) {
+        const listed = await itemsOf(claimsInStatePartition(each as ClaimValue['state']));
+        expect(listed).toHaveLength(each === after ? 1 : 0);
+      }
+    },
+  );
+
+  it.each([
+    ['takes the name of the person off the market, which is due for publication', MARK, 'claim_1', null],
+    ['leaves the name of a later representative', OTHER, 'claim_2', { name: OTHER, claim: 'claim_2' }],
+  ])('of a representative: %s', async (_, name, claim, expected) => {
+    await seedClaim('claim_1', { assertion: representation }, MARK);
+    await representedMarket(name, claim);
+    const { json } = await erase('user:jo');
+    await run(json.id);
+    const market = await ledger.get(marketKey('gold-usd'));
+    expect((market?.value as MarketRecordValue | undefined)?.standing?.representedBy).toEqual(expected);
+    expect(market?.revision).toBe(expected === null ? 6 : 5);
+    expect((await ledger.get(dirtyMarketKey('gold-usd'))) !== null).toBe(expected === null);
+  });
+
+  it('take in what is added to a claim while it is erased', async () => {
+    await seedClaim('claim_1', {}, OTHER);
+    const { json } = await erase('user:jo');
+    const isClaim = ({ key }: Change) => key.partition === claimKey('claim_1').partition;
+    const added = async () => {
+      const item = await ledger.get(claimKey('claim_1'));
+      if (item === null) throw new Error('the claim was to be seeded');
+      await put(claimKey('claim_1'), item.revision + 1, { ...(item.value as ClaimValue), reviewNote: MARK });
+    };
+    await run(json.id, overtakenLedger(ledger, added, isClaim));
+    const item = await ledger.get(claimKey('claim_1'));
+    expect(item).toMatchObject({ revision: 5, value: { reviewNote: 'erased', evidence: [] } });
+  });
+
+  it('are carried on by the next worker, wherever the one before has died', async () => {
+    // Each round the worker gets one transaction further; every other one is done although its answer is lost.
+    for (let survived = 0, died = true; died; survived++) {
+      ledger = openDumpedLedger();
+      world = heldToSchemas(openApiWorld({ ledger }));
+      await seedUser();
+      const { json } = await erase('user:jo');
+      let transactions = 0;
+      const dying: Ledger = {
+        ...ledger,
+        async transact(changes, options) {
+          if (transactions++ < survived) return ledger.transact(changes, options);
+          if (survived % 2 === 0) await ledger.transact(changes, options);
+          throw new StorageUnavailable('gone');
+        },
+      };
+      died = await run(json.id, dying).then(
+        () => false,
+        () => true,
+      );
+      await run(json.id);
+      expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
+      expect((await read(json.id)).json.state).toBe('finished');
+      expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+      expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
+    }
+  });
+
+  it('never give a revision of entitlements twice, whoever grants at the same time', async () => {
+    await grant('user:jo', 7);
+    const { json } = await erase('user:jo');
+    const isEntitlements = ({ key }: Change) => key.partition === entitlementsKey('user:jo').partition;
+    await run(
+      json.id,
+      overtakenLedger(ledger, () => grant('user:jo', 3, 'api-keys'), isEntitlements),
+    );
+    expect(await ledger.get(entitlementsKey('user:jo'))).toMatchObject({ revision: 3, value: { features: {} } });
+  });
+
+  it('are done by several workers at once as by one', async () => {
+    await seedUser();
+    const { json } = await erase('user:jo');
+    await Promise.all([run(json.id), run(json.id), run(json.id)]);
+    expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
+    expect((await read(json.id)).json.state).toBe('finished');
+    expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
+  });
+});

@@ -1,0 +1,310 @@
+/** Events as nobody should send them: valid ones of every operation, damaged in one or more places. */
+import fc from 'fast-check';
+import type { HttpEvent } from '../../lambdas/http/event.ts';
+
+/** One place of an event, and what becomes of it. `at` counts the places modulo how many there are. */
+export type Damage =
+  | { readonly to: 'method'; readonly text: string }
+  | { readonly to: 'path'; readonly at: number; readonly removed: 0 | 1; readonly text: string }
+  | { readonly to: 'query'; readonly text: string }
+  | { readonly to: 'field'; readonly name: string; readonly text: string | undefined }
+  /** A value of the JSON gives way to another text. */
+  | { readonly to: 'value'; readonly at: number; readonly text: string }
+  /** An object of the JSON gets a member more. */
+  | { readonly to: 'member'; readonly at: number; readonly name: string; readonly text: string }
+  | { readonly to: 'characters'; readonly at: number; readonly removed: number; readonly text: string }
+  | { readonly to: 'body'; readonly text: string }
+  /** What API Gateway leaves out when there is none. */
+  | { readonly to: 'no-body' }
+  /** As API Gateway sends what it takes for binary; also when it is not, or not Base64. */
+  | { readonly to: 'base64'; readonly how: 'flag-alone' | 'encoded' | 'damaged' };
+
+/** What is put into bodies, and must not come back in a refusal. */
+export const BODY_SECRET = 'sEcReT-OF-THE-BODY-7Yq';
+
+const PARTS = [
+  '',
+  '.',
+  '..',
+  '%',
+  '%00',
+  '%ff',
+  '%2e%2e',
+  '%2F',
+  '%E0%A4%A',
+  '%ED%A0%80',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A',
+  'wl_81JD8N5W5XQ6M4T0VZ8R2K7C3A',
+  'user:',
+  'user:a/b',
+  'user%3A%00',
+  'operator',
+  'gold-usd',
+  ' ',
+  '\ud800',
+  'é',
+  'x'.repeat(5_000),
+] as const;
+
+const VALUES = [
+  'null',
+  'true',
+  '0',
+  '-0',
+  '-1',
+  '1.5',
+  '1e400',
+  '-1e400',
+  '9007199254740993',
+  '1e-7',
+  '""',
+  '" "',
+  '"\\ud800"',
+  '"\\u0000"',
+  '"\u202e"',
+  '"2026-11-31T00:00:00Z"',
+  '"9999-12-31T23:59:59.999Z"',
+  '"0000-01-01T00:00:00Z"',
+  '"-000001-01-01T00:00:00Z"',
+  '"2026-11-20T00:00:00+00:00"',
+  '"http://"',
+  '"javascript:alert(1)"',
+  '"https://user:password@host.example/"',
+  '"XXX"',
+  '"gold-usd"',
+  '"constructor"',
+  '"__proto__"',
+  '[]',
+  '{}',
+  '[[]]',
+  '[null]',
+  '["gold-usd","gold-usd"]',
+  '{"__proto__":{"polluted":1}}',
+  '{"constructor":{"prototype":{"polluted":1}}}',
+  '{"a":1,"a":2}',
+  `"${BODY_SECRET}"`,
+  `["${BODY_SECRET}"]`,
+  `{"type":"${BODY_SECRET}"}`,
+  `"${'x'.repeat(70_000)}"`,
+  '['.repeat(40) + ']'.repeat(40),
+  `[${'0,'.repeat(1_500)}0]`,
+] as const;
+
+const RAW_BODIES = [
+  '',
+  ' ',
+  '{',
+  '}',
+  'null',
+  '[]',
+  '{}',
+  '\ufeff{}',
+  '{"a":1}{"b":2}',
+  '// comment\n{}',
+  '{"a":1,}',
+  "{'a':1}",
+  'NaN',
+  '\ud800',
+  '"\ud800"',
+  '\u0000',
+  '[1e999]',
+  '['.repeat(100_000),
+  '{"a":'.repeat(5_000),
+  `"${'x'.repeat(1_100_000)}"`,
+  `{"name":"${BODY_SECRET}"`,
+  BODY_SECRET,
+] as const;
+
+const FIELDS = [
+  'authorization',
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+  'origin',
+  'cookie',
+  '__proto__',
+] as const;
+
+const FIELD_VALUES = [
+  '',
+  ' ',
+  '*',
+  '"1"',
+  'W/"1"',
+  '"NaN"',
+  '"-1"',
+  '"1.5"',
+  '"1e+21"',
+  '"9007199254740993"',
+  '"Infinity"',
+  '"1", "2", "3"',
+  `"${'1'.repeat(9_000)}"`,
+  ','.repeat(5_000),
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json; charset=latin1',
+  'application/x-ndjson',
+  'application/x-ndjson, application/json',
+  'text/plain',
+  'gzip',
+  'identity',
+  'a-usable-key-0123456789',
+  '"a-usable-key-0123456789"',
+  'short',
+  'Basic dXNlcjpwYXNzd29yZA==',
+  'Bearer',
+  'Bearer ',
+  'Bearer a b',
+  'Bearer tdm_test_x_y',
+  'Bearer eyJhbGciOiJub25lIn0.e30.',
+  `Bearer ${'x'.repeat(9_000)}`,
+  '\u0000',
+  'é',
+] as const;
+
+const QUERIES = [
+  '',
+  '&',
+  '=',
+  'a',
+  'a=1&a=2',
+  'cursor=',
+  'cursor=AQ',
+  'cursor=%ff',
+  `cursor=${'A'.repeat(2_000)}`,
+  'cursor=AXqvAAAAAAAAAAAAAAAAAAAAAFsxLCJhIl0',
+  '__proto__=1',
+  'constructor=1',
+  'state=submitted',
+  'state=nothing',
+  'market=gold-usd',
+  'subject=user:alice',
+  'subject=user:',
+  'actor=user:alice&target=x',
+  'actor=%00',
+  'dryRun=true',
+  'dryRun=yes',
+  'token=abc',
+  'x=tdm_test_abc',
+  'x=eyJhbGciOiJub25lIn0.e30.',
+] as const;
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+const place = fc.nat({ max: 1_000 });
+
+const to = <Place extends Damage['to']>(place: Place) => fc.constant(place);
+
+const METHODS = [
+  'GET',
+  'POST',
+  'PUT',
+  'DELETE',
+  'PATCH',
+  'HEAD',
+  'OPTIONS',
+  'TRACE',
+  'CONNECT',
+  'get',
+  '',
+  '__proto__',
+] as const;
+const NAMES = ['__proto__', 'constructor', 'unknown', 'name', 'type', ''] as const;
+
+export const damage: fc.Arbitrary<Damage> = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ to: to('method'), text: fc.constantFrom(...METHODS) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      to: to('path'),
+      at: place,
+      removed: fc.constantFrom(0 as const, 1 as const),
+      text: fc.oneof(fc.constantFrom(...PARTS), anyText),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ to: to('query'), text: fc.oneof(fc.constantFrom(...QUERIES), anyText) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      to: to('field'),
+      name: fc.constantFrom(...FIELDS),
+      text: fc.oneof(fc.constantFrom(...FIELD_VALUES), fc.constant(undefined), anyText),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ to: to('value'), at: place, text: fc.constantFrom(...VALUES) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      to: to('member'),
+      at: place,
+      name: fc.constantFrom(...NAMES),
+      text: fc.constantFrom(...VALUES),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ to: to('characters'), at: place, removed: fc.nat({ max: 3 }), text: anyText }),
+  },
+  { weight: 1, arbitrary: fc.record({ to: to('body'), text: fc.oneof(fc.constantFrom(...RAW_BODIES), anyText) }) },
+  { weight: 1, arbitrary: fc.record({ to: to('no-body') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ to: to('base64'), how: fc.constantFrom('flag-alone', 'encoded', 'damaged') }),
+  },
+);
+
+export function damaged(event: HttpEvent, done: Damage): HttpEvent {
+  const { body = '', ...rest } = event;
+  switch (done.to) {
+    case 'method':
+      return withHttp(event, { method: done.text });
+    case 'path': {
+      const parts = event.rawPath.split('/');
+      const rawPath = parts.toSpliced(done.at % (parts.length + 1), done.removed, done.text).join('/');
+      return { ...withHttp(event, { path: rawPath }), rawPath };
+    }
+    case 'query':
+      return { ...event, rawQueryString: done.text };
+    case 'field':
+      return { ...event, headers: Object.fromEntries([...Object.entries(event.headers), [done.name, done.text]]) };
+    case 'value': {
+      const spot = pick(body, /"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.e+-]*|true|false|null/gi, done.at);
+      return spot === null ? event : { ...event, body: spliced(body, spot.index, spot[0].length, done.text) };
+    }
+    case 'member': {
+      const spot = pick(body, /\{(?!\})/g, done.at);
+      const member = `${JSON.stringify(done.name)}:${done.text},`;
+      return spot === null ? event : { ...event, body: spliced(body, spot.index + 1, 0, member) };
+    }
+    case 'characters':
+      return { ...event, body: spliced(body, done.at % (body.length + 1), done.removed, done.text) };
+    case 'body':
+      return { ...event, body: done.text };
+    case 'no-body':
+      return rest;
+    case 'base64': {
+      const encoded = Buffer.from(body).toString('base64');
+      const texts = { 'flag-alone': body, encoded, damaged: `${encoded}!` };
+      return { ...event, body: texts[done.how], isBase64Encoded: true };
+    }
+  }
+}
+
+function withHttp(event: HttpEvent, http: Partial<HttpEvent['requestContext']['http']>): HttpEvent {
+  const { requestContext } = event;
+  return { ...event, requestContext: { ...requestContext, http: { ...requestContext.http, ...http } } };
+}
+
+function pick(text: string, pattern: RegExp, at: number): RegExpExecArray | null {
+  const spots = [...text.matchAll(pattern)];
+  return spots[at % Math.max(1, spots.length)] ?? null;
+}
+
+function spliced(text: string, at: number, removed: number, added: string): string {
+  return text.slice(0, at) + added + text.slice(at + removed);
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { openApiWorld } from './world.ts';
+
+const URL = '/api/v1/me';
+
+describe('me', () => {
+  it('is who a credential speaks for, with its scopes in order', async () => {
+    const world = heldToSchemas(openApiWorld({ scopes: { alice: ['watchlists:write', 'claims:read'] } }));
+    const user = await world.call({ path: URL });
+    expect(user.status).toBe(200);
+    expect(user.json).toEqual({
+      actor: 'user:alice',
+      subject: 'user:alice',
+      kind: 'user',
+      scopes: ['claims:read', 'watchlists:write'],
+      expiresAt: null,
+    });
+    const key = await world.call({ path: URL, as: 'acme/k1' });
+    expect(key.json).toEqual({
+      actor: 'key:k1',
+      subject: 'account:acme',
+      kind: 'api-key',
+      scopes: [...ALL_SCOPES].sort(),
+      expiresAt: null,
+    });
+  });
+
+  it('needs a credential, and no scope', async () => {
+    const world = heldToSchemas(openApiWorld({ scopes: { alice: [] } }));
+    expect((await world.call({ path: URL })).json.scopes).toEqual([]);
+    expect((await world.call({ path: URL, as: null })).status).toBe(401);
+  });
+
+  it('is not modified while the credential is the same', async () => {
+    const world = heldToSchemas(openApiWorld());
+    const { headers } = await world.call({ path: URL });
+    expect((await world.call({ path: URL, headers: { 'if-none-match': headers.etag } })).status).toBe(304);
+    expect((await world.call({ path: URL, as: 'bob', headers: { 'if-none-match': headers.etag } })).status).toBe(200);
+  });
+});

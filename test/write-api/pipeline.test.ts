@@ -1,0 +1,228 @@
+/** What is derived from the table of operations for every row of it: who may, what is answered, what is replayed. */
+import { describe, expect, it } from 'vitest';
+import { operationOf, type ReadOperationId } from '../../contract/operations.ts';
+import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
+import { auditActorPartition, idempotencyPartition } from '../../storage/account-records.ts';
+import { StorageCorrupt } from '../../storage/ledger.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './valid-calls.ts';
+import { watchLedger } from './watched-ledger.ts';
+import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld } from './world.ts';
+
+const isRead = (id: ApiOperationId): id is ReadOperationId => operationOf(id).method === 'GET';
+const WRITES = API_OPERATIONS.filter((id) => !isRead(id));
+
+async function openWorld(options: ApiWorldOptions = {}): Promise<ApiWorld> {
+  const world = openApiWorld({ ledger: openMemoryLedger(), ...options });
+  await seedWorld(world);
+  return world;
+}
+
+describe.each(API_OPERATIONS)('%s', (id) => {
+  const row = operationOf(id);
+
+  it('answers a valid call with the status, the body and the headers of its row', async () => {
+    const world = await openWorld();
+    const { status, headers, json, text } = await world.call(await validCall(world, id));
+    expect([status, json]).toMatchObject([row.success.status, json]);
+    if (row.success.body === null) expect(text).toBe('');
+    else expect(row.success.body.parse(json)).toEqual(json);
+    for (const name of row.success.headers ?? []) expect(headers).toHaveProperty(name.toLowerCase());
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'access-control-allow-origin': '*' });
+  });
+
+  it('is refused without a credential, and before anything else is said', async () => {
+    const world = await openWorld();
+    const call = await validCall(world, id);
+    for (const each of [call, { ...call, body: '{', query: 'no=where', headers: {} }]) {
+      const answer = await world.call({ ...each, as: null });
+      expect(answer).toMatchObject({ status: 401, json: { code: 'unauthenticated' } });
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    }
+  });
+
+  it('is for credentials with one of its scopes, and for no others', async () => {
+    const nameOf = (scope: Scope) => `only-${scope.replace(':', '-')}`;
+    const scopes = Object.fromEntries(ALL_SCOPES.map((scope) => [nameOf(scope), [scope]]));
+    const world = await openWorld({ scopes: { ...scopes, nobody: [] } });
+    const call = await validCall(world, id);
+    const needed = row.scopes as readonly Scope[];
+    const challenge = `error="insufficient_scope", scope="${needed.join(' ')}"`;
+    const passes = async (as: string) => {
+      const answer = await world.call({ ...call, as });
+      // A handler may ask for more, and then names something else.
+      const isRefused = answer.status === 403 && answer.headers['www-authenticate']?.endsWith(challenge) === true;
+      expect(answer.status).not.toBe(401);
+      if (isRefused) expect(answer.json.code).toBe('forbidden');
+      return !isRefused;
+    };
+    expect(await passes('nobody')).toBe(needed.length === 0);
+    for (const scope of ALL_SCOPES) {
+      expect([scope, await passes(nameOf(scope))]).toEqual([scope, needed.length === 0 || needed.includes(scope)]);
+    }
+  });
+
+  it('answers HEAD as GET, OPTIONS with the methods that there are, and other methods with 405', async () => {
+    const world = await openWorld();
+    const call = { ...(await validCall(world, id)), body: undefined };
+    const methods = API_OPERATIONS.filter((each) => operationOf(each).path === row.path).map(
+      (each) => operationOf(each).method,
+    );
+    const preflight = await world.call({ ...call, method: 'OPTIONS', as: null });
+    expect(preflight).toMatchObject({ status: 204, text: '' });
+    const allowed = preflight.headers['access-control-allow-methods']?.split(', ') ?? [];
+    expect(allowed.filter((method) => !['OPTIONS', 'HEAD'].includes(method)).sort()).toEqual([...methods].sort());
+    for (const method of ['PATCH', 'TRACE', 'get', 'PROPFIND']) {
+      const answer = await world.call({ ...call, method });
+      expect([method, answer.status, answer.json.code]).toEqual([method, 405, 'method-not-allowed']);
+      expect(answer.headers.allow).toBe(preflight.headers.allow);
+    }
+    const head = await world.call({ ...call, method: 'HEAD' });
+    if (methods.includes('GET'))
+      expect(head.headers.etag).toBe((await world.call({ ...call, method: 'GET' })).headers.etag);
+    else expect(head.status).toBe(405);
+  });
+
+  it('refuses query parameters that it does not have', async () => {
+    const world = await openWorld();
+    const { query, ...call } = await validCall(world, id);
+    const answer = await world.call({ ...call, query: [query, 'unheard=1'].filter(Boolean).join('&') });
+    expect(answer).toMatchObject({ status: 400, json: { code: 'unknown-query-parameter' } });
+  });
+});
+
+describe.each(WRITES)('%s', (id) => {
+  const KEY = 'one-and-the-same-key';
+  const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location });
+
+  it('is done once and replayed, with one audit record that names it', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = await openWorld({ ledger });
+    const call = { ...(await validCall(world, id)), key: KEY };
+    const before = ledger.commits.length;
+    const first = await world.call(call);
+    const copies = await Promise.all(Array.from({ length: 5 }, () => world.call(call)));
+    for (const copy of copies) {
+      expect(substance(copy)).toEqual(substance(first));
+      expect(copy.headers['idempotency-replayed']).toBe('true');
+    }
+    const own = ledger.commits.slice(before).flatMap(({ changes }) => changes);
+    expect(ledger.commits.length - before).toBe(1);
+    const audit = own.flatMap((change) => (change.key.partition.startsWith('audit/') ? [change] : []));
+    const actor = `user:${call.as}`;
+    expect(audit.map(({ key }) => key.partition).sort()).toEqual([
+      auditActorPartition(actor),
+      expect.stringMatching(/^audit\/target\/./),
+    ]);
+    for (const change of audit) expect(change).toMatchObject({ value: { actor, action: id } });
+    expect(own.filter(({ key }) => key.partition === idempotencyPartition(actor))).toHaveLength(1);
+  });
+
+  it('needs a key', async () => {
+    const world = await openWorld();
+    const call = await validCall(world, id);
+    for (const [key, code] of [
+      [undefined, 'idempotency-key-missing'],
+      ['short', 'idempotency-key-malformed'],
+    ]) {
+      const answer = await world.call({ ...call, headers: { ...call.headers, 'idempotency-key': key } });
+      expect(answer).toMatchObject({ status: 400, json: { code } });
+    }
+  });
+
+  it('keeps nothing readable of its answer for replays', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = await openWorld({ ledger });
+    const { text, json } = await world.call({ ...(await validCall(world, id)), key: KEY });
+    const stored = [...(await ledger.everything()).values()].find(({ sort }) => sort === KEY);
+    const value = stored?.value as { readonly sealedBody: string };
+    expect(Object.keys(value).sort()).toEqual(['fingerprint', 'headers', 'sealedBody', 'status']);
+    if (text !== '') expect(Buffer.from(value.sealedBody, 'base64').toString()).not.toContain(text.slice(0, 20));
+    if (json?.key !== undefined) expect(JSON.stringify([...(await ledger.everything())])).not.toContain(json.key);
+  });
+});
+
+describe('a version that was seen', () => {
+  const VERSIONED = WRITES.filter((id) => operationOf(id).precondition !== undefined);
+
+  it.each(VERSIONED)('%s is held to it, and needs it where it would overwrite', async (id) => {
+    const world = await openWorld();
+    const call = await validCall(world, id);
+    for (const stale of ['"999"', 'W/"1"', '"another"']) {
+      const answer = await world.call({ ...call, headers: { 'if-match': stale } });
+      expect([stale, answer.status, answer.json.code]).toEqual([stale, 412, 'precondition-failed']);
+    }
+    const { status, json } = await world.call({ ...call, headers: {} });
+    if (operationOf(id).precondition === 'if-match-if-sent') expect(status).toBe(200);
+    else expect([status, json.code]).toEqual([428, 'precondition-required']);
+  });
+});
+
+describe('the pipeline', () => {
+  it('limits the requests of a credential, and of no other one', async () => {
+    const world = await openWorld({ requestsPerMinute: 2 });
+    const call = { path: '/api/v1/me' };
+    const [first, second, third] = [await world.call(call), await world.call(call), await world.call(call)];
+    expect([first, second].map(({ status }) => status)).toEqual([200, 200]);
+    expect(first?.headers).toMatchObject({
+      'ratelimit-policy': '"default";q=2;w=60',
+      ratelimit: expect.stringMatching(/^"default";r=1;t=\d+$/),
+    });
+    expect(third).toMatchObject({ status: 429, json: { code: 'rate-limited' } });
+    expect(third.headers).toMatchObject({ ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/) });
+    expect((await world.call({ ...call, as: 'bob' })).status).toBe(200);
+    world.nowMs += Number(third.headers['retry-after']) * 1000;
+    expect((await world.call(call)).status).toBe(200);
+  });
+
+  it('answers 404 to paths of nobody, with or without credential', async () => {
+    const world = await openWorld();
+    for (const path of ['/', '/api/v1', '/api/v1/', '/api/v1/me/', '/api/v1//me', '/api/v2/me', '/api/v1/ME', '']) {
+      for (const as of ['alice', null]) {
+        expect(await world.call({ path, as })).toMatchObject({ status: 404, json: { code: 'not-found' } });
+      }
+    }
+  });
+
+  it('tells of what is wrong on our side in the log, and only there', async () => {
+    const broken = {
+      ...openMemoryLedger(),
+      query: () => Promise.reject(new StorageCorrupt('items.db is damaged; Bearer abc.def tdm_live_x_y')),
+    };
+    const world = openApiWorld({ ledger: broken });
+    const answer = await world.call({ path: '/api/v1/watchlists' });
+    expect(answer).toMatchObject({ status: 500, json: { code: 'internal-error' } });
+    expect(answer.text).not.toMatch(/damaged|items\.db|at /);
+    const [entry] = world.log;
+    expect(entry?.fault).toMatch(/StorageCorrupt: items\.db is damaged/);
+    expect(entry?.fault).not.toMatch(/abc\.def|tdm_live_x/);
+  });
+
+  it('logs one line for each request, without anything that it says', async () => {
+    const world = await openWorld();
+    await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'Secret plans' } });
+    await world.call({ path: '/api/v1/nowhere', as: null });
+    expect(world.log).toEqual([
+      expect.objectContaining({ operation: 'createWatchlist', status: 201, code: null, actor: 'user:alice' }),
+      expect.objectContaining({ operation: null, status: 404, code: 'not-found', actor: null, fault: null }),
+    ]);
+    expect(JSON.stringify(world.log)).not.toContain('Secret');
+  });
+
+  it('names the request in every problem as in the log', async () => {
+    const world = await openWorld();
+    const { json } = await world.call({ path: '/api/v1/nowhere' });
+    expect(json.instance).toBe(`/requests/${world.log.at(-1)?.requestId}`);
+  });
+});
+
+describe('reads', () => {
+  it.each(API_OPERATIONS.filter(isRead))('%s gives 304 to whoever has it already', async (id) => {
+    const world = await openWorld();
+    const call = await validCall(world, id);
+    const { headers } = await world.call(call);
+    const again = await world.call({ ...call, headers: { ...call.headers, 'if-none-match': headers.etag } });
+    expect(again).toMatchObject({ status: 304, text: '', headers: { etag: headers.etag } });
+    expect((await world.call({ ...call, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+});

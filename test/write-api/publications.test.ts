@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { pageCursor } from '../../contract/cursors.ts';
+import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/operations/publications.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
+import { publish } from '../../publisher/publish.ts';
+import type { PurgeTargets } from '../../publisher/purge.ts';
+import { auditTargetPartition } from '../../storage/account-records.ts';
+import {
+  AWAITING_GENERATION_PARTITION,
+  DIRTY_PARTITION,
+  type PublishedPage,
+  pageKey,
+  publishedPartition,
+  sha256Hex,
+} from '../../storage/records.ts';
+import { dependenciesOn, market, price, publicObjects, SMALL_PAGES } from '../publisher/world.ts';
+import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/publications';
+const SLUGS = Array.from(
+  { length: PUBLICATION_MARKETS_MAX + 1 },
+  (_, index) => `market-${String(index).padStart(2, '0')}`,
+);
+
+let world: ApiWorld;
+let objects: MemoryObjects;
+let purged: PurgeTargets[];
+
+beforeEach(async () => {
+  world = openApiWorld();
+  objects = openMemoryObjects();
+  purged = [];
+  const prices = Array.from({ length: SMALL_PAGES.observations + 1 }, (_, day) => price('market-00', day, 100 + day));
+  const records = [...SLUGS.map((slug) => market(slug)), ...prices];
+  const options = { mode: 'append', partial: false, dryRun: false } as const;
+  await applyBatch(dependencies(), records, options);
+  await publish(dependencies());
+});
+
+function dependencies() {
+  const caches = { purge: async (targets: PurgeTargets) => void purged.push(targets) };
+  return { ...dependenciesOn(world.ledger, objects, world), caches };
+}
+
+const create = (body: unknown, as = 'operator') => world.call({ method: 'POST', path: URL, body, as });
+const read = (id: string, as = 'operator') => world.call({ path: `${URL}/${id}`, as });
+
+describe('a publication', () => {
+  it.each([
+    ['one market', ['market-00']],
+    ['as many as fit a transaction', SLUGS.slice(0, PUBLICATION_MARKETS_MAX)],
+    ['all', 'all'],
+  ])('of %s waits, and then names the generation', async (_, markets) => {
+    const created = await create({ markets });
+    const { id } = created.json;
+    expect(created.status).toBe(202);
+    expect(created.headers.location).toBe(`${URL}/${id}`);
+    expect(created.json).toEqual({
+      id,
+      markets,
+      purge: false,
+      createdAt: new Date(world.nowMs).toISOString(),
+      state: 'waiting',
+      generation: null,
+      publishedAt: null,
+    });
+    expect((await read(id)).json).toEqual(created.json);
+    const { generation } = await publish(dependencies());
+    const published = (await read(id)).json;
+    expect(published).toEqual({ ...created.json, state: 'published', generation, publishedAt: expect.any(String) });
+    expect(publicationSchema.parse(published)).toEqual(published);
+    for (const partition of [DIRTY_PARTITION, AWAITING_GENERATION_PARTITION]) {
+      expect((await world.ledger.query(partition, { limit: 10 })).items).toEqual([]);
+    }
+  });
+
+  it('leaves what is right as it is', async () => {
+    const before = publicObjects(objects);
+    await create({ markets: 'all' });
+    await create({ markets: SLUGS.slice(0, 3) });
+    expect(await publish(dependencies())).toEqual({ kind: 'unchanged', generation: 1 });
+    expect(publicObjects(objects)).toEqual(before);
+  });
+
+  it.each([
+    ['one market', ['market-00']],
+    ['all', 'all'],
+  ])('of %s renders closed history pages again too', async (_, markets) => {
+    // As if another version of the renderer had closed it with other bytes.
+    const key = pageKey(publishedPartition('market-00'), 0);
+    const item = await world.ledger.get(key);
+    const page = { ...(item?.value as PublishedPage), digest: '0'.repeat(64) };
+    const change = { kind: 'put', key, revision: 1, value: page, if: { kind: 'any' } } as const;
+    await world.ledger.transact([change], { attemptId: 'another-renderer' });
+    await create({ markets });
+    expect(await publish(dependencies())).toMatchObject({ kind: 'published', generation: 2 });
+    const closed = (await world.ledger.get(key))?.value as PublishedPage;
+    expect(closed.cursor).toBe(pageCursor(2, closed.digest));
+    const name = { kind: 'history-page', slug: 'market-00', cursor: closed.cursor } as const;
+    expect(sha256Hex(publicObjects(objects).get(publicKey(name)) ?? '')).toBe(closed.digest);
+  });
+
+  it('is in the audit', async () => {
+    const { json } = await create({ markets: 'all' });
+    const { items } = await world.ledger.query(auditTargetPartition(`publication/${json.id}`), { limit: 10 });
+    expect(items.map(({ value }) => value)).toMatchObject([{ actor: 'key:operator', action: 'createPublication' }]);
+  });
+
+  it('is answered again, not made again, when it is sent again', async () => {
+    const call = { method: 'POST', path: URL, body: { markets: 'all' }, key: 'one-key-for-both-of-them' };
+    const first = await world.call(call);
+    const second = await world.call(call);
+    expect(second.text).toBe(first.text);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect((await world.ledger.query(AWAITING_GENERATION_PARTITION, { limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('can be read by whoever may publish', async () => {
+    const { json } = await create({ markets: 'all' });
+    expect((await read(json.id, 'alice')).json).toEqual(json);
+  });
+
+  it('that nobody has made is not there', async () => {
+    expect((await read('pub_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).json.code).toBe('not-found');
+    expect((await read('pub_1')).json.code).toBe('not-found');
+  });
+});
+
+describe('a purge', () => {
+  it.each([
+    ['nothing without one', { markets: ['market-00'] }, []],
+    ['nothing of all without one', { markets: 'all' }, []],
+    ['what shows a market', { markets: ['market-00'], purge: true }, [{ tags: ['market-00', 'markets', 'snapshot'] }]],
+    ['everything', { markets: 'all', purge: true }, ['everything']],
+  ])('has caches forget %s', async (_, body, targets) => {
+    await create(body);
+    expect(purged).toEqual([]);
+    await publish(dependencies());
+    expect(purged).toEqual(targets);
+  });
+});
+
+describe('a publication is refused', () => {
+  it.each<[string, unknown, readonly object[]]>([
+    ['of nothing', {}, [{ pointer: '/markets' }]],
+    ['of no market', { markets: [] }, [{ pointer: '/markets' }]],
+    ['of some', { markets: 'some' }, [{ pointer: '/markets' }]],
+    ['of more markets than fit a transaction', { markets: SLUGS }, [{ pointer: '/markets' }]],
+    ['of a market twice', { markets: ['market-00', 'market-00'] }, [{ pointer: '/markets' }]],
+    ['of what cannot be a slug', { markets: ['Market 00'] }, [{ pointer: '/markets/0' }]],
+    [
+      'of unknown markets, each of which is named',
+      { markets: ['market-00', 'nothing', 'market-01', 'nowhere'] },
+      [
+        { pointer: '/markets/1', code: 'market.unknown' },
+        { pointer: '/markets/3', code: 'market.unknown' },
+      ],
+    ],
+    ['with a purge that says neither yes nor no', { markets: 'all', purge: 'yes' }, [{ pointer: '/purge' }]],
+    ['with an unknown field', { markets: 'all', force: true }, [{ pointer: '/force', code: 'unknown-field' }]],
+  ])('%s', async (_, body, errors) => {
+    const { status, json } = await create(body);
+    expect(status).toBe(422);
+    expect(json).toMatchObject({ code: 'validation-failed', errors });
+    for (const partition of [DIRTY_PARTITION, AWAITING_GENERATION_PARTITION]) {
+      expect((await world.ledger.query(partition, { limit: 1 })).items).toEqual([]);
+    }
+  });
+});

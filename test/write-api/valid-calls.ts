@@ -1,0 +1,160 @@
+/** For every operation of the write API a call that succeeds, after what has to be there was made. */
+import type { OperationId, ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
+import { OPERATIONS, operationOf } from '../../contract/operations.ts';
+import { ASSERTIONS, DESK, ingest, RECORDS } from './claim-world.ts';
+import type { ApiWorld, Call } from './world.ts';
+
+export type ApiOperationId = ReadOperationId | WriteOperationId;
+
+/** All operations of the table that the write API serves. */
+export const API_OPERATIONS = (Object.keys(OPERATIONS) as OperationId[]).filter(
+  (id): id is ApiOperationId => operationOf(id).scopes !== null,
+);
+
+/** The names of two credentials with every scope. */
+export interface Cast {
+  readonly owner: string;
+  readonly reviewer: string;
+}
+
+export const CAST: Cast = { owner: 'alice', reviewer: 'rita' };
+
+/** What is called, beside the operation: the example's where it says nothing else. */
+type Parts = Pick<Call, 'as' | 'headers' | 'query' | 'body'> & { readonly params?: Readonly<Record<string, string>> };
+
+/** Nothing of what a call makes is in the way of another one. */
+type Prepare = (made: Maker) => Promise<Parts> | Parts;
+
+/** Makes what a call needs, through the API itself. */
+interface Maker {
+  readonly cast: Cast;
+  /** Gives the id of what was made. */
+  make(id: ApiOperationId, parts?: Parts): Promise<string>;
+}
+
+const ETAG_1 = { headers: { 'if-match': '"1"' } } as const;
+const CLAIM = { body: { assertion: ASSERTIONS.correction, evidence: [] } } as const;
+const VERIFICATION = {
+  body: {
+    market: 'gold-usd',
+    subject: { type: 'source', url: DESK.url },
+    outcome: 'confirmed',
+    verifiedAt: '2026-11-20T11:58:00Z',
+  },
+} as const;
+
+async function approved(made: Maker): Promise<string> {
+  const id = await made.make('createWaitlistRequest');
+  await made.make('decideWaitlistRequest', { params: { id } });
+  return id;
+}
+
+async function apiKey(made: Maker): Promise<string> {
+  return made.make('createApiKey', await keyParts(made));
+}
+
+async function keyParts(made: Maker): Promise<Parts> {
+  const body = { waitlistRequest: await approved(made), label: 'Chart', scopes: ['watchlists:read'] };
+  return { body };
+}
+
+async function underReview(made: Maker): Promise<Parts> {
+  const id = await made.make('createClaim', CLAIM);
+  const as = made.cast.reviewer;
+  await made.make('reviewClaim', { params: { id }, as, body: { action: 'start' }, headers: { 'if-match': '"1"' } });
+  return { params: { id }, as, headers: { 'if-match': '"2"' } };
+}
+
+const of =
+  (id: ApiOperationId, parts: Parts = {}): Prepare =>
+  async (made) => ({ params: { id: await made.make(id, parts) } });
+
+const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
+  listWatchlists: () => ({}),
+  createWatchlist: () => ({ body: { name: 'Metals', markets: ['gold-usd', 'tin-usd'] } }),
+  getWatchlist: of('createWatchlist', { body: { name: 'Metals' } }),
+  replaceWatchlist: async (made) => ({
+    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }) },
+    ...ETAG_1,
+  }),
+  deleteWatchlist: async (made) => ({
+    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }) },
+    ...ETAG_1,
+  }),
+  addWatchlistMarket: async (made) => ({
+    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }), slug: 'gold-usd' },
+  }),
+  removeWatchlistMarket: async (made) => ({
+    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }), slug: 'gold-usd' },
+  }),
+  listClaims: () => ({ query: '' }),
+  createClaim: () => CLAIM,
+  getClaim: of('createClaim', CLAIM),
+  addClaimEvidence: of('createClaim', CLAIM),
+  withdrawClaim: of('createClaim', CLAIM),
+  reviewClaim: async (made) => ({
+    params: { id: await made.make('createClaim', CLAIM) },
+    as: made.cast.reviewer,
+    ...ETAG_1,
+  }),
+  decideClaim: underReview,
+  listSourceVerifications: () => ({}),
+  createSourceVerification: () => VERIFICATION,
+  getSourceVerification: of('createSourceVerification', VERIFICATION),
+  createIngestBatch: () => ({}),
+  getIngestBatch: of('createIngestBatch'),
+  createPublication: () => ({}),
+  getPublication: of('createPublication'),
+  getEntitlements: () => ({}),
+  putEntitlement: () => ({
+    params: { subject: 'user:bob', feature: 'watchlists' },
+    headers: { 'if-none-match': '*' },
+  }),
+  deleteEntitlement: async (made) => {
+    const params = { subject: 'user:carol', feature: 'watchlists' };
+    await made.make('putEntitlement', { params, headers: { 'if-none-match': '*' } });
+    return { params, ...ETAG_1 };
+  },
+  listWaitlistRequests: () => ({}),
+  createWaitlistRequest: () => ({}),
+  decideWaitlistRequest: of('createWaitlistRequest'),
+  listApiKeys: () => ({}),
+  createApiKey: keyParts,
+  rotateApiKey: async (made) => ({ params: { id: await apiKey(made) } }),
+  revokeApiKey: async (made) => ({ params: { id: await apiKey(made) } }),
+  createErasure: () => ({ body: { subject: 'user:dave' } }),
+  getErasure: of('createErasure', { body: { subject: 'user:dave' } }),
+  listAuditRecords: () => ({}),
+  getMe: () => ({}),
+};
+
+/** The markets that the calls are about. */
+export async function seedWorld(world: ApiWorld): Promise<void> {
+  await ingest(world.ledger, RECORDS);
+}
+
+/** Makes what the operation's call needs in a world of {@link seedWorld}, and gives the call. */
+export async function validCall(world: ApiWorld, id: ApiOperationId, cast: Cast = CAST): Promise<Call> {
+  const made: Maker = {
+    cast,
+    async make(operation, parts = {}) {
+      const { status, json } = await world.call(callOf(operation, cast, parts));
+      if (status >= 300) throw new Error(`${operation}, needed by ${id}: ${JSON.stringify(json)}`);
+      return json?.id;
+    },
+  };
+  return callOf(id, cast, await PREPARE[id](made));
+}
+
+function callOf(id: ApiOperationId, cast: Cast, { params, ...parts }: Parts): Call {
+  const { method, path, example } = operationOf(id);
+  const values = { ...example.params, ...params };
+  return {
+    as: cast.owner,
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values[name] as string)),
+    query: new URLSearchParams(example.query).toString(),
+    ...(example.body === undefined ? {} : { body: example.body }),
+    ...parts,
+  };
+}

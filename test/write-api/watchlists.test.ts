@@ -1,0 +1,294 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FEATURES } from '../../contract/features.ts';
+import { auditTargetPartition, usageKey } from '../../storage/account-records.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { grant, seedMarkets } from './seeds.ts';
+import { type WatchedLedger, watchLedger } from './watched-ledger.ts';
+import { type Answer, type ApiWorld, type Call, openApiWorld } from './world.ts';
+
+const URL = '/api/v1/watchlists';
+const NOBODYS = 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+
+describe('watchlists', () => {
+  let ledger: WatchedLedger;
+  let world: ApiWorld;
+
+  beforeEach(async () => {
+    ledger = watchLedger(openMemoryLedger());
+    world = openApiWorld({ ledger });
+    await seedMarkets(ledger, 'gold-usd', 'silver-usd', 'tin-usd');
+  });
+
+  const create = (name = 'Metals', markets: readonly string[] = ['gold-usd', 'silver-usd'], as = 'alice') =>
+    world.call({ method: 'POST', path: URL, body: { name, markets }, as });
+  const remove = (id: string, more: Partial<Call> = {}) =>
+    world.call({ method: 'DELETE', path: `${URL}/${id}`, headers: { 'if-match': '*' }, ...more });
+  const replace = (id: string, ifMatch: string | undefined, body: object = { name: 'Tin', markets: ['tin-usd'] }) =>
+    world.call({ method: 'PUT', path: `${URL}/${id}`, body, headers: { 'if-match': ifMatch } });
+  const market = (method: 'PUT' | 'DELETE', id: string, slug: string, more: Partial<Call> = {}) =>
+    world.call({ method, path: `${URL}/${id}/markets/${slug}`, ...more });
+  const used = async (subject = 'user:alice') => (await ledger.get(usageKey(subject, 'watchlists', null)))?.value ?? 0;
+  const code = ({ status, json }: Answer) => [status, json?.code];
+
+  it('are created, read back and listed newest first', async () => {
+    const first = await create();
+    expect(first.status).toBe(201);
+    expect(first.headers).toMatchObject({ etag: '"1"', location: `${URL}/${first.json.id}` });
+    world.nowMs += 1;
+    const second = await create('Empty', []);
+    const read = await world.call({ path: `${URL}/${first.json.id}` });
+    expect([read.json, read.headers.etag]).toEqual([first.json, '"1"']);
+    const list = await world.call({ path: URL });
+    expect(list.json).toEqual({ data: [second.json, first.json], page: { nextCursor: null } });
+  });
+
+  it('are replaced only by whoever names their revision', async () => {
+    const { json } = await create();
+    expect(code(await replace(json.id, undefined))).toEqual([428, 'precondition-required']);
+    const stale = await replace(json.id, '"7"');
+    expect([...code(stale), stale.headers.etag]).toEqual([412, 'precondition-failed', '"1"']);
+    world.nowMs += 1000;
+    const replaced = await replace(json.id, '"1"');
+    const updatedAt = new Date(world.nowMs).toISOString();
+    expect(replaced.json).toEqual({ ...json, name: 'Tin', markets: ['tin-usd'], revision: 2, updatedAt });
+    expect(replaced.headers.etag).toBe('"2"');
+    expect(code(await replace(json.id, '"1"'))).toEqual([412, 'precondition-failed']);
+    expect((await replace(json.id, '"9", "2"')).json).toMatchObject({ revision: 3 });
+    expect((await replace(json.id, '*')).json).toMatchObject({ revision: 4 });
+  });
+
+  // Found by comparing strongly (RFC 9110, section 13.1.1): the first revision is not what these name.
+  it.each(['W/"1"', '"one"', '"01"', '"1.0"', '"-1"', '"1e+21"', '"NaN"'])(
+    'are neither replaced nor deleted by whoever names the revision %s',
+    async (tag) => {
+      const { json } = await create();
+      expect(code(await replace(json.id, tag))).toEqual([412, 'precondition-failed']);
+      expect(code(await remove(json.id, { headers: { 'if-match': tag } }))).toEqual([412, 'precondition-failed']);
+      expect(code(await market('PUT', json.id, 'tin-usd', { headers: { 'if-match': tag } }))[0]).toBe(412);
+    },
+  );
+
+  it('keep their markets in the order in which they were named, and may have none', async () => {
+    const { json } = await create('Ordered', ['tin-usd', 'gold-usd']);
+    expect(json.markets).toEqual(['tin-usd', 'gold-usd']);
+    const without = await world.call({ method: 'POST', path: URL, body: { name: 'Without' } });
+    expect(without.json.markets).toEqual([]);
+  });
+
+  it('take a market at the end, once, and give it up again', async () => {
+    const { id } = (await create('Metals', ['tin-usd'])).json;
+    const steps: [Answer, string[], number][] = [
+      [await market('PUT', id, 'gold-usd'), ['tin-usd', 'gold-usd'], 2],
+      [await market('PUT', id, 'tin-usd'), ['tin-usd', 'gold-usd'], 3],
+      [await market('DELETE', id, 'tin-usd'), ['gold-usd'], 4],
+      [await market('DELETE', id, 'tin-usd'), ['gold-usd'], 5],
+    ];
+    for (const [{ status, json, headers }, markets, revision] of steps) {
+      expect([status, json.markets, json.revision, headers.etag]).toEqual([200, markets, revision, `"${revision}"`]);
+    }
+  });
+
+  it.each(['PUT', 'DELETE'] as const)('hold %s of a market to an If-Match, where there is one', async (method) => {
+    const { id } = (await create('Metals', ['gold-usd'])).json;
+    const stale = await market(method, id, 'gold-usd', { headers: { 'if-match': '"2"' } });
+    expect([...code(stale), stale.headers.etag]).toEqual([412, 'precondition-failed', '"1"']);
+    expect((await market(method, id, 'gold-usd', { headers: { 'if-match': '"1"' } })).status).toBe(200);
+  });
+
+  it('lose no market when many are added at once', async () => {
+    const slugs = Array.from({ length: 6 }, (_, index) => `metal-${index}`);
+    await seedMarkets(ledger, ...slugs);
+    const { id } = (await create('Many', [])).json;
+    const answers = await Promise.all(slugs.map((slug) => market('PUT', id, slug)));
+    expect(answers.map(({ status }) => status)).toEqual(slugs.map(() => 200));
+    const { json } = await world.call({ path: `${URL}/${id}` });
+    expect([json.markets.toSorted(), json.revision]).toEqual([slugs, 7]);
+  });
+
+  it('hold only markets that exist, and say which do not', async () => {
+    const { id } = (await create()).json;
+    const markets = ['gold-usd', 'brent-usd', 'tin-usd', 'wti-usd'];
+    const pointers = ({ json }: Answer) => json.errors.map((error: { pointer: string }) => error.pointer);
+    for (const answer of [await create('Oil', markets), await replace(id, '"1"', { name: 'Oil', markets })]) {
+      expect(code(answer)).toEqual([422, 'validation-failed']);
+      expect(answer.json.errors.map((error: { code: string }) => error.code)).toEqual([
+        'market.unknown',
+        'market.unknown',
+      ]);
+      expect(pointers(answer)).toEqual(['/markets/1', '/markets/3']);
+    }
+    const added = await market('PUT', id, 'brent-usd');
+    expect([...code(added), pointers(added)]).toEqual([422, 'validation-failed', ['']]);
+    expect(await used()).toBe(1);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no name', { markets: [] }, '/name'],
+    ['a blank name', { name: '  ' }, '/name'],
+    ['a name of two lines', { name: 'a\nb' }, '/name'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, '/name'],
+    ['a name that is a number', { name: 1 }, '/name'],
+    ['a market twice', { name: 'a', markets: ['gold-usd', 'gold-usd'] }, '/markets'],
+    ['what is no slug', { name: 'a', markets: ['gold-usd', 'Gold'] }, '/markets/1'],
+    ['an unknown field', { name: 'a', colour: 'red' }, '/colour'],
+    ['a list', [], ''],
+  ])('are not made of %s', async (_what, body, pointer) => {
+    const answer = await world.call({ method: 'POST', path: URL, body });
+    expect(code(answer)).toEqual([422, 'validation-failed']);
+    expect(answer.json.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+  });
+
+  const ONE: readonly (readonly [string, Partial<Call>])[] = [
+    ['GET', { method: 'GET', body: undefined }],
+    ['PUT', { method: 'PUT', body: { name: 'Mine now' }, headers: { 'if-match': '*' } }],
+    ['DELETE', { method: 'DELETE', headers: { 'if-match': '*' } }],
+    ['PUT of a market', { method: 'PUT', path: '/markets/gold-usd' }],
+    ['DELETE of a market', { method: 'DELETE', path: '/markets/gold-usd' }],
+  ];
+
+  it.each(ONE)('are for %s not there, when they are of another subject or of nobody', async (_what, call) => {
+    const { json } = await create('Private', ['gold-usd'], 'bob');
+    const before = ledger.commits.length;
+    for (const [id, as] of [
+      [json.id, 'alice'],
+      [json.id, 'acme/k1'],
+      [json.id, 'operator'],
+      [NOBODYS, 'alice'],
+      ['wl_1', 'alice'],
+      ['wl_91JD8N5W5XQ6M4T0VZ8R2K7C3A', 'alice'],
+      ['req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'alice'],
+    ]) {
+      const answer = await world.call({ ...call, path: `${URL}/${id}${call.path ?? ''}`, as: as as string });
+      expect([id, as, ...code(answer)]).toEqual([id, as, 404, 'not-found']);
+    }
+    expect(ledger.commits).toHaveLength(before);
+    expect((await world.call({ path: `${URL}/${json.id}`, as: 'bob' })).json).toEqual(json);
+  });
+
+  it('belong to the account, whichever of its keys is used', async () => {
+    const { json } = await create('Shared', [], 'acme/k1');
+    expect((await world.call({ path: `${URL}/${json.id}`, as: 'acme/k2' })).json).toEqual(json);
+    expect((await market('PUT', json.id, 'gold-usd', { as: 'acme/k2' })).status).toBe(200);
+    const { items } = await ledger.query(auditTargetPartition(`watchlist/${json.id}`), { limit: 10 });
+    expect(items.map(({ value }) => (value as { actor: string }).actor).sort()).toEqual(['key:k1', 'key:k2']);
+  });
+
+  it('are as many as the quota allows, also when all are created at once', async () => {
+    await grant(ledger, 'user:alice', { watchlists: 5 });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => create(`List ${index}`, [])));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(code)).toEqual(Array.from({ length: 15 }, () => [403, 'quota-exceeded']));
+    expect((await world.call({ path: URL })).json.data).toHaveLength(5);
+    expect(await used()).toBe(5);
+    expect((await create('Of another', [], 'bob')).status).toBe(201);
+  });
+
+  it('are as many as everybody may have, without a grant', async () => {
+    const { defaultLimit } = FEATURES.watchlists;
+    for (let count = 0; count < defaultLimit; count++) expect((await create('One', [])).status).toBe(201);
+    expect(code(await create('One too many', []))).toEqual([403, 'quota-exceeded']);
+  });
+
+  it('give their place back when they are deleted, and only once', async () => {
+    await grant(ledger, 'user:alice', { watchlists: 1 });
+    const { json } = await create();
+    expect(code(await create())).toEqual([403, 'quota-exceeded']);
+    expect(code(await remove(json.id, { headers: {} }))).toEqual([428, 'precondition-required']);
+    expect(code(await remove(json.id, { headers: { 'if-match': '"2"' } }))).toEqual([412, 'precondition-failed']);
+    const gone = await remove(json.id, { headers: { 'if-match': '"1"' } });
+    expect([gone.status, gone.text, gone.headers.etag]).toEqual([204, '', undefined]);
+    expect(code(await remove(json.id))).toEqual([404, 'not-found']);
+    expect(await used()).toBe(0);
+    expect((await create()).status).toBe(201);
+  });
+
+  it('can be deleted even where the counter has lost count', async () => {
+    const { json } = await create();
+    const key = usageKey('user:alice', 'watchlists', null);
+    await ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'lost-count' });
+    expect((await remove(json.id)).status).toBe(204);
+    expect(await used()).toBe(0);
+  });
+
+  it('hold as many markets as the limit allows, at the moment of commit', async () => {
+    const { json } = await create('Two', ['gold-usd', 'silver-usd']);
+    await grant(ledger, 'user:alice', { 'watchlist-items': 1 });
+    expect(code(await create('Two', ['gold-usd', 'silver-usd']))).toEqual([403, 'quota-exceeded']);
+    expect(code(await market('PUT', json.id, 'tin-usd'))).toEqual([403, 'quota-exceeded']);
+    expect(code(await replace(json.id, '"1"', { name: 'Two', markets: ['tin-usd', 'gold-usd'] }))[1]).toBe(
+      'quota-exceeded',
+    );
+    // What is less than before is always allowed.
+    expect((await market('DELETE', json.id, 'gold-usd')).json.markets).toEqual(['silver-usd']);
+    expect((await replace(json.id, '"2"')).status).toBe(200);
+    await grant(ledger, 'user:alice', { 'watchlist-items': 2 });
+    expect((await market('PUT', json.id, 'gold-usd')).json.markets).toEqual(['tin-usd', 'gold-usd']);
+  });
+
+  it('can be as long as the largest limit, in one transaction', async () => {
+    const { maxLimit } = FEATURES['watchlist-items'];
+    const slugs = Array.from({ length: maxLimit }, (_, index) => `metal-${index}`);
+    await seedMarkets(ledger, ...slugs);
+    await grant(ledger, 'user:alice', { 'watchlist-items': maxLimit });
+    const { status, json } = await create('Long', slugs);
+    expect([status, json.markets]).toEqual([201, slugs]);
+    expect((await replace(json.id, '"1"', { name: 'Long', markets: slugs.toReversed() })).status).toBe(200);
+  });
+
+  describe('that are many', () => {
+    const COUNT = 120;
+
+    beforeEach(async () => {
+      await grant(ledger, 'user:alice', { watchlists: 500 });
+      for (let index = 0; index < COUNT; index++) {
+        world.nowMs += 1;
+        await create(`List ${index}`, []);
+      }
+    });
+
+    const page = (cursor: string | null, more: Partial<Call> = {}) =>
+      world.call({ path: URL, query: cursor === null ? '' : `cursor=${encodeURIComponent(cursor)}`, ...more });
+
+    it('are listed in pages, each once, newest first', async () => {
+      const names: string[] = [];
+      const sizes: number[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const { json } = await page(cursor);
+        names.push(...json.data.map(({ name }: { name: string }) => name));
+        sizes.push(json.data.length);
+        cursor = json.page.nextCursor;
+        if (cursor === null) break;
+      }
+      expect(names).toEqual(Array.from({ length: COUNT }, (_, index) => `List ${COUNT - 1 - index}`));
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
+    });
+
+    it('stay where they are on their pages when newer ones come', async () => {
+      const { nextCursor } = (await page(null)).json.page;
+      const before = (await page(nextCursor)).json;
+      world.nowMs += 1;
+      await create('Newest', []);
+      expect((await page(nextCursor)).json.data).toEqual(before.data);
+    });
+
+    it('are shown to nobody else by their cursors', async () => {
+      const { nextCursor } = (await page(null)).json.page;
+      for (const as of ['bob', 'alice/k1']) {
+        expect(code(await page(nextCursor, { as }))).toEqual([400, 'invalid-cursor']);
+      }
+      for (const path of ['/api/v1/claims', '/api/v1/waitlist-requests']) {
+        expect(code(await page(nextCursor, { path }))).toEqual([400, 'invalid-cursor']);
+      }
+    });
+
+    it('are not found by a cursor that was changed, or that is a day old', async () => {
+      const { nextCursor } = (await page(null)).json.page;
+      const last = nextCursor.endsWith('A') ? 'Q' : 'A';
+      for (const cursor of [`${nextCursor.slice(0, -1)}${last}`, nextCursor.slice(0, -4), `${nextCursor}AAAA`, 'x']) {
+        expect(code(await page(cursor))).toEqual([400, 'invalid-cursor']);
+      }
+      world.nowMs += 24 * 60 * 60 * 1000;
+      expect(code(await page(nextCursor))).toEqual([404, 'not-found']);
+    });
+  });
+});
