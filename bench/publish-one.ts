@@ -3,7 +3,7 @@
  * operation by operation. List pages are rendered up to the one that shows the market, so the first and the last market
  * of the list are the two ends of what that can cost.
  */
-import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
+import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { publish } from '../publisher/publish.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
@@ -14,6 +14,7 @@ import {
   type Operations,
   openCountingObjects,
 } from './counting-storage.ts';
+import { DEPLOYMENT } from './deployment.ts';
 import { cpuMs, interleave } from './rounds.ts';
 import { copyOfFilledLedger, dependenciesOn, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, syntheticMarket } from './synthetic-markets.ts';
@@ -112,7 +113,7 @@ async function createWorld({ workspace }: BenchOptions, markets: number): Promis
   const dependencies: PublisherDependencies = {
     ...dependenciesOn(ledger),
     objects,
-    pageSizes: DEFAULT_PAGE_SIZES,
+    ...DEPLOYMENT,
   };
   await publish(dependencies);
   objects.dropBundles();

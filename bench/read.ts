@@ -10,7 +10,6 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parsePublicKey, publicKey, publicPath } from '../contract/public-objects.ts';
 import { MARKETS_URL, marketUrl } from '../contract/routes.ts';
 import { COMPRESSIBLE_MIN_BYTES } from '../embedded/edge/encoding.ts';
-import { DEFAULT_PAGE_SIZES } from '../publisher/dependencies.ts';
 import { publish } from '../publisher/publish.ts';
 import { readAll } from '../publisher/read-market.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
@@ -18,6 +17,7 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { MARKETS_PARTITION, type MarketRecordValue, marketKey } from '../storage/records.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
+import { DEPLOYMENT } from './deployment.ts';
 import { fillPeerDatabase, type PeerMarket } from './peers/fastify-database.ts';
 import { type SiteFile, startNginx } from './peers/nginx.ts';
 import type { Recording } from './peers/replay.ts';
@@ -182,7 +182,7 @@ async function publishSample(workspace: Workspace): Promise<Published> {
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
   const objects = await openDirectoryObjects(join(folder, 'objects'));
   for (const { market, observations } of await readSample()) await ingest(ledger, [market, ...observations]);
-  await publish({ ...dependenciesOn(ledger), objects, pageSizes: DEFAULT_PAGE_SIZES });
+  await publish({ ...dependenciesOn(ledger), objects, ...DEPLOYMENT });
   const markets: PeerMarket[] = [];
   for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
     const item = await ledger.get(marketKey(slug));

@@ -1,4 +1,5 @@
 /** What the embedded server is told by its environment. */
+import { waitlistEmailSchema } from '../contract/waitlist.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;
@@ -6,6 +7,20 @@ export interface EmbeddedConfig {
   readonly port: number;
   /** Where the ledger and the objects are. */
   readonly dataFolder: string;
+  /** Where requests for API keys go; said in public. */
+  readonly waitlistEmail: string;
+  /** Who issues the tokens of users; null: this process, with a key of its own, for trying things out. */
+  readonly issuer: IssuerConfig | null;
+}
+
+export interface IssuerConfig {
+  /** The `iss` of its tokens, an https URL. */
+  readonly issuer: string;
+  readonly audience: string;
+  /** Where its keys are; default `.well-known/jwks.json` under the issuer. */
+  readonly jwksUri?: string;
+  /** What stands before our scopes in its tokens. */
+  readonly scopePrefix?: string;
 }
 
 /** Told to the person who started the server, in one line and without a stack: what is wrong and how to mend it. */
@@ -13,15 +28,44 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** Reads `HOST`, `PORT` and `TIDEMARK_DATA`. Throws a {@link StartError} for a port that is none. */
-export function readConfig(environment: { readonly [name: string]: string | undefined }): EmbeddedConfig {
+type Environment = { readonly [name: string]: string | undefined };
+
+/**
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, and of an OIDC issuer `TIDEMARK_ISSUER`,
+ * `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
+ *
+ * @throws StartError for a value that cannot be meant.
+ */
+export function readConfig(environment: Environment): EmbeddedConfig {
   const port = environment.PORT || '8787';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new StartError(`PORT is ${JSON.stringify(port)}: give a number from 0 to 65535, where 0 picks a free port.`);
+  }
+  const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
+  if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
+    throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: give one e-mail address.`);
   }
   return {
     host: environment.HOST || '127.0.0.1',
     port: Number(port),
     dataFolder: environment.TIDEMARK_DATA || '.tidemark',
+    waitlistEmail,
+    issuer: readIssuer(environment),
   };
+}
+
+function readIssuer(environment: Environment): IssuerConfig | null {
+  const issuer = environment.TIDEMARK_ISSUER;
+  if (!issuer) return null;
+  const audience = environment.TIDEMARK_AUDIENCE;
+  if (!audience)
+    throw new StartError('TIDEMARK_ISSUER is set, but not TIDEMARK_AUDIENCE: say whom its tokens are for.');
+  const jwksUri = environment.TIDEMARK_JWKS_URI;
+  for (const [name, url] of Object.entries({ TIDEMARK_ISSUER: issuer, TIDEMARK_JWKS_URI: jwksUri || issuer })) {
+    if (!URL.canParse(url) || !url.startsWith('https://')) {
+      throw new StartError(`${name} is ${JSON.stringify(url)}: give an https URL.`);
+    }
+  }
+  const scopePrefix = environment.TIDEMARK_SCOPE_PREFIX;
+  return { issuer, audience, ...(jwksUri ? { jwksUri } : {}), ...(scopePrefix ? { scopePrefix } : {}) };
 }

@@ -18,7 +18,9 @@ async function main(): Promise<void> {
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
   running = await startService(config, progress, report);
   terminal.done(summary(running.head));
-  terminal.say(welcome(running.baseUrl, config.dataFolder));
+  if (running.madeOperatorKey)
+    terminal.done(`Made the first operator key: ${shownFolder(config.dataFolder)}/operator-key`);
+  terminal.say(welcome(running.baseUrl, shownFolder(config.dataFolder)));
 }
 
 const progress: StartProgress = {
@@ -38,17 +40,25 @@ function summary({ counts, generation }: HeadValue): string {
   return `Published generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
 
-function welcome(baseUrl: string, dataFolder: string): string {
+function shownFolder(dataFolder: string): string {
   const shown = relative('', dataFolder);
+  return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
+}
+
+function welcome(baseUrl: string, folder: string): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
   return `
   ${label('Serving')}${styleText('bold', baseUrl)}
-  ${label('Data in')}${shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown}
+  ${label('Data in')}${folder}
   ${label('Stop')}Ctrl-C; the next start goes on from here
 
-  ${styleText('dim', 'Try')}
+  ${styleText('dim', 'Write, as the operator or as a user (more in the README)')}
+    curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}
+    npm run --silent token -- --user alice
+
+  ${styleText('dim', 'Read')}
     curl ${url('/api/v1/markets/gold-usd')}
     curl ${url('/api/v1/markets/bitcoin-usd/history')}
     curl -i ${url('/api/v1/snapshot')}

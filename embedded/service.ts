@@ -1,22 +1,34 @@
-/** Everything of Tidemark in one process: ledger, objects, ingest of the sample, publisher, edge. */
-import { randomUUID } from 'node:crypto';
+/** Everything of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openApiDocument } from '../contract/openapi.ts';
 import { publicKey } from '../contract/public-objects.ts';
+import { waitlistBody } from '../contract/waitlist.ts';
+import { runErasure } from '../lambdas/erasure/run-erasure.ts';
+import type { IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
+import { runBatch } from '../lambdas/ingest/run-batch.ts';
+import { newUlid } from '../lambdas/pipeline/request.ts';
+import { runWork } from '../lambdas/worker/run-work.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
 import { findLostObjects } from '../publisher/lost-objects.ts';
 import { assertSameOrigin, publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/rebuild.ts';
-import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
+import { staticBodies } from '../publisher/static-bodies.ts';
+import { type Item, StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type EmbeddedConfig, StartError } from './config.ts';
 import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
+import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+import { openWriteApi } from './write-api.ts';
+import { createWriteServer } from './write-server.ts';
 
 /** What the service says while it starts. */
 export interface StartProgress {
@@ -31,55 +43,99 @@ export interface Service {
   readonly baseUrl: string;
   /** What is published. */
   readonly head: HeadValue;
+  /** Whether this start has made the first operator key. */
+  readonly madeOperatorKey: boolean;
   /** Ends open connections, lets a publication under way finish, and closes the data folder. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the service. The port is bound first, so that a port in use is known at once; until the first generation is
- * published, reads are answered 503.
+ * published, everything is answered 503.
  *
  * @throws StartError for whatever the person who started it can mend.
  */
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
   const data = await openDataFolder(config.dataFolder);
+  let divert: Divert | null = null;
+  const edge = createEdgeServer({
+    objects: data.objects,
+    nowMs: Date.now,
+    // Before the first generation "not found" would be untrue, and would be cached.
+    isReady: () => divert !== null,
+    divert: (request) => divert?.(request) ?? null,
+    health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
+    report,
+  });
+  const { server } = edge;
   const dependencies: PublisherDependencies = {
     ledger: data.ledger,
     objects: data.objects,
     nowMs: Date.now,
     newAttemptId: randomUUID,
     pageSizes: DEFAULT_PAGE_SIZES,
+    staticBodies: staticBodies({
+      waitlist: waitlistBody({ email: config.waitlistEmail }),
+      openapi: openApiDocument(),
+    }),
+    caches: { purge: async (targets) => edge.purge(targets) },
   };
-  let ready = false;
-  const server = createEdgeServer({
-    objects: data.objects,
-    nowMs: Date.now,
-    // Before the first generation "not found" would be untrue, and would be cached.
-    isReady: () => ready,
-    health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
-    report,
-  });
   try {
     const baseUrl = await listen(server, config);
     await assertSameOrigin(dependencies);
+    const writeApi = await openWriteApi(data.ledger, config, ({ requestId, operation, fault }) => {
+      if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId})`, fault);
+    });
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
     progress.publishing();
     const head = await publishWhole(dependencies);
-    ready = true;
-    const loop = startPublishLoop(dependencies, report);
+
+    const publishing = startPublishLoop(dependencies, report);
+    const working = startWorkLoop(dependencies, () => publishing.wake(), report);
+    divert = createWriteServer({
+      handle: writeApi.handle,
+      onCommitted: () => {
+        working.wake();
+        publishing.wake();
+      },
+      nowMs: Date.now,
+      newRequestId: () => newUlid(Date.now(), randomBytes),
+    });
+    // What a process before this one has left undone.
+    working.wake();
     const stop = async (): Promise<void> => {
       server.close();
       server.closeAllConnections();
-      await loop.stop();
+      await working.stop();
+      await publishing.stop();
       data.close();
     };
-    return { baseUrl, head, stop };
+    return { baseUrl, head, madeOperatorKey: writeApi.madeOperatorKey, stop };
   } catch (error) {
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
   }
+}
+
+const WORK_INTERVAL_MS = 60_000;
+
+/** Does what requests have queued; what has been done may be due for publication. */
+function startWorkLoop(dependencies: IngestDependencies, onDone: () => void, report: Report): WakeLoop {
+  const runners = {
+    ingest: ({ batch }: { batch: string }) => runBatch(dependencies, batch),
+    erasure: ({ erasure }: { erasure: string }) => runErasure(dependencies, erasure),
+  };
+  const failed = (item: Item, error: unknown) => report(`work ${item.sort} failed`, error);
+  return startWakeLoop({
+    round: async () => {
+      const { done } = await runWork({ ledger: dependencies.ledger, runners, failed });
+      if (done > 0) onDone();
+    },
+    intervalMs: WORK_INTERVAL_MS,
+    onError: (cause) => report('reading the work queue failed', cause),
+  });
 }
 
 /** What a store can be in that no rebuild mends: told to whoever started the service. */

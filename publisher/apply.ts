@@ -1,6 +1,6 @@
 /** Applying a committed generation: from its bundle alone, so that the first try and every recovery are one path. */
 import pMap from 'p-map';
-import { type PublicObjectKind, parsePublicKey } from '../contract/public-objects.ts';
+import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type BundleLine, readBundle } from './bundle.ts';
@@ -12,7 +12,7 @@ import { fencedDelete, fencedPut } from './fenced-head.ts';
  * Bottom-up: what a link leads to is put before what links to it, and is removed after. So a reader who follows links
  * never arrives at something older than where it came from, whenever it looks and wherever this is interrupted.
  */
-const PUT_ORDER: readonly PublicObjectKind[] = ['not-found', 'history', 'market', 'market-list', 'snapshot'];
+const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'market', 'market-list', 'snapshot'];
 
 /**
  * Puts every body of the generation that HEAD names and records what is published. Every step may be done again, by

@@ -1,7 +1,9 @@
-/** What the publisher is given: storage, a clock, ids. */
+/** What the publisher is given: storage, a clock, ids, what the deployment says of itself, and the caches before it. */
 import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import type { Purge } from './purge.ts';
+import type { StaticBodies } from './static-bodies.ts';
 
 export interface PageSizes {
   readonly markets: number;
@@ -19,6 +21,10 @@ export interface PublisherDependencies {
   readonly newAttemptId: () => string;
   /** Fixed by the deployment: changing them needs a rebuild. */
   readonly pageSizes: PageSizes;
+  /** What is published beside what the ledger holds. */
+  readonly staticBodies: StaticBodies;
+  /** What may still serve what was published before. */
+  readonly caches: Purge;
 }
 
 /** How many object-store requests are under way at once. */

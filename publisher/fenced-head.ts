@@ -6,6 +6,9 @@
  * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow. (A market
  * that is defined again after its removal must go on from its last revision for this to hold.)
  *
+ * A static body can come back, when a deployment is undone: a request that was under way all that time could then put the
+ * body of the deployment in between. A rebuild puts the right one back.
+ *
  * What this cannot fence is the creation of a body that lands after a newer generation has removed the market: there is
  * nothing left to compare with. No link leads to such a body, and the sweep removes it (collect-garbage.ts).
  */

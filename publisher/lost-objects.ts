@@ -1,5 +1,5 @@
 /** What the store should hold and does not list. */
-import { PUBLIC_PREFIX, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
+import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import {
   HEAD_KEY,
   MARKETS_PARTITION,
@@ -37,7 +37,7 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
 async function* publishedNames(dependencies: PublisherDependencies): AsyncGenerator<PublicObjectName> {
   const { ledger } = dependencies;
   if ((await ledger.get(HEAD_KEY)) === null) return;
-  yield { kind: 'not-found' };
+  for (const kind of STATIC_KINDS) yield { kind };
   for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
     const heads = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
     if (heads === undefined) continue;

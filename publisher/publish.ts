@@ -4,9 +4,10 @@
  * Whatever fails, wherever: calling `publish` again is the whole of recovery. Two publishers at once are safe: both may
  * prepare, one commits, and applying what is committed is the same work whoever does it.
  */
-import { publicKey } from '../contract/public-objects.ts';
+import { publicKey, STATIC_KINDS, type StaticKind } from '../contract/public-objects.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES, StorageCorrupt } from '../storage/ledger.ts';
 import {
+  DIRTY_EVERYTHING_KEY,
   DIRTY_PARTITION,
   dirtyMarketKey,
   type GenerationValue,
@@ -17,13 +18,14 @@ import {
   parseDirtyMark,
 } from '../storage/records.ts';
 import { applyGeneration, supersededIfMoved } from './apply.ts';
+import { answerAwaiting, readAwaiting } from './awaiting.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';
 import type { PublisherDependencies, PublishScope } from './dependencies.ts';
 import { Superseded } from './errors.ts';
 import { planMarketList } from './plan-market-list.ts';
 import { planMarkets } from './plan-markets.ts';
 import { readAll } from './read-market.ts';
-import { notFoundBody, rendered, snapshotBody } from './render.ts';
+import { snapshotBody } from './render.ts';
 
 /** What came of it. `unchanged`: what is published is what the ledger says, and nothing was written to the store. */
 export interface PublishOutcome {
@@ -35,7 +37,8 @@ export interface PublishOutcome {
 /**
  * Publishes what the ledger holds. Throws {@link Superseded} when another publisher was quicker (stop, or call again),
  * `StorageUnavailable` when storage failed (call again later), and `ImmutableMismatch`, `BundleLost` or
- * `StorageCorrupt` when a human must look. In every case readers go on seeing whole generations.
+ * `StorageCorrupt` when a human must look; and whatever a purge rejects with, once everything is in place (call again
+ * later). In every case readers go on seeing whole generations.
  */
 export async function publish(
   dependencies: PublisherDependencies,
@@ -44,16 +47,20 @@ export async function publish(
   // 1. Recover: a generation that is committed but not applied comes first.
   const head = await recover(dependencies);
 
-  // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them.
-  const isPartlyUnknown = head !== null && (head.value as HeadValue).listDigest === null;
+  // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them. Who waits to
+  // be told is read before the marks: what is set later is not spoken for.
+  const awaiting = await readAwaiting(dependencies.ledger);
+  const before = head?.value as HeadValue | undefined;
+  const isPartlyUnknown = before !== undefined && (before.listDigest === null || before.staticDigests === undefined);
   const draft = await prepare(dependencies, head, isPartlyUnknown ? 'everything' : scope).catch(
     async (error: unknown) => {
       throw await supersededIfMoved(dependencies.ledger, head, error);
     },
   );
-  if (draft.bundle.isEmpty) {
+  if (draft.bundle.isEmpty && before !== undefined) {
     await clearMarks(dependencies, draft.marks);
-    return { kind: 'unchanged', generation: draft.generation - 1 };
+    await answerAwaiting(dependencies, awaiting, before);
+    return { kind: 'unchanged', generation: before.generation };
   }
 
   // 4. The bundle: from here on nothing needs to be rendered again.
@@ -65,6 +72,9 @@ export async function publish(
   // 6. Apply, and 7. record and mark applied.
   await applyGeneration(dependencies, committed);
   await clearMarks(dependencies, draft.marks);
+
+  // 8. Tell those who wait.
+  await answerAwaiting(dependencies, awaiting, draft);
   return { kind: 'published', generation: draft.generation };
 }
 
@@ -82,17 +92,18 @@ interface Draft {
   /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
   readonly marks: readonly Item[];
   readonly listDigest: string;
-  readonly notFoundDigest: string;
   readonly counts: HeadValue['counts'];
 }
 
-async function prepare(dependencies: PublisherDependencies, head: Item | null, scope: PublishScope): Promise<Draft> {
+async function prepare(dependencies: PublisherDependencies, head: Item | null, asked: PublishScope): Promise<Draft> {
   if (head === null) await assertNothingPublished(dependencies);
   const before = (head?.value as HeadValue | undefined) ?? null;
   const generation = (before?.generation ?? 0) + 1;
   const publishedAt = new Date(dependencies.nowMs()).toISOString();
   const bundle = new BundleWriter(dependencies.objects, generation);
 
+  const everythingMark = await dependencies.ledger.get(DIRTY_EVERYTHING_KEY);
+  const scope = everythingMark === null ? asked : 'everything';
   const marketMarks = await readAll(dependencies.ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
   const slugs = await slugsToPlan(dependencies.ledger, marketMarks, scope);
   const markets = await planMarkets(dependencies, bundle, generation, slugs, scope);
@@ -100,23 +111,24 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, s
     before === null || scope === 'everything' || markets.changedItems.size > 0
       ? await planMarketList(dependencies, bundle, generation, before, markets, scope)
       : null;
-  const notFound = rendered(notFoundBody());
   const draft: Draft = {
     generation,
     publishedAt,
     bundle,
-    marks: [...marketMarks, ...markets.marks],
+    marks: [...(everythingMark === null ? [] : [everythingMark]), ...marketMarks, ...markets.marks],
     listDigest: (list?.head.digest ?? before?.listDigest) as string,
-    notFoundDigest: notFound.digest,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };
 
-  const put = (kind: 'market-list' | 'not-found' | 'snapshot', body: string, nextCursor: string | null) =>
+  const put = (kind: 'market-list' | 'snapshot' | StaticKind, body: string, nextCursor: string | null) =>
     bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor });
   if (list !== null && list.head.digest !== before?.listDigest) {
     await put('market-list', list.head.body, list.head.nextCursor);
   }
-  if (notFound.digest !== before?.notFoundDigest) await put('not-found', notFound.body, null);
+  for (const kind of STATIC_KINDS) {
+    const { body, digest } = dependencies.staticBodies[kind];
+    if (digest !== before?.staticDigests?.[kind]) await put(kind, body, null);
+  }
   if (!bundle.isEmpty) await put('snapshot', snapshotBody(draft), null);
   for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
   return draft;
@@ -149,12 +161,12 @@ async function slugsToPlan(ledger: Ledger, marks: readonly Item[], scope: Publis
 }
 
 async function swapHead(
-  { ledger, newAttemptId }: PublisherDependencies,
+  { ledger, newAttemptId, staticBodies }: PublisherDependencies,
   before: Item | null,
   draft: Draft,
   bundle: BundleRef,
 ): Promise<Item> {
-  const { generation, publishedAt, listDigest, notFoundDigest, counts } = draft;
+  const { generation, publishedAt, listDigest, counts } = draft;
   const head: HeadValue = {
     generation,
     publishedAt,
@@ -162,7 +174,7 @@ async function swapHead(
     bundleDigest: bundle.digest,
     applied: false,
     listDigest,
-    notFoundDigest,
+    staticDigests: Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest])),
     counts,
   };
   const record: GenerationValue = { generation, publishedAt, bundleKey: bundle.key, appliedAtMs: null };

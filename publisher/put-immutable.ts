@@ -1,6 +1,6 @@
 /** Putting what may never change. */
 import { cursorGeneration } from '../contract/cursors.ts';
-import { PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
+import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../storage/object-store.ts';
 import { ImmutableMismatch } from './errors.ts';
 
@@ -34,7 +34,7 @@ export function publicMetadata(
   return {
     contentType: policy.contentType,
     cacheControl: policy.cacheControl,
-    cacheTag: (policy.cacheTag as (name: PublicObjectName) => string | null)(name),
+    cacheTag: cacheTagOf(name),
     generation,
     nextCursor,
   };

@@ -1,6 +1,6 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
 import { cursorGeneration } from '../contract/cursors.ts';
-import { type PublicObjectName, publicKey } from '../contract/public-objects.ts';
+import { type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import type { Change, Item, Ledger } from '../storage/ledger.ts';
 import {
   DIRTY_PARTITION,
@@ -23,7 +23,7 @@ import { readLayout } from './plan-market-list.ts';
 import { publish } from './publish.ts';
 import { publicMetadata, putImmutable } from './put-immutable.ts';
 import { readAll, readMarket } from './read-market.ts';
-import { marketBody, notFoundBody, rendered, snapshotBody } from './render.ts';
+import { marketBody, rendered, snapshotBody } from './render.ts';
 
 export interface RebuildOutcome {
   /** The newest generation: a new one if anything is rendered otherwise than it was published. */
@@ -74,7 +74,7 @@ async function abandonUnapplied({ ledger, nowMs, newAttemptId }: PublisherDepend
   const fence = await swap({ ...lost, generation }, head.attemptId, []);
   const { publishedAt, bundleKey } = lost;
   const record: GenerationValue = { generation, publishedAt, bundleKey, appliedAtMs: nowMs() };
-  const unknown = { listDigest: null, notFoundDigest: null };
+  const unknown = { listDigest: null, staticDigests: {} };
   const counts = await countPublished(ledger);
   await swap({ ...lost, ...unknown, generation, applied: true, counts }, fence, [
     { kind: 'put', key: generationKey(generation), revision: generation, value: record, if: { kind: 'any' } },
@@ -111,7 +111,7 @@ export interface RenderedObject {
  * left out, with the list: they belong to the generation that comes next. Nothing is rendered before the first.
  */
 export async function* renderEverything(dependencies: PublisherDependencies): AsyncGenerator<RenderedObject> {
-  const { ledger, pageSizes } = dependencies;
+  const { ledger, pageSizes, staticBodies } = dependencies;
   const head = (await ledger.get(HEAD_KEY))?.value as HeadValue | undefined;
   if (head === undefined || head.listDigest === null) return;
   const { generation } = head;
@@ -142,8 +142,9 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
     }
     yield { name: { kind: 'market-list' }, body: list.head.body, nextCursor: list.head.nextCursor, generation };
   }
-  if (rendered(notFoundBody()).digest === head.notFoundDigest) {
-    yield { name: { kind: 'not-found' }, body: notFoundBody(), nextCursor: null, generation };
+  for (const kind of STATIC_KINDS) {
+    const { body, digest } = staticBodies[kind];
+    if (digest === head.staticDigests?.[kind]) yield { name: { kind }, body, nextCursor: null, generation };
   }
   const { counts, listDigest, publishedAt } = head;
   const snapshot = snapshotBody({ counts, generation, listDigest, publishedAt });

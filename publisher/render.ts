@@ -4,7 +4,6 @@
  */
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
 import type { Snapshot } from '../contract/market.ts';
-import { NOT_FOUND_PROBLEM, type Problem } from '../contract/problems.ts';
 import { historyUrl } from '../contract/routes.ts';
 import type { MarketRecordValue, ObservationValue } from '../storage/records.ts';
 import { sha256Hex } from '../storage/records.ts';
@@ -26,8 +25,11 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
     metrics[name] = record.latest[name]?.metric ?? null;
   }
+  const { disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
+  const disputedMetrics = Object.keys(disputes).sort();
   return canonicalJson({
-    disputed: false,
+    disputed: disputedMetrics.length > 0,
+    disputedMetrics,
     history: {
       count: record.observations,
       firstObservedAt: record.firstObservedAt,
@@ -38,10 +40,10 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     metrics,
     name: record.name,
     nativeCurrency: record.nativeCurrency,
-    representedBy: null,
+    representedBy: representedBy?.name ?? null,
     revision,
     slug,
-    sources: record.sources.map((source) => ({ ...source, verification: null })),
+    sources: record.sources.map((source) => ({ ...source, verification: verifications[source.url] ?? null })),
     status: record.status,
     unit: record.unit,
     updatedAt: record.lastObservedAt,
@@ -68,9 +70,4 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 /** The body of `GET /api/v1/snapshot`. */
 export function snapshotBody({ counts, generation, listDigest, publishedAt }: Snapshot): string {
   return canonicalJson({ counts, generation, listDigest, publishedAt });
-}
-
-/** The body of the CDN's error page for 404. */
-export function notFoundBody(): string {
-  return canonicalJson(NOT_FOUND_PROBLEM as Problem & { [name: string]: Json });
 }

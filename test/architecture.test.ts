@@ -53,6 +53,18 @@ const IMPURE = [
   /\bconsole\./,
 ];
 
+/**
+ * The files of lambdas/ that write to the ledger: the commit of requests, which writes idempotency and audit with them,
+ * and what the service does by itself. Handlers only decide.
+ */
+const LEDGER_WRITERS = [
+  'lambdas/credentials/operator-key.ts',
+  'lambdas/erasure/run-erasure.ts',
+  'lambdas/ingest/commit-markets.ts',
+  'lambdas/ingest/run-batch.ts',
+  'lambdas/pipeline/commit.ts',
+];
+
 const LINES_AT_MOST = 400;
 
 /**
@@ -187,6 +199,19 @@ describe('contract/ is pure', () => {
       expect(IMPURE.filter((pattern) => pattern.test(code)).map(String)).toEqual([]);
     },
   );
+});
+
+describe('lambdas/', () => {
+  const own = files.filter((file) => topFolder(file) === 'lambdas');
+
+  it('writes to the ledger in few places, and no handler is one of them', () => {
+    expect(own.filter((file) => /\btransact\b\s*[(\]'"]/.test(read(file)))).toEqual(LEDGER_WRITERS);
+  });
+
+  it('makes the answer of a write only where it commits', () => {
+    const makers = own.filter((file) => /\bas (?:unknown as )?Committed\b/.test(read(file)));
+    expect(makers).toEqual(['lambdas/pipeline/commit.ts']);
+  });
 });
 
 describe('files', () => {

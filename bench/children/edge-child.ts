@@ -5,7 +5,7 @@ import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new RangeError('give the folder of a directory store');
-const server = createEdgeServer({
+const { server } = createEdgeServer({
   objects: await openDirectoryObjects(folder),
   nowMs: Date.now,
   health: () => ({ healthy: true, body: null }),

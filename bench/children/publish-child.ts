@@ -1,10 +1,10 @@
 /** Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { DEPLOYMENT } from '../deployment.ts';
 import { cpuMs, elapsedMs } from '../rounds.ts';
 
 export interface PublishReport {
@@ -26,7 +26,7 @@ const dependencies = {
   objects,
   nowMs: Date.now,
   newAttemptId: () => `publish-${++attempts}`,
-  pageSizes: DEFAULT_PAGE_SIZES,
+  ...DEPLOYMENT,
 };
 let spentMs = 0;
 const tookMs = await elapsedMs(async () => {

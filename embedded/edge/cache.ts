@@ -8,7 +8,8 @@
  *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
  *
  * Readers of one key never go back in time: at most one read of a key is under way, so that answers are kept in the
- * order in which the store gave them, and a read that was given up is never kept.
+ * order in which the store gave them, and a read that was given up is never kept. `drop` leads back to unknown, and what
+ * is under way then is not kept either.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
@@ -63,6 +64,8 @@ export interface ObjectCache<View> {
   read(key: string): Promise<CacheAnswer<View>>;
   /** Says that a view has grown. */
   resized(key: string): void;
+  /** Forgets every key of which this is true, also what reads under way are about to bring: the next reader asks the store. */
+  drop(isDropped: (key: string) => boolean): void;
 }
 
 const FRESH_MS = FRESH_SECONDS * 1000;
@@ -86,6 +89,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   });
   const gaps = new LRUCache<string, Gap>({ max: MAX_ABSENT_KEYS });
   const flights = new Map<string, Promise<CacheAnswer<View>>>();
+  let drops = 0;
 
   /** A clock that was set back must not make an entry immortal: what is from the future is expired, and not servable. */
   const isWithin = (entry: Entry<View>, limitMs: number, atMs: number): boolean =>
@@ -101,7 +105,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (underWay !== undefined) return underWay.then(collapsed);
     const known = recall(key);
     if (known !== null) return Promise.resolve(known);
-    const flight = fetch(key).finally(() => flights.delete(key));
+    const flight = fetch(key).finally(() => {
+      if (flights.get(key) === flight) flights.delete(key);
+    });
     flights.set(key, flight);
     return flight;
   }
@@ -131,15 +137,20 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   async function fetch(key: string): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
+    const dropsBefore = drops;
     const forwarded = entry === undefined ? 'uri-miss' : 'stale';
     const asked = { ...HIT, forwarded } as const;
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
+      // What was asked for before something was dropped may be what had to be dropped.
+      const isKept = drops === dropsBefore;
       if (result.kind === 'absent') {
-        entries.delete(key);
         const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
-        gaps.set(key, gap);
-        return { ...gap, provenance: { ...asked, origin: 'absent', stored: true } };
+        if (isKept) {
+          entries.delete(key);
+          gaps.set(key, gap);
+        }
+        return { ...gap, provenance: { ...asked, origin: 'absent', stored: isKept } };
       }
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a question without an ETag`);
@@ -148,17 +159,18 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
         result.kind === 'found'
           ? { view: view(key, result), etag: result.etag, validatedAtMs: askedAtMs, retryAtMs: 0 }
           : { ...(entry as Entry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
-      entries.set(key, current);
+      if (isKept) entries.set(key, current);
       const stored = entries.peek(key) === current;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };
     } catch (cause) {
       report(key, cause);
-      return failed(key, entry, asked);
+      return failed(key, asked);
     }
   }
 
-  function failed(key: string, entry: Entry<View> | undefined, asked: Provenance): CacheAnswer<View> {
+  function failed(key: string, asked: Provenance): CacheAnswer<View> {
     const now = nowMs();
+    const entry = entries.peek(key);
     const retryAtMs = now + RETRY_AFTER_MS;
     if (entry !== undefined && isWithin(entry, SERVABLE_MS, now)) {
       const stale = { ...entry, retryAtMs };
@@ -178,7 +190,14 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     if (entry !== undefined) entries.set(key, { ...entry });
   }
 
-  return { fresh, read, resized };
+  function drop(isDropped: (key: string) => boolean): void {
+    drops++;
+    for (const known of [entries, gaps, flights]) {
+      for (const key of [...known.keys()]) if (isDropped(key)) known.delete(key);
+    }
+  }
+
+  return { fresh, read, resized, drop };
 }
 
 function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {

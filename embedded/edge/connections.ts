@@ -1,10 +1,12 @@
 /** What the edge remembers of each connection: how much of it is in hand, and whether its last answer is decided. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export interface Connection {
   /** The newest answer that node:http held back until an earlier one had left: when it has left, so have all before it. */
   heldBack: ServerResponse | null;
+  /** The newest request with a body. While that is not complete, what goes wrong on the connection is about it. */
+  receiving: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
   /** How many answers are still being waited for. */
   owed: number;
   /** Requests of the turn below, and those that were still waited for when it began. */
@@ -44,7 +46,15 @@ export function createConnections(): Connections {
   function of(socket: Duplex): Connection {
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection: Connection = { heldBack: null, owed: 0, pipelined: 0, turn, isFinished: false, isCutOff: false };
+    const connection: Connection = {
+      heldBack: null,
+      receiving: null,
+      owed: 0,
+      pipelined: 0,
+      turn,
+      isFinished: false,
+      isCutOff: false,
+    };
     connections.set(socket, connection);
     return connection;
   }

@@ -1,10 +1,10 @@
 /** Puts answers on the wire. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
-import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import type { FieldList, Representation, Variant } from './representation.ts';
 
 /**

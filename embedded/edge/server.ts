@@ -1,6 +1,6 @@
 /**
  * The embedded edge: the public reads over HTTP, in front of an object store. The same router and the same cache rules
- * as the CDN's.
+ * as the CDN's. Whoever else shares the port is given the requests that are theirs.
  *
  * A request for something fresh in memory is answered in the turn of the event loop in which it arrives: one look-up
  * for its URL, one for its object, header fields that are ready, bytes that are ready.
@@ -8,11 +8,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
+import { cacheTagOf, parsePublicKey } from '../../contract/public-objects.ts';
+import type { PurgeTargets } from '../../publisher/purge.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
 import { type Connection, createConnections } from './connections.ts';
+import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { type FieldList, Representation } from './representation.ts';
@@ -27,15 +30,24 @@ export interface EdgeServerOptions {
   readonly health: () => HealthReport | Promise<HealthReport>;
   /** Until it says true, everything but the health check is answered 503. Default: always ready. */
   readonly isReady?: () => boolean;
+  /** Takes requests that are not the edge's: whatever their method, ready or not. */
+  readonly divert?: Divert;
   /** Told of what an operator should know: failed reads of the store, faults of the edge itself. Never of requests. */
   readonly report?: (what: string, cause: unknown) => void;
 }
 
 const ALLOW: FieldList = ['Allow', 'GET, HEAD, OPTIONS'];
 
-/** A server that is not listening yet. Throws if the built router cannot be read. */
-export function createEdgeServer(options: EdgeServerOptions): Server {
-  const { objects, nowMs, health, isReady = () => true } = options;
+export interface EdgeServer {
+  /** Not listening yet. */
+  readonly server: Server;
+  /** Drops from memory what carries one of these cache tags, or everything: the next reader is given what is stored. */
+  purge(targets: PurgeTargets): void;
+}
+
+/** Throws if the built router cannot be read. */
+export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
+  const { objects, nowMs, health, isReady = () => true, divert = () => null } = options;
   const limits: EdgeLimits = { ...DEFAULT_EDGE_LIMITS, ...options.limits };
   const report = options.report ?? ((what, cause) => console.error(`edge: ${what}: ${String(cause)}`));
   const cache = createObjectCache<Representation>({
@@ -50,7 +62,7 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
   const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady });
   const connections = createConnections();
 
-  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+  function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {
     const connection = connections.of(request.socket);
     if (connection.isFinished) {
       ignore(request.socket, connection);
@@ -60,15 +72,17 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
       if (response.socket === null) connection.heldBack = response;
       const isTooDeep = connections.arrived(connection) >= limits.maxPipelined;
       const fault = framingFault(request, limits.maxHeaderCount);
-      if (fault !== null || isTooDeep || announcesBody(request) || offersUpgrade(request)) {
-        response.shouldKeepAlive = false;
-      }
+      const diverted = fault === null ? divert(request) : null;
+      const isBodyUnwanted = diverted === null && announcesBody(request);
+      if (fault !== null || isTooDeep || isBodyUnwanted || offersUpgrade(request)) response.shouldKeepAlive = false;
       connection.isFinished = !response.shouldKeepAlive;
       if (fault !== null) {
         sendProblem(request, response, fault);
         return;
       }
-      const later = answer(request, response);
+      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection);
+      if (diverted !== null && expectsContinue) continueWhenRead(request, response);
+      const later = diverted === null ? answer(request, response) : diverted(request, response);
       if (later === null) return;
       connection.owed++;
       later.catch((error: unknown) => fail(request, response, error)).finally(() => connection.owed--);
@@ -85,13 +99,19 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    // The client went away, or was cut off, before its body had arrived: nothing of ours has failed.
+    if (request.errored !== null) return;
     report('a request failed', error);
     if (response.headersSent) response.destroy();
     else sendProblem(request, response, problem('internal-error', 'Something is wrong on our side: retry later.'));
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
-    endWith(socket, clientErrorProblem(error));
+    const document = clientErrorProblem(error);
+    const { receiving } = connections.of(socket);
+    if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
+    // In the middle of a body: this is its answer, in its turn, unless it has one already.
+    else if (!receiving.response.headersSent) sendProblem(receiving.request, receiving.response, document);
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
@@ -128,15 +148,23 @@ export function createEdgeServer(options: EdgeServerOptions): Server {
       // Checked in framing.ts, which answers with a document.
       requireHostHeader: false,
     },
-    onRequest,
+    (request, response) => onRequest(request, response),
   );
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
   // Requests per connection are not limited: node:http would answer the one too many with an empty 503.
   server.on('clientError', onClientError);
-  // Without a 100 the body is never sent, and unknown expectations may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkContinue', onRequest);
-  server.on('checkExpectation', onRequest);
+  // Without a 100 a body that nobody wants is never sent, and unknown expectations may be ignored (RFC 9110, section 10.1.1).
+  server.on('checkContinue', (request, response) => onRequest(request, response, true));
+  server.on('checkExpectation', (request, response) => onRequest(request, response));
   server.on('connect', onConnect);
-  return server;
+
+  function purge(targets: PurgeTargets): void {
+    const tags = targets === 'everything' ? null : new Set<string | null>(targets.tags);
+    cache.drop((key) => {
+      const name = parsePublicKey(key);
+      return tags === null || (name !== null && tags.has(cacheTagOf(name)));
+    });
+  }
+  return { server, purge };
 }

@@ -7,16 +7,34 @@ var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 var CURSOR_PATTERN = "[1-9][0-9]{0,14}-[0-9a-f]{32}";
 var PROBLEMS = {
   "invalid-request": { status: 400, title: "Request not understood" },
+  "malformed-body": { status: 400, title: "Malformed request body" },
   "invalid-cursor": { status: 400, title: "Malformed cursor" },
   "unknown-query-parameter": { status: 400, title: "Unknown query parameter" },
+  "credential-in-url": { status: 400, title: "Credential in the URL" },
+  "idempotency-key-missing": { status: 400, title: "Idempotency key missing" },
+  "idempotency-key-malformed": { status: 400, title: "Malformed idempotency key" },
+  unauthenticated: { status: 401, title: "Valid credential required" },
+  forbidden: { status: 403, title: "Not allowed" },
+  "quota-exceeded": { status: 403, title: "Quota used up" },
   "not-found": { status: 404, title: "Not found" },
   "method-not-allowed": { status: 405, title: "Method not allowed" },
   "request-timeout": { status: 408, title: "Request took too long to arrive" },
+  contention: { status: 409, title: "Too many simultaneous changes" },
+  "state-transition": { status: 409, title: "State does not allow this" },
+  conflict: { status: 409, title: "Conflicts with what is stored" },
+  "precondition-failed": { status: 412, title: "Changed since it was read" },
   "content-too-large": { status: 413, title: "Request body not accepted" },
   "uri-too-long": { status: 414, title: "URI too long" },
+  "unsupported-media-type": { status: 415, title: "Media type not accepted" },
+  "idempotency-key-reused": { status: 422, title: "Idempotency key reused with another request" },
+  "validation-failed": { status: 422, title: "Request does not fit its schema" },
+  "precondition-required": { status: 428, title: "Precondition required" },
+  "rate-limited": { status: 429, title: "Too many requests" },
+  "daily-quota-exceeded": { status: 429, title: "Quota of the day used up" },
   "header-fields-too-large": { status: 431, title: "Request header fields too large" },
   "internal-error": { status: 500, title: "Internal error" },
-  "origin-unavailable": { status: 503, title: "Origin unavailable" }
+  "origin-unavailable": { status: 503, title: "Origin unavailable" },
+  "service-unavailable": { status: 503, title: "Service unavailable" }
 };
 var PROBLEM_CONTENT_TYPE = "application/problem+json";
 function problem(code, detail, more) {
@@ -90,6 +108,22 @@ var PUBLIC_OBJECTS = {
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: "head"
+  },
+  waitlist: {
+    path: () => `${ROOT}/waitlist.json`,
+    pattern: whole(`${ROOT}/waitlist\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => "waitlist",
+    retention: "head"
+  },
+  openapi: {
+    path: () => `${ROOT}/openapi.json`,
+    pattern: whole(`${ROOT}/openapi\\.json`),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => "openapi",
+    retention: "head"
   }
 };
 function publicPath(name) {
@@ -97,6 +131,8 @@ function publicPath(name) {
 }
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
+var WAITLIST_URL = "/api/v1/waitlist";
+var OPENAPI_URL = "/api/v1/openapi.json";
 var URL_MAX_LENGTH = 2048;
 var METHODS = "GET, HEAD, OPTIONS";
 var MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
@@ -144,6 +180,8 @@ function urlLength(request) {
 function firstPage(uri) {
   if (uri === MARKETS_URL) return { kind: "market-list" };
   if (uri === SNAPSHOT_URL) return { kind: "snapshot" };
+  if (uri === WAITLIST_URL) return { kind: "waitlist" };
+  if (uri === OPENAPI_URL) return { kind: "openapi" };
   const match = MARKET.exec(uri);
   if (match === null) return null;
   const groups = match.groups;

@@ -8,7 +8,7 @@
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem, problem } from '../../contract/problems.ts';
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
-import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists every value when the name came more than once. */
 export interface QueryValue {
@@ -97,6 +97,8 @@ function urlLength(request: ViewerRequest): number {
 function firstPage(uri: string): PublicObjectName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
+  if (uri === WAITLIST_URL) return { kind: 'waitlist' };
+  if (uri === OPENAPI_URL) return { kind: 'openapi' };
   const match = MARKET.exec(uri);
   if (match === null) return null;
   const groups = match.groups as { slug: string; history?: string };

@@ -8,6 +8,7 @@ import { collectionSchema, type Market, marketSchema, snapshotSchema } from '../
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkBody, Findings } from './check-body.ts';
+import { checkDocuments } from './check-documents.ts';
 import { checkHistory } from './check-history.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
@@ -58,6 +59,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
       findings.add(SNAPSHOT_URL, 'count', `counts ${canonicalJson(counts)}, found ${canonicalJson(found)}`);
     }
   }
+  await checkDocuments(reader, findings);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,

@@ -55,6 +55,16 @@ describe('a change to a key takes effect within CREDENTIAL_CACHE_SECONDS', () =>
     expect(await isAccepted(world)).toBe(false);
   });
 
+  it('but the new secret of a rotation within a second, in use or not', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    expect(await isAccepted(world)).toBe(true);
+    const { secret } = newApiKey('test', randomBytes);
+    await world.putKey(world.key.keyId, { secretHash: hashSecret(secret) });
+    world.clock.nowMs += 1000;
+    expect(await isAccepted(world, formatApiKey({ ...world.key, secret }))).toBe(true);
+    expect(await isAccepted(world)).toBe(false);
+  });
+
   it('whereas expiry and the end of a rotation take effect at once', async () => {
     const world = await credentialWorld({ signingKeys: [] });
     const previous = newApiKey('test', randomBytes).secret;

@@ -1,68 +1,115 @@
 /** What the README shows is what the service answers. */
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../embedded/service.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const README_URL = 'http://127.0.0.1:8787';
+const README_TOKEN = 'npm run --silent token --';
+const TOKEN = join(import.meta.dirname, '../../embedded/token.ts');
 /** Clocks: what differs from run to run, and what is derived from it. */
 const VARIABLE = new Set(['publishedAt']);
 
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-const blocks = [...readme.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({
-  language,
-  text: text ?? '',
-}));
+const writing = /^## Write to it\n[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
 
-let service: Service;
-let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
-
-beforeAll(async () => {
-  temporary = await makeTemporaryFolder();
-  const config = { host: '127.0.0.1', port: 0, dataFolder: join(temporary.folder, 'data') };
-  const quiet = { ingesting: () => {}, ingested: () => {}, publishing: () => {} };
-  service = await startService(config, quiet, (what, cause) => {
-    throw new Error(what, { cause });
+function blocksOf(text: string): { language: string; text: string }[] {
+  return [...text.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', body = '']) => {
+    return { language, text: body };
   });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await temporary.remove();
-});
-
-/** The URL and header fields of a curl command. */
-function request(command: string): { url: string; headers: Record<string, string> } {
-  const url = /https?:\/\/[^\s']+/.exec(command)?.[0].replace(README_URL, service.baseUrl) ?? '';
-  const fields = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]);
-  return { url, headers: Object.fromEntries(fields) };
 }
 
-const commands = blocks
-  .filter(({ language }) => language === 'sh')
-  .flatMap(({ text }) => text.split('\n'))
-  .filter((line) => line.startsWith('curl'));
+/** A service of its own for each part: what one has read stays in its cache for a while. */
+async function openService() {
+  const temporary = await makeTemporaryFolder();
+  const service: Service = await startService(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      dataFolder: join(temporary.folder, '.tidemark'),
+      waitlistEmail: 'waitlist@tidemark.example',
+      issuer: null,
+    },
+    { ingesting: () => {}, ingested: () => {}, publishing: () => {} },
+    (what, cause) => {
+      throw new Error(what, { cause });
+    },
+  );
+  const close = async () => {
+    await service.stop();
+    await temporary.remove();
+  };
+  return { service, folder: temporary.folder, close };
+}
 
-test('the README shows commands to try', () => {
-  expect(commands.length).toBeGreaterThan(3);
-});
+let opened: Awaited<ReturnType<typeof openService>>;
 
-test.each(commands)('%s', async (command) => {
-  const { url, headers } = request(command);
-  const response = await fetch(url, { headers });
-  expect(response.status).toBe(headers['If-None-Match'] ? 304 : 200);
-});
-
-describe('a body that the README shows under a command is what the command prints', () => {
+describe('what the README reads', () => {
+  const blocks = blocksOf(readme.replace(writing, ''));
+  const commands = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.split('\n'))
+    .filter((line) => line.startsWith('curl'));
   const shown = blocks.flatMap(({ language, text }, index) =>
     language === 'json' ? [{ command: blocks[index - 1]?.text.trim() ?? '', text }] : [],
   );
 
-  test.each(shown)('$command', async ({ command, text }) => {
+  beforeAll(async () => {
+    opened = await openService();
+  });
+  afterAll(() => opened.close());
+
+  /** The URL and header fields of a curl command. */
+  function request(command: string): { url: string; headers: Record<string, string> } {
+    const url = /https?:\/\/[^\s']+/.exec(command)?.[0].replace(README_URL, opened.service.baseUrl) ?? '';
+    const fields = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]);
+    return { url, headers: Object.fromEntries(fields) };
+  }
+
+  test('is a number of commands to try', () => {
+    expect(commands.length).toBeGreaterThan(3);
+  });
+
+  test.each(commands)('is answered: %s', async (command) => {
+    const { url, headers } = request(command);
+    const response = await fetch(url, { headers });
+    expect(response.status).toBe(headers['If-None-Match'] ? 304 : 200);
+  });
+
+  test.each(shown)('is the body that it shows: $command', async ({ command, text }) => {
     const { url, headers } = request(command);
     const answer: unknown = await (await fetch(url, { headers })).json();
     expect(withoutClocks(answer)).toEqual(withoutClocks(JSON.parse(text)));
+  });
+});
+
+describe('what the README writes, typed into a shell in its order', () => {
+  const steps = blocksOf(writing).flatMap(({ language, text }, index, all) =>
+    language === 'sh' ? [{ script: text, shown: all[index + 1] }] : [],
+  );
+
+  beforeAll(async () => {
+    opened = await openService();
+  });
+  afterAll(() => opened.close());
+
+  test('is something', () => {
+    expect(steps.length).toBeGreaterThan(3);
+  });
+
+  test.each(steps)('$script', async ({ script, shown }) => {
+    const typed = script
+      .replaceAll(README_URL, opened.service.baseUrl)
+      .replaceAll(README_TOKEN, `'${process.execPath}' '${TOKEN}'`);
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], { cwd: opened.folder });
+    if (shown?.language === 'json') expect(JSON.parse(stdout)).toMatchObject(JSON.parse(shown.text));
+    for (const line of shown?.language === 'http' ? shown.text.trim().split('\n') : []) {
+      // Names of fields come in either case; an ellipsis stands for what differs from run to run.
+      expect(stdout.toLowerCase()).toContain(line.split('…')[0]?.toLowerCase());
+    }
   });
 });
 

@@ -314,3 +314,73 @@ test('property: readers never see an older body after a newer one, nor one repla
     { numRuns: 500 },
   );
 });
+
+describe('dropping', () => {
+  const SILVER: PublicObjectName = { kind: 'market', slug: 'silver-usd' };
+  const SILVER_KEY = publicKey(SILVER);
+  const dropGold = () => cache.drop((key) => key === KEY);
+
+  test('has the store asked for what was fresh, and for nothing else', async () => {
+    objects.put(GOLD, 'one');
+    objects.put(SILVER, 'other');
+    await look();
+    await look(SILVER_KEY);
+    objects.put(GOLD, 'two');
+    dropGold();
+    expect(await look()).toBe('two, 1 read');
+    expect(await look(SILVER_KEY)).toBe('other, 0 read');
+  });
+
+  test('has it asked for what was absent a moment ago', async () => {
+    expect(await look()).toBe('absent, 1 read');
+    objects.put(GOLD, 'one');
+    dropGold();
+    expect(await look()).toBe('one, 1 read');
+  });
+
+  test.each([
+    ['found', 'one'],
+    ['absent', null],
+  ])('does not keep what a read under way brings: %s', async (_title, before) => {
+    if (before !== null) objects.put(GOLD, before);
+    const gate = Promise.withResolvers<void>();
+    objects.gate = gate.promise;
+    const underWay = look();
+    objects.put(GOLD, 'two');
+    dropGold();
+    objects.gate = null;
+    expect(await look()).toBe('two, 1 read');
+    gate.resolve();
+    expect(await underWay).toMatch(before ?? 'absent');
+    expect(await look()).toBe('two, 0 read');
+  });
+
+  test('does not let a read under way end the one that came after it', async () => {
+    objects.put(GOLD, 'one');
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    objects.gate = first.promise;
+    const dropped = cache.read(KEY);
+    dropGold();
+    objects.gate = second.promise;
+    const newer = cache.read(KEY);
+    first.resolve();
+    await dropped;
+    const joined = cache.read(KEY);
+    second.resolve();
+    await Promise.all([newer, joined]);
+    expect(objects.reads).toHaveLength(2);
+  });
+
+  test('leaves nothing to be served when the store fails then', async () => {
+    objects.put(GOLD, 'one');
+    await look();
+    clock.advanceSeconds(15);
+    const gate = Promise.withResolvers<void>();
+    objects.gate = gate.promise;
+    objects.mode = 'unavailable';
+    const underWay = look();
+    dropGold();
+    gate.resolve();
+    expect(await underWay).toBe('unavailable, 1 read');
+  });
+});

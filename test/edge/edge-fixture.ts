@@ -5,8 +5,9 @@ import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'n
 import { type AddressInfo, connect } from 'node:net';
 import { PUBLIC_CACHE_CONTROL, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
+import type { Divert } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
-import { createEdgeServer } from '../../embedded/edge/server.ts';
+import { createEdgeServer, type EdgeServer } from '../../embedded/edge/server.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 
@@ -59,6 +60,7 @@ export class FakeClock {
 export interface Edge {
   readonly port: number;
   readonly server: Server;
+  readonly purge: EdgeServer['purge'];
   readonly objects: FaultyObjects;
   readonly clock: FakeClock;
   readonly reports: unknown[];
@@ -69,16 +71,18 @@ export async function startEdge(options: {
   readonly limits?: Partial<EdgeLimits>;
   readonly health?: () => HealthReport | Promise<HealthReport>;
   readonly isReady?: () => boolean;
+  readonly divert?: Divert;
 }): Promise<Edge> {
   const objects = new FaultyObjects();
   const clock = new FakeClock();
   const reports: unknown[] = [];
-  const server = createEdgeServer({
+  const { server, purge } = createEdgeServer({
     objects,
     nowMs: () => clock.nowMs,
     health: options.health ?? (() => ({ healthy: true, body: { status: 'ok' } })),
     report: (_what, cause) => reports.push(cause),
     ...(options.isReady && { isReady: options.isReady }),
+    ...(options.divert && { divert: options.divert }),
     ...(options.limits && { limits: options.limits }),
   });
   server.listen(0, '127.0.0.1');
@@ -89,7 +93,7 @@ export async function startEdge(options: {
     server.close();
     await once(server, 'close');
   }
-  return { port, server, objects, clock, reports, close };
+  return { port, server, purge, objects, clock, reports, close };
 }
 
 export interface Reply {

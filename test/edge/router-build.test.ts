@@ -103,6 +103,8 @@ describe('in a context with no builtins but those of its runtime', () => {
   test.each([
     ['GET', '/api/v1/markets'],
     ['GET', '/api/v1/snapshot'],
+    ['GET', '/api/v1/waitlist'],
+    ['GET', '/api/v1/openapi.json'],
     ['HEAD', '/api/v1/markets/gold-usd'],
     ['GET', '/api/v1/markets/gold-usd/history'],
     ['GET', `/api/v1/markets?cursor=7-${'0'.repeat(32)}`],

@@ -12,9 +12,11 @@ const SLUG80 = `${'a'.repeat(39)}-${'b'.repeat(40)}`;
 
 /** URL → the key below `public`, or the code of the problem. */
 const GET_TABLE: readonly (readonly [string, string])[] = [
-  // The four resources, and the pages of two of them.
+  // The six resources, and the pages of two of them.
   ['/api/v1/markets', '/api/v1/markets.json'],
   ['/api/v1/snapshot', '/api/v1/snapshot.json'],
+  ['/api/v1/waitlist', '/api/v1/waitlist.json'],
+  ['/api/v1/openapi.json', '/api/v1/openapi.json'],
   ['/api/v1/markets/gold-usd', '/api/v1/markets/gold-usd.json'],
   ['/api/v1/markets/a', '/api/v1/markets/a.json'],
   ['/api/v1/markets/7', '/api/v1/markets/7.json'],
@@ -56,6 +58,12 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/api/v1/markets/gold-usd/prices', 'not-found'],
   ['/api/v1/snapshot/', 'not-found'],
   ['/api/v1/snapshots', 'not-found'],
+  ['/api/v1/snapshot.json', 'not-found'],
+  ['/api/v1/waitlist/', 'not-found'],
+  ['/api/v1/waitlist.json', 'not-found'],
+  ['/api/v1/waitlist-requests', 'not-found'],
+  ['/api/v1/openapi', 'not-found'],
+  ['/api/v1/openapi-json', 'not-found'],
   // Slugs that are none.
   ['/api/v1/markets/Gold-usd', 'not-found'],
   ['/api/v1/markets/gold_usd', 'not-found'],
@@ -118,6 +126,9 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/api/v1/markets?__proto__=x', 'unknown-query-parameter'],
   ['/api/v1/markets?constructor=x', 'unknown-query-parameter'],
   ['/api/v1/snapshot?x=1', 'unknown-query-parameter'],
+  ['/api/v1/waitlist?x=1', 'unknown-query-parameter'],
+  [`/api/v1/waitlist?cursor=${C}`, 'unknown-query-parameter'],
+  ['/api/v1/openapi.json?x', 'unknown-query-parameter'],
   ['/api/v1/markets/gold-usd?x=1', 'unknown-query-parameter'],
   ['/api/v1/markets/gold-usd/history?x=1', 'unknown-query-parameter'],
   // A cursor where there are no pages.
@@ -228,7 +239,14 @@ const likelyUrl = fc
   .map(([path, query]) => path.join('') + query.join(''));
 const realUrl = fc
   .tuple(
-    fc.constantFrom('/api/v1/markets', '/api/v1/snapshot', '/api/v1/markets/gold-usd', '/api/v1/markets/a/history'),
+    fc.constantFrom(
+      '/api/v1/markets',
+      '/api/v1/snapshot',
+      '/api/v1/waitlist',
+      '/api/v1/openapi.json',
+      '/api/v1/markets/gold-usd',
+      '/api/v1/markets/a/history',
+    ),
     fc.constantFrom('', '?', `?cursor=${C}`, '?cursor=', `?cursor=${C}&`, '?x', '/'),
   )
   .map((parts) => parts.join(''));

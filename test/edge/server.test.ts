@@ -4,6 +4,7 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import type { PublicObjectName } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
+import type { PurgeTargets } from '../../publisher/purge.ts';
 import { ask, CURSOR, type Edge, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };
@@ -381,5 +382,37 @@ describe('GET /healthz', () => {
     expect(JSON.parse(reply.body.toString())).toMatchObject({ code: 'internal-error' });
     expect(reply.body.toString()).not.toContain('secret');
     expect(edge.reports).toEqual([health]);
+  });
+});
+
+describe('a purge', () => {
+  const SILVER_URL = '/api/v1/markets/silver-usd';
+
+  test.each<[string, PurgeTargets, readonly string[]]>([
+    ['by the tag of a market drops its body and its history', { tags: ['gold-usd'] }, ['gold', 'history']],
+    ['by several tags drops what carries any', { tags: ['silver-usd', 'markets'] }, ['silver', 'list']],
+    ['by the tag of nothing drops nothing', { tags: ['copper-usd'] }, []],
+    ['of everything drops all', 'everything', ['gold', 'history', 'silver', 'list']],
+  ])('%s', async (_title, targets, dropped) => {
+    const purged = await startEdge({});
+    const urls = { gold: GOLD_URL, history: `${GOLD_URL}/history`, silver: SILVER_URL, list: '/api/v1/markets' };
+    const names: { readonly [name in keyof typeof urls]: PublicObjectName } = {
+      gold: { kind: 'market', slug: 'gold-usd' },
+      history: { kind: 'history', slug: 'gold-usd' },
+      silver: { kind: 'market', slug: 'silver-usd' },
+      list: { kind: 'market-list' },
+    };
+    const look = async () => {
+      const bodies = await Promise.all(
+        Object.values(urls).map(async (url) => (await ask(purged, url)).body.toString()),
+      );
+      return Object.keys(urls).filter((_, place) => bodies[place] === '"new"');
+    };
+    for (const name of Object.values(names)) purged.objects.put(name, '"old"');
+    expect(await look()).toEqual([]);
+    for (const name of Object.values(names)) purged.objects.put(name, '"new"');
+    purged.purge(targets);
+    expect(await look()).toEqual(dropped);
+    await purged.close();
   });
 });

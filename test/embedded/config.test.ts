@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig, StartError } from '../../embedded/config.ts';
 
-const DEFAULTS = { host: '127.0.0.1', port: 8787, dataFolder: '.tidemark' };
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 8787,
+  dataFolder: '.tidemark',
+  waitlistEmail: 'waitlist@tidemark.example',
+  issuer: null,
+};
+const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 
 describe('what the environment says', () => {
   test.each<[string, Record<string, string | undefined>, object]>([
@@ -11,6 +18,20 @@ describe('what the environment says', () => {
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['zeros before it', { PORT: '00080' }, { port: 80 }],
+    ['an address', { TIDEMARK_WAITLIST_EMAIL: 'keys@example.com' }, { waitlistEmail: 'keys@example.com' }],
+    ['an issuer', ISSUER, { issuer: { issuer: 'https://issuer.example/', audience: 'tidemark' } }],
+    [
+      'all of an issuer',
+      { ...ISSUER, TIDEMARK_JWKS_URI: 'https://issuer.example/keys', TIDEMARK_SCOPE_PREFIX: 'tidemark/' },
+      {
+        issuer: {
+          issuer: 'https://issuer.example/',
+          audience: 'tidemark',
+          jwksUri: 'https://issuer.example/keys',
+          scopePrefix: 'tidemark/',
+        },
+      },
+    ],
   ])('%s', (_, environment, expected) => {
     expect(readConfig(environment)).toEqual({ ...DEFAULTS, ...expected });
   });
@@ -22,3 +43,14 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
     expect(() => readConfig({ PORT: port })).toThrow(StartError);
   },
 );
+
+test.each<[string, Record<string, string>]>([
+  ['an address that is none', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
+  ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
+  ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],
+  ['an issuer that anybody on the way can be', { ...ISSUER, TIDEMARK_ISSUER: 'http://issuer.example' }],
+  ['an issuer that is no URL', { ...ISSUER, TIDEMARK_ISSUER: 'issuer' }],
+  ['keys from anybody on the way', { ...ISSUER, TIDEMARK_JWKS_URI: 'http://issuer.example/keys' }],
+])('%s is refused', (_, environment) => {
+  expect(() => readConfig(environment)).toThrow(StartError);
+});

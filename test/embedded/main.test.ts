@@ -1,5 +1,5 @@
 /** What a person sees who types `npm start`, and what becomes of their data whatever they do to the process. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -55,17 +55,20 @@ describe('the first start', () => {
 
   test('says where it serves, and what to try; each of it works', async () => {
     expect(firstUrl).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
-    const urls = curlsIn(first.output()).map((line) => /http:[^\s']+/.exec(line)?.[0] ?? '');
-    expect(new Set(urls).size).toBe(3);
-    for (const url of urls) {
-      const response = await fetch(url);
+    const commands = curlsIn(first.output());
+    expect(new Set(commands).size).toBe(4);
+    const authorization = `Bearer ${(await readFile(join(data, 'operator-key'), 'utf8')).trim()}`;
+    for (const command of commands) {
+      const url = /http:[^\s']+/.exec(command)?.[0] ?? '';
+      const response = await fetch(url, { headers: command.includes('operator-key') ? { authorization } : {} });
       expect(response.status).toBe(200);
       expect(await response.json()).toBeTypeOf('object');
     }
   });
 
   test('fits a small terminal, and writes plain text where nobody looks', () => {
-    const lines = first.output().split('\n');
+    // The folder is as long as its owner has made it.
+    const lines = first.output().replaceAll(data, '.tidemark').split('\n');
     expect(lines.length).toBeLessThan(24);
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
     expect(first.output()).not.toContain('\u001b');

@@ -44,8 +44,8 @@ export interface FaultyStorage {
 
 const WRITES: readonly string[] = ['transact', 'put', 'delete'];
 
-/** Wraps both ports. `fault` happens at operation number `at`, counted from 0; the others are done. */
-export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number, fault: Fault): FaultyStorage {
+/** Wraps both ports. `fault` happens at operation number `at`, counted from 0, or at all; the others are done. */
+export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number | 'all', fault: Fault): FaultyStorage {
   const operations: Operation[] = [];
   let died = false;
   const wrap = <Port extends object>(name: string, port: Port): Port =>
@@ -61,7 +61,7 @@ export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number, 
             run,
           };
           const number = operations.push(operation) - 1;
-          if (number !== at) return await run();
+          if (at !== 'all' && number !== at) return await run();
           try {
             return await fault(operation);
           } catch (error) {

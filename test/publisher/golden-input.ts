@@ -1,13 +1,14 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
 import { fileURLToPath } from 'node:url';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
-import type { IngestMode } from '../../lambdas/ingest/decide.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import type { MarketStanding } from '../../storage/records.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { setStanding } from './standing.ts';
 import { dependenciesOn, market, price, START_MS } from './world.ts';
 
 const SOURCES = [
@@ -79,6 +80,22 @@ const CORRECTIONS: readonly IngestRecordInput[] = [price('wti', 2, -3763)];
 /** What comes in after the first generation: its redo bundle is a golden file. */
 const LATER: readonly IngestRecordInput[] = [price('eur-jpy', 1, 163000, 'JPY')];
 
+/** What claims and verifications have said of `wti`; its members are not in canonical order. */
+const STANDING: MarketStanding = {
+  representedBy: { name: 'Bank of Exämple', claim: 'claim_01JD0000000000000000000000' },
+  disputes: {
+    tradingVolume: { claim: null, verification: 'verification_01JD0000000000000000000000' },
+    price: { claim: 'claim_01JD0000000000000000000001', verification: null },
+  },
+  verifications: {
+    'http://exchange.example/€': {
+      verifiedAt: '2026-01-06T09:30:00Z',
+      outcome: 'mismatch',
+      subject: 'observation',
+    },
+  },
+};
+
 const PAGE_SIZES = { markets: 3, observations: 4 };
 
 /** One stored object, as text. */
@@ -124,6 +141,7 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
   await ingest(DEFINITIONS);
   await ingest(ORIGINALS);
   await ingest(CORRECTIONS, 'correct');
+  await settle(open);
   await publishOnce();
   clock.nowMs += 60_000;
   await ingest(LATER);
@@ -133,6 +151,13 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
   const all = await readAllObjects(stores.objects);
   stores.close();
   return all;
+}
+
+/** Gives `wti` its standing, as the handlers of claims and verifications do. */
+async function settle(open: () => Promise<Stores>): Promise<void> {
+  const { ledger, close } = await open();
+  await setStanding(ledger, 'wti', STANDING, 'settle');
+  close();
 }
 
 async function readAllObjects(objects: ObjectStore): Promise<Map<string, Golden>> {

@@ -38,6 +38,8 @@ const CHOSEN: { readonly [Kind in PublicObjectKind | 'bundle']: (keys: readonly 
   'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
   snapshot: ([key]) => key,
   'not-found': ([key]) => key,
+  waitlist: ([key]) => key,
+  openapi: ([key]) => key,
   // Of the second generation, which changes one market.
   bundle: (keys) => keys.find((key) => key.startsWith('redo/2-')),
 };
@@ -77,6 +79,12 @@ test('the golden files show what is easily lost', () => {
     '"status":"retired"',
     '"metrics":{"price":null}',
     'Bank of Exämple',
+    '"disputed":false,"disputedMetrics":[]',
+    '"disputed":true,"disputedMetrics":["price","tradingVolume"]',
+    '"representedBy":null',
+    '"representedBy":"Bank of Exämple"',
+    '"verification":null',
+    '"verification":{"outcome":"mismatch","subject":"observation","verifiedAt":"2026-01-06T09:30:00Z"}',
   ]) {
     expect(seen).toContain(detail);
   }

@@ -16,6 +16,7 @@ import {
   ProcessDied,
 } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
+import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
 import {
   createWorld,
   dependenciesOn,
@@ -29,7 +30,10 @@ import {
 
 const NO_FAULT: Fault = ({ run }) => run();
 
-/** A published generation, and then all kinds of changes at once: 4 pages of markets, histories with closed pages. */
+/**
+ * A published generation, and then all kinds of changes at once: 4 pages of markets, histories with closed pages; and some
+ * who wait to be told of it.
+ */
 async function worldWithChanges(): Promise<World> {
   const world = createWorld();
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
@@ -40,7 +44,19 @@ async function worldWithChanges(): Promise<World> {
   await world.ingest([price('e', 1, -5)], 'correct');
   await world.ingest([market('bb'), price('bb', 0, 1), market('cc')]);
   await removeMarket(world, 'i');
+  await wait(world, 'batch/one');
+  await wait(world, 'batch/two');
+  await waitForPublication(world, 'three', ['b', 'h'], true);
   return world;
+}
+
+/** Whatever went wrong, it is the generation after the first, and it was told to all of them. */
+async function expectToldOfSecondGeneration(world: World): Promise<void> {
+  const publishedAt = new Date(world.clock.nowMs).toISOString();
+  for (const what of ['batch/one', 'batch/two', 'publication/three']) {
+    expect(await answerTo(world, what)).toEqual({ generation: 2, publishedAt });
+  }
+  expect(await waiting(world)).toEqual([]);
 }
 
 /** The generation after that: among others its list is one page shorter. */
@@ -136,6 +152,7 @@ describe.each(faults)(
       await publish(world.dependencies);
       await expectVerified(world, true);
       expect(publicObjects(world.objects)).toEqual(expectedBytes);
+      await expectToldOfSecondGeneration(world);
       expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
     });
   },
@@ -150,6 +167,7 @@ describe('when a second publisher does all of the work before an operation of th
     });
     await expectVerified(world, true);
     expect(publicObjects(world.objects)).toEqual(expectedBytes);
+    await expectToldOfSecondGeneration(world);
   });
 });
 
@@ -165,6 +183,7 @@ describe('when the next generation is published before an operation of the first
     });
     await expectVerified(world, true);
     expect(await afterSweep(world)).toEqual(expectedBytesAfterNext);
+    await expectToldOfSecondGeneration(world);
   });
 });
 
@@ -181,6 +200,7 @@ describe('when a write lands only after the next generation, it changes nothing'
     await publish(world.dependencies);
     await land();
     await expectVerified(world, true);
+    await expectToldOfSecondGeneration(world);
     expect(await afterSweep(world)).toEqual(expectedBytesAfterNext);
 
     await changeOnceMore(world);
@@ -203,6 +223,7 @@ describe('when records are taken in between two storage operations, nothing of t
     await publish(world.dependencies);
     await expectVerified(world, true);
     const { generation } = await publish(world.dependencies);
+    await expectToldOfSecondGeneration(world);
     expect(await rebuild(world.dependencies)).toEqual({ generation, restored: [] });
   });
 });

@@ -1,5 +1,6 @@
 /** The oracle is specific: each kind of damage breaks exactly these rules. */
 import { describe, expect, test } from 'vitest';
+import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import type { VerifyRule } from '../../publisher/verify/report.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import {
@@ -26,7 +27,7 @@ import {
   SECOND_LIST_PAGE,
   SNAPSHOT,
 } from './verified-world.ts';
-import { SMALL_PAGES } from './world.ts';
+import { SMALL_PAGES, WAITLIST_EMAIL } from './world.ts';
 
 /** Answers with what another URL answers. */
 const answerOf =
@@ -302,6 +303,40 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     },
     { damage: 'null', edits: { [SNAPSHOT]: withText(() => 'null') }, rules: ['schema'] },
   ],
+  'a document is wrong': [
+    { damage: 'the waitlist is missing', edits: { [WAITLIST_URL]: withStatus(404) }, rules: ['status'] },
+    { damage: 'the description is missing', edits: { [OPENAPI_URL]: withStatus(404) }, rules: ['status'] },
+    {
+      damage: 'the link sends requests to another address',
+      edits: { [WAITLIST_URL]: withField('email', 'other@tidemark.test') },
+      rules: ['forbidden', 'link'],
+    },
+    {
+      damage: 'the address is none',
+      edits: { [WAITLIST_URL]: withField('email', 'nobody') },
+      rules: ['forbidden', 'schema'],
+    },
+    {
+      damage: 'the waitlist says more',
+      edits: { [WAITLIST_URL]: withField('actor', 'x') },
+      rules: ['forbidden', 'schema'],
+    },
+    {
+      damage: 'the description is of OpenAPI 3.0',
+      edits: { [OPENAPI_URL]: withField('openapi', '3.0.3') },
+      rules: ['schema'],
+    },
+    {
+      damage: 'the description is not canonical JSON',
+      edits: { [OPENAPI_URL]: withText((text) => `${text}\n`) },
+      rules: ['canonical'],
+    },
+    {
+      damage: 'the description is not cached as promised',
+      edits: { [OPENAPI_URL]: withHeader('cache-control', 'no-store') },
+      rules: ['headers'],
+    },
+  ],
   'headers are wrong': [
     ...[
       ['cache-control', 'public, max-age=60'],
@@ -349,6 +384,31 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
         [historyOf('e')]: withField('data.0.sourceUrl', 'https://a.example/?for=joe@example.org'),
       },
       rules: ['count', 'forbidden'],
+    },
+    {
+      damage: 'a verification whose subject is a person',
+      edits: { [marketOf('a')]: withField('sources', [{ verification: { subject: 'user:alice' } }]) },
+      rules: ['forbidden', 'schema'] as const,
+    },
+    {
+      damage: 'an address of somebody in the description of the API',
+      edits: { [OPENAPI_URL]: withField('info.title', 'joe@tidemark.dev') },
+      rules: ['forbidden'] as const,
+    },
+    {
+      damage: 'the address for requests on a market',
+      edits: { [marketOf('a')]: withField('name', WAITLIST_EMAIL) },
+      rules: ['digest', 'forbidden', 'unsettled'] as const,
+    },
+    ...[`x${WAITLIST_EMAIL}`, `${WAITLIST_EMAIL}.org`, 'joe@example.org', 'tdm_live_k3y1d_c0ffee'].map((text) => ({
+      damage: `“${text}” where it is said how to ask for a key`,
+      edits: { [WAITLIST_URL]: withBody((body) => body.nextSteps.push(`Or ask ${text}`)) },
+      rules: ['forbidden'] as const,
+    })),
+    {
+      damage: 'a bearer token in the description of the API',
+      edits: { [OPENAPI_URL]: withField('info.title', 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl') },
+      rules: ['forbidden'] as const,
     },
     ...['actor', 'attemptId', 'keyId', 'userId', 'subject', 'requestId', 'email', 'contact'].map((name) => ({
       damage: `an internal field “${name}”`,

@@ -1,11 +1,16 @@
 /** The oracle is silent about what is as promised, also while a generation is being put in place. */
 import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../contract/openapi.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { waitlistBody } from '../../contract/waitlist.ts';
 import { publish } from '../../publisher/publish.ts';
+import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../publisher/verify/report.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readMapped, readMapping } from '../sample/read-mapped.ts';
-import { damagedReader } from './damaged-reader.ts';
+import { damagedReader, withField } from './damaged-reader.ts';
+import { setStanding } from './standing.ts';
 import {
   goodWorld,
   historyOf,
@@ -38,6 +43,8 @@ describe('a good world has no findings', () => {
     expect(report.findings.map(({ url, rule }) => [url, rule])).toEqual([
       [MARKETS, 'status'],
       [SNAPSHOT, 'status'],
+      [WAITLIST_URL, 'status'],
+      [OPENAPI_URL, 'status'],
     ]);
   });
 });
@@ -93,6 +100,47 @@ describe('while a generation is being put in place', () => {
   test('the list may change between its two readings', async () => {
     const changed = damagedReader(reader, { [MARKETS]: () => reader(MARKETS) });
     expect(await rulesFound(changed, false)).toEqual([]);
+  });
+});
+
+test('the description of the API may show the fields of the write API, made-up keys and addresses of nobody', async () => {
+  const openapi = damagedReader(reader, {
+    [OPENAPI_URL]: withField('paths', {
+      '/api/v1/waitlist-requests': {
+        example: { contact: 'joe@example.org', keyId: '01JD', subject: 'user:alice', key: 'tdm_test_01JD_c0ffee' },
+        more: ['jo@desk.example', 'jo@mail.test', 'jo@www.example.com', 'jo@x.invalid'],
+      },
+    }),
+  });
+  expect(await rulesFound(openapi)).toEqual([]);
+});
+
+test('the documents of a deployment have no findings', async () => {
+  const world = createWorld();
+  const waitlist = waitlistBody({ email: 'keys@tidemark.dev' });
+  const bodies = staticBodies({ waitlist, openapi: openApiDocument() });
+  await publish({ ...world.dependencies, staticBodies: bodies });
+  expect(await rulesFound(readerOf(world.objects))).toEqual([]);
+});
+
+describe('a market with a standing has no findings', () => {
+  test.each(['observation', 'source'] as const)('whose source was verified by looking at %s', async (subject) => {
+    const world = createWorld();
+    const url = 'https://example.com/a';
+    const source = { label: 'a test', url, publisher: null, licence: null, attribution: null };
+    await world.ingest([{ ...(market('a') as object), sources: [source] } as never, price('a', 0, 1)]);
+    const verification = { outcome: 'mismatch', verifiedAt: '2026-10-01T11:00:00Z', subject } as const;
+    const standing = {
+      representedBy: { name: 'A bank', claim: 'claim_1' },
+      disputes: { price: { claim: null, verification: 'verification_1' } },
+      verifications: { [url]: verification },
+    };
+    await setStanding(world.ledger, 'a', standing, 'standing');
+    await publish(world.dependencies);
+    expect(await rulesFound(readerOf(world.objects))).toEqual([]);
+    const body = JSON.parse(Buffer.from((await readerOf(world.objects)(marketOf('a'))).body).toString());
+    expect(body).toMatchObject({ disputed: true, disputedMetrics: ['price'], representedBy: 'A bank' });
+    expect(body.sources[0].verification).toEqual(verification);
   });
 });
 

@@ -1,12 +1,14 @@
 /** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
 
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { waitlistBody } from '../../contract/waitlist.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
 import { applyBatch, type IngestReport } from '../../lambdas/ingest/apply-batch.ts';
-import type { IngestMode } from '../../lambdas/ingest/decide.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
+import { NO_CACHES } from '../../publisher/purge.ts';
+import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
@@ -39,6 +41,14 @@ export function createWorld(pageSizes: PageSizes = SMALL_PAGES): World {
   return { ledger, objects, dependencies, clock, ingest };
 }
 
+export const WAITLIST_EMAIL = 'keys@tidemark.test';
+
+/** Of a small deployment. */
+export const STATIC_BODIES = staticBodies({
+  waitlist: waitlistBody({ email: WAITLIST_EMAIL }),
+  openapi: { openapi: '3.1.0', info: { title: 'Tidemark', version: '1' }, paths: { '/api/v1/markets': {} } },
+});
+
 let attempts = 0;
 
 export function dependenciesOn(
@@ -47,7 +57,15 @@ export function dependenciesOn(
   clock: { readonly nowMs: number },
   pageSizes: PageSizes = SMALL_PAGES,
 ): PublisherDependencies {
-  return { ledger, objects, nowMs: () => clock.nowMs, newAttemptId: () => `attempt-${++attempts}`, pageSizes };
+  return {
+    ledger,
+    objects,
+    nowMs: () => clock.nowMs,
+    newAttemptId: () => `attempt-${++attempts}`,
+    pageSizes,
+    staticBodies: STATIC_BODIES,
+    caches: NO_CACHES,
+  };
 }
 
 /** Reads an object store as the CDN would: through the router, without a cache. */
@@ -101,6 +119,7 @@ export function price(slug: string, day: number, amountMinor: number | null, cur
     sourceValue: null,
     unknownReason: amountMinor === null ? 'not-published' : null,
     zeroAsserted: amountMinor === 0,
+    outlierConfirmed: true,
   };
 }
 

@@ -47,7 +47,9 @@ export function openMemoryLedger(): Ledger {
       await elsewhere();
       const refusals = refusalsOf(changes);
       const isOurs = refusals.some(({ found }) => found?.attemptId === attemptId);
-      if (refusals.length === 0) changes.forEach((change, index) => apply(change, texts[index] ?? null, attemptId));
+      if (refusals.length === 0) {
+        for (const [index, change] of changes.entries()) apply(change, texts[index] ?? null, attemptId);
+      }
       await elsewhere();
       return refusals.length === 0 || isOurs ? { committed: true } : { committed: false, refusals };
     },

@@ -1,0 +1,11 @@
+/** What the publisher is given beside storage, a clock and ids: the same in every benchmark. */
+import { waitlistBody } from '../contract/waitlist.ts';
+import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
+import { NO_CACHES } from '../publisher/purge.ts';
+import { staticBodies } from '../publisher/static-bodies.ts';
+
+export const DEPLOYMENT: Pick<PublisherDependencies, 'pageSizes' | 'staticBodies' | 'caches'> = {
+  pageSizes: DEFAULT_PAGE_SIZES,
+  staticBodies: staticBodies({ waitlist: waitlistBody({ email: 'keys@tidemark.example' }), openapi: {} }),
+  caches: NO_CACHES,
+};

@@ -1,0 +1,86 @@
+/** The write API of this process: its secrets, its issuer and its first key are files of the data folder. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambdas/credentials/api-key-format.ts';
+import { fetchJwksOverHttps } from '../lambdas/credentials/fetch-jwks.ts';
+import { createTokenVerifier, type TokenVerifier } from '../lambdas/credentials/jwt.ts';
+import { issuerJwks, newIssuerKey } from '../lambdas/credentials/local-issuer.ts';
+import { hasFirstKey, registerFirstKey } from '../lambdas/credentials/operator-key.ts';
+import { createAuthenticator } from '../lambdas/credentials/principal.ts';
+import { createCursors } from '../lambdas/http/cursor.ts';
+import type { HttpEvent } from '../lambdas/http/event.ts';
+import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
+import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeline/handle.ts';
+import { newUlid } from '../lambdas/pipeline/request.ts';
+import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
+import type { Ledger } from '../storage/ledger.ts';
+import { type EmbeddedConfig, StartError } from './config.ts';
+import { keepSecretFile, readSecretFile } from './secret-files.ts';
+
+/** What the tokens of the embedded issuer say; `npm run token` makes them. */
+export const LOCAL_ISSUER = 'https://localhost/tidemark';
+export const LOCAL_AUDIENCE = 'tidemark';
+
+/** Of one credential. */
+const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
+const MAX_CREDENTIALS = 10_000;
+
+export interface WriteApi {
+  readonly handle: (event: HttpEvent) => Promise<Handled>;
+  /** Whether this start has made the first operator key. */
+  readonly madeOperatorKey: boolean;
+}
+
+/** @throws StartError for a data folder whose secrets cannot be kept, or an issuer that cannot be. */
+export async function openWriteApi(
+  ledger: Ledger,
+  config: EmbeddedConfig,
+  log: (entry: RequestLog) => void,
+): Promise<WriteApi> {
+  const { dataFolder } = config;
+  const secret = keepSecretFile(dataFolder, 'secret', () => randomBytes(MASTER_SECRET_BYTES).toString('hex'));
+  const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
+  const madeOperatorKey = await keepOperatorKey(ledger, dataFolder);
+  const handle = createWriteApi({
+    ledger,
+    secrets,
+    randomBytes,
+    environment: 'dev',
+    newAttemptId: randomUUID,
+    authenticator: createAuthenticator({ ledger, nowMs: Date.now, env: 'dev', tokenIssuer: openIssuer(config) }),
+    rateLimiter: createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS }),
+    cursors: createCursors(secrets.cursorKey),
+    nowMs: Date.now,
+    log,
+  });
+  return { handle, madeOperatorKey };
+}
+
+/** The issuer of the configuration, or one of this machine. */
+function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
+  if (issuer !== null) return createTokenVerifier({ ...issuer, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
+  const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey));
+  return createTokenVerifier({
+    issuer: LOCAL_ISSUER,
+    audience: LOCAL_AUDIENCE,
+    fetchJwks: async () => jwks,
+    nowMs: Date.now,
+  });
+}
+
+/**
+ * Makes the first operator key, once. The file comes first: whatever dies in between, the next start registers the key
+ * that its owner can read. Taken away later, it is not made again.
+ */
+async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<boolean> {
+  if (await hasFirstKey({ ledger })) return false;
+  const kept = readSecretFile(dataFolder, 'operator-key');
+  const text = kept ?? keepSecretFile(dataFolder, 'operator-key', () => formatApiKey(newApiKey('dev', randomBytes)));
+  const key: ApiKeyParts | null = parseApiKey(text);
+  if (key === null) {
+    throw new StartError(`${dataFolder}/operator-key holds no API key: delete it, and a new one is made.`);
+  }
+  const nowMs = Date.now();
+  const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
+  await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key);
+  return true;
+}

@@ -1,0 +1,84 @@
+/**
+ * Writes that could skip idempotency or audit: none of them compiles. The type checker fails where one of these lines is
+ * fine after all, because an expected error is missing then. Nothing here is run.
+ */
+import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
+import { handlers } from '../../lambdas/handlers.ts';
+import type { Committed } from '../../lambdas/pipeline/commit.ts';
+import {
+  type Commit,
+  type Decision,
+  type LedgerReader,
+  type ReadHandler,
+  type ReadTools,
+  refuse,
+  type WriteHandler,
+  writeHandler,
+} from '../../lambdas/pipeline/handler.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+
+declare const reader: LedgerReader;
+declare const tools: ReadTools;
+declare const ledger: Ledger;
+
+export function handlersCannotWrite(): unknown {
+  return [
+    // @ts-expect-error what a write's handler reads from cannot be written to
+    reader.transact([], { attemptId: 'mine' }),
+    // @ts-expect-error nor can what a read's handler is given
+    tools.reader.transact([], { attemptId: 'mine' }),
+    writeHandler<'deleteWatchlist'>()({
+      async read(_request, ownReader) {
+        // @ts-expect-error also by the handler's own name for it
+        return await ownReader.transact([], { attemptId: 'mine' });
+      },
+      decide: () => refuse('conflict', 'never'),
+    }),
+    writeHandler<'deleteWatchlist'>()({
+      // @ts-expect-error a decision is made, not awaited: it cannot wait for a ledger
+      decide: async () => refuse('conflict', (await ledger.get({ partition: 'p', sort: 's' }))?.sort ?? ''),
+    }),
+  ];
+}
+
+const deleted = { kind: 'commit', target: 'watchlist/wl_1', changes: [], response: { body: null } } as const;
+const { target: _target, ...withoutTarget } = deleted;
+const { changes: _changes, ...withoutChanges } = deleted;
+const { response: _response, ...withoutResponse } = deleted;
+
+export const decisions: Decision<'deleteWatchlist'>[] = [
+  deleted,
+  // @ts-expect-error the audit needs to know what was acted upon
+  withoutTarget,
+  // @ts-expect-error a commit says what it changes
+  withoutChanges,
+  // @ts-expect-error and what is answered, since that is stored with it
+  withoutResponse,
+  // @ts-expect-error an answer alone is no decision
+  { body: null },
+];
+
+// @ts-expect-error what is answered has the shape of the operation's row
+export const otherBody: Commit<'createWatchlist'> = { ...deleted, response: { body: { id: 'wl_1' } } };
+
+// @ts-expect-error 204 has no body
+export const bodyOfNothing: Commit<'deleteWatchlist'> = { ...deleted, response: { body: { id: 'wl_1' } } };
+
+// @ts-expect-error only the commit makes an answer of a write, because only it has committed
+export const answered: Committed = { status: 200, headers: {}, body: '{}', replayed: false };
+
+const { deleteWatchlist: _delete, ...withoutOne } = handlers.writes;
+// @ts-expect-error every write of the table has a handler
+export const writes: typeof handlers.writes = withoutOne;
+
+// @ts-expect-error the handler of one operation is not that of another one
+export const mistaken: WriteHandler<'createClaim', unknown> = handlers.writes.createWatchlist;
+
+// @ts-expect-error a write is not answered by a handler of reads
+export const asRead: ReadHandler<'deleteWatchlist'> = { answer: async () => ({ body: null }) };
+
+// @ts-expect-error nor a read by a handler of writes
+export const asWrite: WriteHandler<'listWatchlists'> = { decide: () => refuse('conflict', 'never') };
+
+// @ts-expect-error an operation is one or the other
+export const both: ReadOperationId & WriteOperationId = 'createWatchlist';

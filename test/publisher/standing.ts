@@ -1,0 +1,26 @@
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { dirtyMarketKey, type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records.ts';
+
+/** Sets what claims and verifications say of a market, due to be published: as their handlers do it. */
+export async function setStanding(
+  ledger: Ledger,
+  slug: string,
+  standing: MarketStanding,
+  attemptId: string,
+): Promise<void> {
+  const { revision, value } = (await ledger.get(marketKey(slug))) as Item;
+  const record: MarketRecordValue = { ...(value as MarketRecordValue), standing };
+  await ledger.transact(
+    [
+      {
+        kind: 'put',
+        key: marketKey(slug),
+        revision: revision + 1,
+        value: record,
+        if: { kind: 'revision-is', revision },
+      },
+      { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: { kind: 'any' } },
+    ],
+    { attemptId },
+  );
+}

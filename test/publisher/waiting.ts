@@ -1,0 +1,45 @@
+/** Those who wait to be told in which generation what they wrote became public. */
+import type { PublicationValue } from '../../storage/account-records.ts';
+import { publicationKey } from '../../storage/account-records.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import {
+  AWAITING_GENERATION_PARTITION,
+  awaitingGenerationKey,
+  type GenerationOfValue,
+  generationOfKey,
+} from '../../storage/records.ts';
+
+type Waiting = { readonly ledger: Ledger };
+
+let attempts = 0;
+
+/** Begins to wait, or begins anew. */
+export async function wait({ ledger }: Waiting, what: string): Promise<void> {
+  await ledger.transact(
+    [{ kind: 'put', key: awaitingGenerationKey(what), revision: 0, value: null, if: { kind: 'any' } }],
+    { attemptId: `wait-${++attempts}` },
+  );
+}
+
+/** Asks for a publication of these markets (null: all of them), and waits for it. */
+export async function waitForPublication(
+  { ledger }: Waiting,
+  id: string,
+  markets: string[] | null,
+  purge: boolean,
+): Promise<void> {
+  const value: PublicationValue = { id, markets, purge, createdAt: '2026-10-01T12:00:00Z' };
+  await ledger.transact([{ kind: 'put', key: publicationKey(id), revision: 0, value, if: { kind: 'absent' } }], {
+    attemptId: `publication-${++attempts}`,
+  });
+  await wait({ ledger }, `publication/${id}`);
+}
+
+/** Who still waits. */
+export async function waiting({ ledger }: Waiting): Promise<readonly string[]> {
+  return (await ledger.query(AWAITING_GENERATION_PARTITION, { limit: 1000 })).items.map(({ sort }) => sort);
+}
+
+export async function answerTo({ ledger }: Waiting, what: string): Promise<GenerationOfValue | null> {
+  return ((await ledger.get(generationOfKey(what)))?.value ?? null) as GenerationOfValue | null;
+}
