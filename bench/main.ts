@@ -16,10 +16,12 @@ import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
 import { number } from './table.ts';
 import { Workspace } from './workspace.ts';
+import { benchWrite } from './write.ts';
 
 const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   render: benchRender,
   ingest: benchIngest,
+  write: benchWrite,
   'publish-one': benchPublishOne,
   'publish-all': benchPublishAll,
   read: benchRead,

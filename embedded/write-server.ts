@@ -67,8 +67,7 @@ function eventOf(request: IncomingMessage, body: Buffer, { nowMs, newRequestId }
     rawQueryString: originForm(request.url as string).slice(path.length + 1),
     headers: joinedHeaders(request.rawHeaders),
     requestContext: {
-      // A HEAD is answered as a GET whose body node:http leaves out.
-      http: { method: request.method === 'HEAD' ? 'GET' : (request.method as string), path, sourceIp: '' },
+      http: { method: request.method as string, path, sourceIp: '' },
       requestId: newRequestId(),
       timeEpoch: nowMs(),
     },

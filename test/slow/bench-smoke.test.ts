@@ -21,7 +21,7 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
 /** Ends a run that hangs; says nothing about speed. */
 const RUN_LIMIT_MS = 120_000;
 
-const NAMES = ['render', 'ingest', 'publish-one', 'publish-all', 'read'];
+const NAMES = ['render', 'ingest', 'write', 'publish-one', 'publish-all', 'read'];
 
 describe('npm run bench', () => {
   it(

@@ -56,7 +56,7 @@ describe('any event', () => {
     return world.send(damages.reduce(damaged, fresh));
   }
 
-  it(`gives a valid status and a document of its kind, in ${EVENTS} tries`, { timeout: 120_000 }, async () => {
+  it(`gives a valid status and a document of its kind, in ${EVENTS} tries`, { timeout: 600_000 }, async () => {
     const prototype = Object.getOwnPropertyNames(Object.prototype);
     const seen = new Map<number, number>();
     let runs = 0;

@@ -101,12 +101,7 @@ describe('an idempotency key', () => {
         return { ...call, headers: { ...call.headers, 'content-type': 'application/json; charset=utf-8' } };
       },
     ],
-    [
-      'another operation',
-      () => {
-        return { ...create('Replaced', []) };
-      },
-    ],
+    ['another operation', () => create('Replaced', [])],
   ])('that was used is refused with %s, and nothing happens', async (_what, callOf) => {
     const [one, other] = [await world.call(create()), await world.call(create())];
     const original = { ...replace(one.json.id, '"1"'), key: KEY };
@@ -194,6 +189,7 @@ describe('an idempotency key', () => {
 
   it.each<[string, (id: string) => Call, (id: string, answer: Answer) => Promise<unknown>]>([
     ['its resource is deleted', (id) => replace(id, '"1"'), (id) => world.call(remove(id, '"2"'))],
+    ['what it read is deleted', (id) => add(id, 'silver-usd'), (id) => world.call(remove(id, '"2"'))],
     ['it was the deletion', (id) => remove(id), async () => {}],
     ['its If-Match is stale', (id) => replace(id, '"1"'), (id) => world.call(replace(id, '"2"', 'Later'))],
     [

@@ -24,7 +24,7 @@ describe.each(API_OPERATIONS)('%s', (id) => {
   it('answers a valid call with the status, the body and the headers of its row', async () => {
     const world = await openWorld();
     const { status, headers, json, text } = await world.call(await validCall(world, id));
-    expect([status, json]).toMatchObject([row.success.status, json]);
+    expect(status, text).toBe(row.success.status);
     if (row.success.body === null) expect(text).toBe('');
     else expect(row.success.body.parse(json)).toEqual(json);
     for (const name of row.success.headers ?? []) expect(headers).toHaveProperty(name.toLowerCase());

@@ -33,6 +33,7 @@ interface Maker {
 }
 
 const ETAG_1 = { headers: { 'if-match': '"1"' } } as const;
+const WATCHLIST = { body: { name: 'Metals' } } as const;
 const CLAIM = { body: { assertion: ASSERTIONS.correction, evidence: [] } } as const;
 const VERIFICATION = {
   body: {
@@ -65,28 +66,19 @@ async function underReview(made: Maker): Promise<Parts> {
   return { params: { id }, as, headers: { 'if-match': '"2"' } };
 }
 
+/** A call to what another one makes. */
 const of =
-  (id: ApiOperationId, parts: Parts = {}): Prepare =>
-  async (made) => ({ params: { id: await made.make(id, parts) } });
+  (id: ApiOperationId, parts: Parts = {}, more: Parts = {}): Prepare =>
+  async (made) => ({ ...more, params: { ...more.params, id: await made.make(id, parts) } });
 
 const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   listWatchlists: () => ({}),
   createWatchlist: () => ({ body: { name: 'Metals', markets: ['gold-usd', 'tin-usd'] } }),
-  getWatchlist: of('createWatchlist', { body: { name: 'Metals' } }),
-  replaceWatchlist: async (made) => ({
-    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }) },
-    ...ETAG_1,
-  }),
-  deleteWatchlist: async (made) => ({
-    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }) },
-    ...ETAG_1,
-  }),
-  addWatchlistMarket: async (made) => ({
-    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }), slug: 'gold-usd' },
-  }),
-  removeWatchlistMarket: async (made) => ({
-    params: { id: await made.make('createWatchlist', { body: { name: 'Metals' } }), slug: 'gold-usd' },
-  }),
+  getWatchlist: of('createWatchlist', WATCHLIST),
+  replaceWatchlist: of('createWatchlist', WATCHLIST, ETAG_1),
+  deleteWatchlist: of('createWatchlist', WATCHLIST, ETAG_1),
+  addWatchlistMarket: of('createWatchlist', WATCHLIST, { params: { slug: 'gold-usd' } }),
+  removeWatchlistMarket: of('createWatchlist', WATCHLIST, { params: { slug: 'gold-usd' } }),
   listClaims: () => ({ query: '' }),
   createClaim: () => CLAIM,
   getClaim: of('createClaim', CLAIM),
