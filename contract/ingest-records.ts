@@ -1,71 +1,68 @@
 /** What an ingest batch holds: typed records, and the codes with which a row is refused; and the report on a batch. */
 import * as z from 'zod';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
-import {
-  amountMinorSchema,
-  confidenceSchema,
-  currencyCodeSchema,
-  decimalSchema,
-  instantSchema,
-  metricNameSchema,
-  metricStatusSchema,
-  unknownReasonSchema,
-} from './metric.ts';
+import { instantSchema, metricNameSchema, provenanceFields, valueFields } from './metric.ts';
 
-/** Defines a market, or redefines it; what it leaves out takes the default. */
-export const marketRecordSchema = z.strictObject({
-  type: z.literal('market'),
-  ...marketDefinitionFields,
-  status: marketDefinitionFields.status.default('active'),
-  sources: z.array(sourceSchema).max(20).default([]),
-});
+export const marketRecordSchema = z
+  .strictObject({
+    type: z.literal('market'),
+    ...marketDefinitionFields,
+    status: marketDefinitionFields.status.default('active'),
+    sources: z.array(sourceSchema).max(20).default([]).describe("Where the market's numbers come from."),
+  })
+  .describe(
+    'Defines a market, or redefines it; what it leaves out takes the default. Once a market has observations, ' +
+      '`nativeCurrency` and `unit` are fixed.',
+  );
 
 /** With the market, what identifies an observation. */
 const identityFields = {
   market: slugSchema,
   metric: metricNameSchema,
-  observedAt: instantSchema,
+  observedAt: provenanceFields.observedAt,
   // Checked for shape by the row rules, so that its two ways to be wrong have codes of their own.
-  sourceUrl: z.string(),
+  sourceUrl: z
+    .string()
+    .describe('The page or file from which the number was read: absolute http or https, at most 2,048 characters.'),
 } as const;
 
 const observationRecordFields = {
   type: z.literal('observation'),
   ...identityFields,
-  sourceLabel: z.string().trim().min(1).max(200),
-  confidence: confidenceSchema,
-  status: metricStatusSchema,
-  sourceValue: decimalSchema.nullable().default(null),
-  rounded: z.boolean().default(false),
-  unknownReason: unknownReasonSchema.nullable().default(null),
-  /** A zero is a claim: it must be asserted, or it is refused as a gap in disguise. */
-  zeroAsserted: z.boolean().default(false),
-  /** An operator's word that a value far from the latest one is right; without it such a row is set aside. */
-  outlierConfirmed: z.boolean().default(false),
+  sourceLabel: provenanceFields.sourceLabel,
+  confidence: provenanceFields.confidence,
+  status: provenanceFields.status,
+  sourceValue: provenanceFields.sourceValue.default(null),
+  rounded: provenanceFields.rounded.default(false),
+  unknownReason: provenanceFields.unknownReason.default(null),
+  zeroAsserted: z
+    .boolean()
+    .default(false)
+    .describe('Says that a zero is a real value; without it a zero is refused, as a gap in disguise.'),
+  outlierConfirmed: z
+    .boolean()
+    .default(false)
+    .describe('Says that a value far from the one nearest in time is right; without it such a record is refused.'),
 } as const;
 
-export const moneyObservationRecordSchema = z.strictObject({
-  ...observationRecordFields,
-  amountMinor: amountMinorSchema.nullable(),
-  currency: currencyCodeSchema,
-});
+export const moneyObservationRecordSchema = z
+  .strictObject({ ...observationRecordFields, amountMinor: valueFields.amountMinor, currency: valueFields.currency })
+  .describe('One observation of an amount of money. A `price` is one, in the native currency of its market.');
 
-export const scalarObservationRecordSchema = z.strictObject({
-  ...observationRecordFields,
-  value: decimalSchema.nullable(),
-  unit: z.string().min(1).max(60),
-});
+export const scalarObservationRecordSchema = z
+  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit })
+  .describe('One observation of a number that is not money.');
 
 /** One observation; money and scalar are told apart by their fields. */
 export const observationRecordSchema = z.union([moneyObservationRecordSchema, scalarObservationRecordSchema]);
 
-/** Takes an observation's value back, in either mode; what was published stays in the history, superseded. */
-export const retractionRecordSchema = z.strictObject({
-  type: z.literal('retraction'),
-  ...identityFields,
-  /** For those who read the batch again; it is kept with the batch and not published. */
-  reason: z.string().trim().min(1).max(500),
-});
+export const retractionRecordSchema = z
+  .strictObject({
+    type: z.literal('retraction'),
+    ...identityFields,
+    reason: z.string().trim().min(1).max(500).describe('Kept with the batch, and not published.'),
+  })
+  .describe("Takes an observation's value back, in either mode; what was published stays in the history, superseded.");
 
 export const ingestRecordSchema = z.union([marketRecordSchema, observationRecordSchema, retractionRecordSchema]);
 
@@ -108,13 +105,21 @@ export interface RowError {
   readonly detail: string;
 }
 
-export const ingestModeSchema = z.enum(['append', 'correct']);
+export const ingestModeSchema = z
+  .enum(['append', 'correct'])
+  .describe(
+    'For an observation that is known already (same market, metric, `observedAt` and `sourceUrl`) with other content: ' +
+      '`append` refuses it, `correct` has it supersede the known one.',
+  );
 
-/** `append` refuses other content for a known observation; `correct` supersedes it. */
 export type IngestMode = z.infer<typeof ingestModeSchema>;
 
 /** The most records of one batch. */
 export const BATCH_RECORDS_MAX = 1000;
+
+export const DRY_RUN = 'Reports what would come of the batch, and changes nothing.';
+export const PARTIAL =
+  'Sets refused records aside and takes the others in; otherwise one refused record refuses the whole batch.';
 
 /**
  * `POST /api/v1/ingest/batches` as JSON; NDJSON is one record a line, with the same options in the query. Records are left
@@ -122,50 +127,68 @@ export const BATCH_RECORDS_MAX = 1000;
  */
 export const batchRequestSchema = z.strictObject({
   records: z
-    .array(z.unknown().meta({ description: 'A market, an observation or a retraction: see the schema IngestRecord.' }))
+    // For the document alone.
+    .array(z.unknown().meta({ $ref: '#/$defs/IngestRecord' }))
     .min(1)
-    .max(BATCH_RECORDS_MAX),
-  /** Reports what would come of the batch, and changes nothing. */
-  dryRun: z.boolean().default(false),
+    .max(BATCH_RECORDS_MAX)
+    .describe('Faults of a record do not refuse the request: they are in the report.'),
+  dryRun: z.boolean().default(false).describe(DRY_RUN),
   mode: ingestModeSchema.default('append'),
-  /** Sets refused records aside and takes the others in; otherwise one refused record refuses the batch. */
-  partial: z.boolean().default(false),
+  partial: z.boolean().default(false).describe(PARTIAL),
 });
 
 /** A fault of one record of a batch. */
 const batchErrorSchema = z.strictObject({
-  /** The record's line, from 1 on, in an NDJSON body; null in a JSON body. */
-  line: z.int().min(1).nullable(),
-  /** The record's place among the records, from 0 on. */
-  index: z.int().min(0),
-  /** JSON Pointer: into the request's body, `/records/<index>/…`; of an NDJSON body, into the line's record. */
-  pointer: z.string(),
-  code: z.enum(ROW_ERROR_CODES),
-  detail: z.string(),
+  line: z.int().min(1).nullable().describe("The record's line in an NDJSON body, from 1 on; null in a JSON body."),
+  index: z.int().min(0).describe("The record's place among the records, from 0 on."),
+  pointer: z
+    .string()
+    .describe(
+      "JSON Pointer (RFC 6901): into a JSON body, `/records/<index>/…`; of an NDJSON body, into the line's record.",
+    ),
+  code: z.enum(ROW_ERROR_CODES).describe('The rule that the record breaks. Stable.'),
+  detail: z.string().describe('What is wrong and how to mend it. For people: its wording may change.'),
 });
 
 /** `GET /api/v1/ingest/batches/{id}`: what has come of a batch. */
 export const batchReportSchema = z.strictObject({
   id: z.string(),
-  state: z.enum(['queued', 'applying', 'applied', 'refused']),
+  state: z
+    .enum(['queued', 'applying', 'applied', 'refused'])
+    .describe(
+      'From `queued` by way of `applying` to `applied`; or to `refused`, when nothing is taken in. A dry run that finds ' +
+        'nothing to refuse the batch for ends `applied`.',
+    ),
   mode: ingestModeSchema,
-  partial: z.boolean(),
-  dryRun: z.boolean(),
-  /** SHA-256 of the request's body as it came, in hex. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  bytes: z.int().min(0),
-  records: z.int().min(0),
-  /** Records so far. Of a refused batch and of a dry run: what would have come of the others. */
-  counts: z.strictObject({ accepted: z.int().min(0), unchanged: z.int().min(0), refused: z.int().min(0) }),
-  /** In order of the records; those that came up only while the batch was applied follow. */
-  errors: z.array(batchErrorSchema),
-  /** Slugs of the markets that changed, in order; of a refused batch and of a dry run, those that would have. */
-  markets: z.array(slugSchema),
+  partial: z.boolean().describe(PARTIAL),
+  dryRun: z.boolean().describe(DRY_RUN),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe("SHA-256 of the request's body as it came, in hex."),
+  bytes: z.int().min(0).describe("The length of the request's body."),
+  records: z.int().min(0).describe('How many were sent.'),
+  counts: z
+    .strictObject({
+      accepted: z.int().min(0).describe('Taken in.'),
+      unchanged: z.int().min(0).describe('Known already, with the same content.'),
+      refused: z.int().min(0).describe('With at least one of `errors`.'),
+    })
+    .describe('Records so far. Of a refused batch and of a dry run: what would have come of them.'),
+  errors: z
+    .array(batchErrorSchema)
+    .describe('In order of the records; those that came up only while the batch was applied follow.'),
+  markets: z
+    .array(slugSchema)
+    .describe('The markets that changed, by slug; of a refused batch and of a dry run, those that would have.'),
   receivedAt: instantSchema,
-  finishedAt: instantSchema.nullable(),
-  /** The first generation that shows all of it, and when that was published; null until then. */
-  generation: z.int().min(1).nullable(),
-  publishedAt: instantSchema.nullable(),
+  finishedAt: instantSchema.nullable().describe('Null until it is applied or refused.'),
+  generation: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe('The first generation that shows all of it; null until then, and of a refused batch or a dry run.'),
+  publishedAt: instantSchema.nullable().describe('When `generation` was published.'),
 });
 
 export type BatchReport = z.infer<typeof batchReportSchema>;

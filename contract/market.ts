@@ -6,78 +6,119 @@ import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sour
 export const slugSchema = z
   .string()
   .max(SLUG_MAX_LENGTH)
-  .regex(new RegExp(`^${SLUG_PATTERN}$`), { error: 'must be lower-case words joined by single hyphens' });
+  .regex(new RegExp(`^${SLUG_PATTERN}$`), { error: 'must be lower-case words joined by single hyphens' })
+  .describe('What a market is called in URLs: lower-case words joined by single hyphens.');
 
-/** What one price buys, e.g. 1,000 EUR: large enough that minor units keep the price's precision. */
-export const unitSchema = z.strictObject({
-  quantity: z.int().min(1).max(1_000_000_000),
-  of: z.string().trim().min(1).max(60),
-});
+export const unitSchema = z
+  .strictObject({
+    quantity: z.int().min(1).max(1_000_000_000).describe('How many of `of` one price buys.'),
+    of: z.string().trim().min(1).max(60).describe('What is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
+  })
+  .describe("What one price buys, e.g. 1,000 EUR: large enough that minor units keep the price's precision.");
 
 /** Where a market's numbers come from. */
 export const sourceSchema = z.strictObject({
-  label: z.string().trim().min(1).max(200),
-  url: sourceUrlSchema,
-  publisher: z.string().trim().min(1).max(200).nullable(),
-  /** SPDX identifier where there is one. */
-  licence: z.string().trim().min(1).max(100).nullable(),
-  attribution: z.string().trim().min(1).max(500).nullable(),
+  label: z.string().trim().min(1).max(200).describe('By this, as `sourceLabel`, observations name their source.'),
+  url: sourceUrlSchema.describe('Where the source as a whole is described or found: absolute http or https.'),
+  publisher: z.string().trim().min(1).max(200).nullable().describe('Who publishes the source; null: not stated.'),
+  licence: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .nullable()
+    .describe('The licence of the data, as its SPDX identifier where there is one; null: not stated.'),
+  attribution: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .nullable()
+    .describe('What to show with the data, where the source asks for it; null: nothing.'),
 });
 
 /** What an ingested `market` record says; everything else on a market is derived from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
   name: z.string().trim().min(1).max(200),
-  /** Kebab-case, e.g. `fx`, `metal`, `crypto`, `food`. */
   kind: z
     .string()
     .max(40)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
-  status: z.enum(['active', 'retired']),
-  nativeCurrency: currencyCodeSchema,
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    .describe('What sort of market it is, in kebab-case, e.g. `fx`, `metal`, `crypto`, `food`.'),
+  status: z
+    .enum(['active', 'retired'])
+    .describe('`retired`: no new observations are to be expected; what is known stays.'),
+  nativeCurrency: currencyCodeSchema.describe('ISO 4217 code of the currency of every `price` of the market.'),
   unit: unitSchema,
 } as const;
 
-/** What came of comparing a source with what we published. It says what the source says, not what is true. */
-export const verificationOutcomeSchema = z.enum([
-  'confirmed',
-  'mismatch',
-  'moved',
-  'unreachable',
-  'gone',
-  'inconclusive',
-]);
+export const verificationOutcomeSchema = z
+  .enum(['confirmed', 'mismatch', 'moved', 'unreachable', 'gone', 'inconclusive'])
+  .describe(
+    'What the source says, which need not be true. `confirmed`: what is published; `mismatch`: something else; `moved`: it ' +
+      'is at another URL; `unreachable`: it did not answer; `gone`: it is not there any more; `inconclusive`: none of these.',
+  );
 
 /** The latest verification of a source: when somebody retrieved it, and what came of it. */
 export const sourceVerificationSchema = z.strictObject({
   outcome: verificationOutcomeSchema,
-  verifiedAt: instantSchema,
-  /** Whether one observation was compared, or the source as a whole. */
-  subject: z.enum(['observation', 'source']),
+  verifiedAt: instantSchema.describe('When somebody retrieved the source.'),
+  subject: z
+    .enum(['observation', 'source'])
+    .describe('Whether one observation was compared, or the source as a whole.'),
 });
 
 /** `GET /api/v1/markets/:slug`; list items are the same object. */
 export const marketSchema = z.strictObject({
   ...marketDefinitionFields,
-  /** The newest observation of each metric. `price` is always present; null means that nobody has looked yet. */
-  metrics: z.record(metricNameSchema, metricSchema.nullable()).refine((metrics) => 'price' in metrics),
-  history: z.strictObject({
-    count: z.int().min(0),
-    firstObservedAt: instantSchema.nullable(),
-    lastObservedAt: instantSchema.nullable(),
-    href: z.string(),
-  }),
-  sources: z.array(sourceSchema.extend({ verification: sourceVerificationSchema.nullable() })),
-  /** Whether any metric is disputed, by an accepted claim or because its source was found to say something else. */
-  disputed: z.boolean(),
-  /** Which ones, in order of their names. */
-  disputedMetrics: z.array(metricNameSchema),
-  /** The public name of who represents the market, where such a claim was accepted. */
-  representedBy: z.string().nullable(),
-  /** The clock of the market's data, not of its publication: the newest `observedAt`. */
-  updatedAt: instantSchema.nullable(),
-  /** Grows by one with every accepted record that touches the market. */
-  revision: z.int().min(0),
+  metrics: z
+    .record(metricNameSchema, metricSchema.nullable())
+    .refine((metrics) => 'price' in metrics)
+    .meta({
+      description:
+        'The newest observation of each metric, by its name. `price` is always there; null means that nobody has looked yet.',
+      properties: {
+        price: {
+          description: 'Money in `nativeCurrency`, for one `unit`.',
+          anyOf: [{ $ref: '#/$defs/Metric' }, { type: 'null' }],
+        },
+      },
+      required: ['price'],
+    }),
+  history: z
+    .strictObject({
+      count: z.int().min(0).describe('Observations of all metrics, those that were corrected since included.'),
+      firstObservedAt: instantSchema.nullable().describe('The oldest `observedAt`; null while there is none.'),
+      lastObservedAt: instantSchema.nullable().describe('The newest `observedAt`; null while there is none.'),
+      href: z.string().describe('The path of the first page, from the root of the host.'),
+    })
+    .describe('What `GET /api/v1/markets/{slug}/history` holds.'),
+  sources: z
+    .array(
+      sourceSchema.extend({
+        verification: sourceVerificationSchema
+          .nullable()
+          .describe('The latest verification by `verifiedAt`; null: nobody has verified the source.'),
+      }),
+    )
+    .describe("Where the market's numbers come from."),
+  disputed: z
+    .boolean()
+    .describe(
+      'Whether any metric is disputed, by an accepted claim or because its source was found to say something else.',
+    ),
+  disputedMetrics: z.array(metricNameSchema).describe('The names of the disputed metrics, in order.'),
+  representedBy: z
+    .string()
+    .nullable()
+    .describe('The public name of who represents the market, by an accepted claim; null: nobody.'),
+  updatedAt: instantSchema
+    .nullable()
+    .describe(
+      "The newest `observedAt`: the clock of the market's data, not of its publication. Null without observations.",
+    ),
+  revision: z.int().min(0).describe('Grows with every change of the market or of its observations.'),
 });
 
 export type Unit = z.infer<typeof unitSchema>;
@@ -85,28 +126,34 @@ export type SourceVerification = z.infer<typeof sourceVerificationSchema>;
 export type Source = z.infer<typeof sourceSchema>;
 export type Market = z.infer<typeof marketSchema>;
 
+/** What the cursor of the next page is, in every listing. */
+export const NEXT_CURSOR = 'Opaque: pass it as `cursor` for the next page. Null: this is the last one.';
+
 export const cursorSchema = z.string().regex(new RegExp(`^${CURSOR_PATTERN}$`));
 
-/** A page of a collection: `data`, and the cursor of the next page or null at the end. */
+/** A page of a collection: `data`, and the cursor of the next page. */
 export function collectionSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     data: z.array(item),
-    page: z.strictObject({ nextCursor: cursorSchema.nullable() }),
+    page: z.strictObject({ nextCursor: cursorSchema.nullable().describe(NEXT_CURSOR) }),
   });
 }
 
 /** `GET /api/v1/snapshot`: the only public body with a clock in it. */
 export const snapshotSchema = z.strictObject({
-  generation: z.int().min(1),
+  generation: z.int().min(1).describe('The number of the publication; a later one has a greater number.'),
   publishedAt: instantSchema,
-  counts: z.strictObject({
-    markets: z.int().min(0),
-    observations: z.int().min(0),
-    /** Observations without a value, those that were corrected since included. */
-    unknownValues: z.int().min(0),
-  }),
-  /** SHA-256 of the bytes of `GET /api/v1/markets`, in hex. */
-  listDigest: z.string().regex(/^[0-9a-f]{64}$/),
+  counts: z
+    .strictObject({
+      markets: z.int().min(0).describe('All that are listed, retired ones too.'),
+      observations: z.int().min(0).describe('Of all markets, those that were corrected since included.'),
+      unknownValues: z.int().min(0).describe('Observations without a value, those that were corrected since included.'),
+    })
+    .describe('What is published in this generation.'),
+  listDigest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('SHA-256 of the bytes of the first page of `GET /api/v1/markets`, in hex.'),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -1,10 +1,10 @@
 /** A metric: one observed number, money or scalar, that says where it came from. */
 import * as z from 'zod';
 
-/** RFC 3339 in UTC with `Z`, to the second or the millisecond. */
 export const instantSchema = z.iso
   .datetime({ abort: true })
-  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' });
+  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' })
+  .describe('RFC 3339 in UTC with `Z`, to the second or the millisecond.');
 
 /** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
 export function canonicalInstant(instant: string): string {
@@ -23,8 +23,15 @@ export const decimalSchema = z
   .max(64)
   .regex(/^-?\d+(\.\d+)?$/, { error: 'must be a plain decimal number' });
 
-export const confidenceSchema = z.enum(['high', 'medium', 'low']);
-export const metricStatusSchema = z.enum(['final', 'provisional', 'estimated', 'aggregate']);
+export const confidenceSchema = z
+  .enum(['high', 'medium', 'low'])
+  .describe('How far whoever sent the number trusts it; no rule decides it.');
+export const metricStatusSchema = z
+  .enum(['final', 'provisional', 'estimated', 'aggregate'])
+  .describe(
+    '`final`; `provisional`: the source may still revise it; `estimated`: the source did not measure it; `aggregate`: made ' +
+      'from several numbers, as an average is.',
+  );
 export const unknownReasonSchema = z.enum([
   'not-published',
   'withheld',
@@ -33,40 +40,55 @@ export const unknownReasonSchema = z.enum([
   'source-unreachable',
 ]);
 
-/** Three upper-case letters; whether it is a currency, and when, is asked of `currencies.ts`. */
-export const currencyCodeSchema = z.string().regex(/^[A-Z]{3}$/);
+/** The shape alone; whether it is a currency, and when, is asked of `currencies.ts`. */
+export const currencyCodeSchema = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .describe('ISO 4217 code of a currency that has a minor unit, e.g. `USD`.');
 
 /** ECMAScript's safe integers: what every JSON reader can hold exactly (RFC 8259, section 6). */
 export const amountMinorSchema = z.int();
 
+/** What a number is, where its metric or the record that brings it says so. */
+export const valueFields = {
+  amountMinor: amountMinorSchema
+    .nullable()
+    .describe('Minor units of `currency` by its ISO 4217 exponent: 61.17 USD is 6117. Null is unknown, never zero.'),
+  currency: currencyCodeSchema,
+  value: decimalSchema
+    .nullable()
+    .describe('Plain decimal text, without exponent or leading plus. Null is unknown, never zero.'),
+  unit: z.string().min(1).max(60).describe('What `value` counts, e.g. `percent`.'),
+} as const;
+
 /** The provenance of a metric. Present even when the value is null. */
 export const provenanceFields = {
-  sourceLabel: z.string().trim().min(1).max(200),
-  sourceUrl: sourceUrlSchema,
-  observedAt: instantSchema,
+  sourceLabel: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .describe('What the source is called: `label` of one of the sources of the market, where it lists them.'),
+  sourceUrl: sourceUrlSchema.describe('The page or file from which the number was read: absolute http or https.'),
+  observedAt: instantSchema.describe('The moment of which the source says this. Not when it was retrieved.'),
   confidence: confidenceSchema,
   status: metricStatusSchema,
-  /** The source's own digits; null when the source gave none. */
-  sourceValue: decimalSchema.nullable(),
-  /** True when the value could not hold the source's digits exactly. */
-  rounded: z.boolean(),
-  /** Why the value is null; null exactly when the value is not. */
-  unknownReason: unknownReasonSchema.nullable(),
+  sourceValue: decimalSchema.nullable().describe("The source's own digits; null when the source gave none."),
+  rounded: z.boolean().describe("True when the value could not hold the source's digits exactly."),
+  unknownReason: unknownReasonSchema.nullable().describe('Why the value is null; null exactly when the value is not.'),
 } as const;
 
 const moneyMetricFields = {
   kind: z.literal('money'),
-  /** Minor units of `currency` (ISO 4217 exponent); null is unknown, never zero. */
-  amountMinor: amountMinorSchema.nullable(),
-  currency: currencyCodeSchema,
+  amountMinor: valueFields.amountMinor,
+  currency: valueFields.currency,
   ...provenanceFields,
 } as const;
 
 const scalarMetricFields = {
   kind: z.literal('scalar'),
-  /** Null is unknown, never zero. */
-  value: decimalSchema.nullable(),
-  unit: z.string().min(1).max(60),
+  value: valueFields.value,
+  unit: valueFields.unit,
   ...provenanceFields,
 } as const;
 
@@ -82,30 +104,32 @@ export type MoneyMetric = z.infer<typeof moneyMetricSchema>;
 export type ScalarMetric = z.infer<typeof scalarMetricSchema>;
 export type Metric = MoneyMetric | ScalarMetric;
 
-/** The name of a metric on a market: `price`, or another camelCase word. */
 export const metricNameSchema = z
   .string()
   .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
   // Markets hold their metrics by name: one that every object inherits would be found where nobody has put it.
-  .refine((name) => !(name in Object.prototype), { error: 'is a name that objects have already: choose another' });
+  .refine((name) => !(name in Object.prototype), { error: 'is a name that objects have already: choose another' })
+  .describe('The name of a metric on its market: `price`, or another camelCase word.');
 
 const observationFields = {
-  /** Stable: derived from market, metric, `observedAt`, source and the number of earlier versions. */
-  id: z.string().regex(/^obs_[0-9a-f]{24}$/),
+  id: z
+    .string()
+    .regex(/^obs_[0-9a-f]{24}$/)
+    .describe('Stable: derived from market, metric, `observedAt`, `sourceUrl` and the number of earlier versions.'),
   metric: metricNameSchema,
-  /** When the ledger took it in. */
-  recordedAt: instantSchema,
-  /** The observation that this one corrects. */
-  supersedes: z.string().nullable(),
-  /** The observation that corrects this one. */
-  supersededBy: z.string().nullable(),
+  recordedAt: instantSchema.describe('When it was taken in here.'),
+  supersedes: z.string().nullable().describe('The id of the observation that this one corrects; null: none.'),
+  supersededBy: z
+    .string()
+    .nullable()
+    .describe('The id of the observation that corrects this one; null: this is the newest version.'),
 } as const;
 
 /** One item of a history: a metric at a moment, and its place among corrections. */
 export const observationSchema = z
   .discriminatedUnion('kind', [
-    z.strictObject({ ...moneyMetricFields, ...observationFields }),
-    z.strictObject({ ...scalarMetricFields, ...observationFields }),
+    z.strictObject({ ...moneyMetricFields, ...observationFields }).meta({ title: 'Money' }),
+    z.strictObject({ ...scalarMetricFields, ...observationFields }).meta({ title: 'Scalar' }),
   ])
   .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
 

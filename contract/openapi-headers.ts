@@ -29,12 +29,14 @@ export const RESPONSE_HEADERS: Objects = {
   },
   Location: { description: 'Where the new resource is.', schema: string },
   RateLimit: {
-    description: 'What is left of the rate of this credential, and when it is whole again.',
+    description:
+      'What is left of the rate of this credential: `r` requests now, and all of them after `t` seconds without any. Sent ' +
+      'with every answer to a credential that was recognised.',
     schema: string,
     example: '"default";r=599;t=1',
   },
   'RateLimit-Policy': {
-    description: 'How many requests a credential may make in a window of seconds.',
+    description: 'How many requests a credential may make: `q` in `w` seconds. Sent wherever `RateLimit` is.',
     schema: string,
     example: '"default";q=600;w=60',
   },
@@ -53,7 +55,8 @@ export const REQUEST_HEADERS: Objects = {
     required: true,
     description:
       'A new key for a new request, the same key to send it again: it then has no second effect, and is answered as it ' +
-      'was. Bare or in quotes. Keys belong to the credential and are kept for 72 hours.',
+      'was. With the same key another request is refused. Bare or in quotes. Keys belong to the credential and are kept ' +
+      'for 72 hours; a key whose request was refused can be used again.',
     schema: { type: 'string', pattern: '^([A-Za-z0-9_-]{16,64}|"[A-Za-z0-9_-]{16,64}")$' },
     example: '01JD8N5W5XQ6M4T0VZ8R2K7C3A',
   },
@@ -61,7 +64,8 @@ export const REQUEST_HEADERS: Objects = {
     name: 'If-Match',
     in: 'header',
     required: true,
-    description: 'The ETag of the version that was seen; the write is refused when it has changed since. Or `*`.',
+    description:
+      'The ETag of the version that was seen; the write is refused when it has changed since. Or `*`: whichever it is.',
     schema: string,
     example: '"1"',
   },

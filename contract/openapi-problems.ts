@@ -13,26 +13,38 @@ const EXAMPLE = problem('validation-failed', 'Not every slug is one of a market:
 /** A problem document (RFC 9457) as a client may read it. */
 export const problemSchema = z
   .strictObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int().min(400).max(599),
-    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]),
-    /** What happened here, and how to mend it. For people: its wording may change. */
-    detail: z.string(),
-    instance: z.string().optional(),
+    type: z.string().describe('URI reference made from `code`: `/problems/<code>`.'),
+    title: z.string().describe('The same for the same `code`.'),
+    status: z.int().min(400).max(599).describe('The HTTP status of the answer.'),
+    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]).describe('For programs: stable.'),
+    detail: z.string().describe('What happened here, and how to mend it. For people: its wording may change.'),
+    instance: z
+      .string()
+      .optional()
+      .describe(
+        '`/requests/<request id>`, by which operators find the request. Only from operations that need a credential.',
+      ),
     errors: z
       .array(
         z.strictObject({
-          /** JSON Pointer (RFC 6901) into the request's body, or into the query as if it were an object. */
-          pointer: z.string(),
-          code: z.string(),
-          detail: z.string(),
-          /** In a body of lines, from 1 on: the pointer is into the value of this line. */
-          line: z.int().min(1).optional(),
+          pointer: z
+            .string()
+            .describe("JSON Pointer (RFC 6901) into the request's body, or into the query as if it were an object."),
+          code: z.string().describe('What is wrong there, for programs: stable.'),
+          detail: z.string().describe('The same for people, with how to mend it.'),
+          line: z
+            .int()
+            .min(1)
+            .optional()
+            .describe('In a body of lines, from 1 on: the pointer is into the value of this line.'),
         }),
       )
-      .optional(),
+      .optional()
+      .describe(
+        'Every fault of the part of the request that was refused first; or, of a claim in the wrong state, what its state allows.',
+      ),
   })
+  .describe('A problem document (RFC 9457).')
   .meta({ examples: [EXAMPLE] });
 
 /**
@@ -40,11 +52,13 @@ export const problemSchema = z
  * adds. What is refused before there is an operation (405, 408, 431 and the like) belongs to none.
  */
 export function problemCodesOf(operation: OperationDefinition): readonly ProblemCode[] {
-  const codes = operation.scopes === null ? ofPublicRead() : ofWriteApi(operation);
-  return [...new Set([...codes, ...(operation.problems ?? [])])].sort();
+  const { scopes, query, problems = [] } = operation;
+  const codes = scopes === null ? ofPublicRead() : ofWriteApi(operation);
+  if (query !== undefined && 'cursor' in query.shape) codes.push('invalid-cursor', 'not-found');
+  return [...new Set([...codes, ...problems])].sort();
 }
 
-function ofPublicRead(): readonly ProblemCode[] {
+function ofPublicRead(): ProblemCode[] {
   return ['unknown-query-parameter', 'uri-too-long', 'origin-unavailable'];
 }
 

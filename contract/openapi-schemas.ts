@@ -53,9 +53,9 @@ function registryOf(names: SchemaNames): z.core.$ZodRegistry<{ id: string }> {
 
 /** With a registry of names zod looks into no other, and what schemas say of themselves is in the global one. */
 function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) {
-  // Not the calendar as a pattern of 300 characters, leap years included.
+  // Not the calendar as a pattern of 300 characters, leap years included: nor beside the reference of one that is described.
+  if (zodSchema === instantSchema || zodSchema._zod.parent === instantSchema) delete jsonSchema.allOf;
   if (zodSchema === instantSchema) {
-    delete jsonSchema.allOf;
     Object.assign(jsonSchema, { format: 'date-time', pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
   }
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));

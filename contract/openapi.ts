@@ -4,11 +4,20 @@
  */
 import type * as z from 'zod';
 import type { Json } from './canonical-json.ts';
-import { FEATURES } from './features.ts';
-import { batchReportSchema, batchRequestSchema, ingestRecordSchema } from './ingest-records.ts';
+import { FEATURES, type FeatureDefinition } from './features.ts';
+import {
+  batchReportSchema,
+  batchRequestSchema,
+  ingestRecordSchema,
+  marketRecordSchema,
+  moneyObservationRecordSchema,
+  retractionRecordSchema,
+  scalarObservationRecordSchema,
+} from './ingest-records.ts';
 import { marketSchema, slugSchema, snapshotSchema } from './market.ts';
-import { instantSchema, metricSchema, observationSchema } from './metric.ts';
+import { instantSchema, metricSchema, moneyMetricSchema, observationSchema, scalarMetricSchema } from './metric.ts';
 import { REQUEST_HEADERS, RESPONSE_HEADERS, requestHeadersOf, responseHeadersOf } from './openapi-headers.ts';
+import { INFO, SECURITY_SCHEMES } from './openapi-info.ts';
 import { problemResponsesOf, problemSchema } from './openapi-problems.ts';
 import { createDocumentSchemas, type Direction, type DocumentSchemas } from './openapi-schemas.ts';
 import { apiKeySchema, issuedApiKeySchema } from './operations/api-keys.ts';
@@ -25,7 +34,6 @@ import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
 import { OPERATIONS } from './operations.ts';
-import { SCOPES } from './scopes.ts';
 import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -45,6 +53,10 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     IngestBatch: batchRequestSchema,
     IngestRecord: ingestRecordSchema,
     Instant: instantSchema,
+    MarketRecord: marketRecordSchema,
+    MoneyObservationRecord: moneyObservationRecordSchema,
+    RetractionRecord: retractionRecordSchema,
+    ScalarObservationRecord: scalarObservationRecordSchema,
     Slug: slugSchema,
   },
   output: {
@@ -62,9 +74,11 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     MarketPage: marketPageSchema,
     Me: meSchema,
     Metric: metricSchema,
+    MoneyMetric: moneyMetricSchema,
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    ScalarMetric: scalarMetricSchema,
     Slug: slugSchema,
     Snapshot: snapshotSchema,
     SourceVerification: sourceVerificationRecordSchema,
@@ -112,12 +126,13 @@ function operationObject(
   schemas: DocumentSchemas,
   shared: Map<string, Json>,
 ): Json {
-  const { tag, summary, description, scopes, features, body } = row;
+  const { tag, summary, scopes, features, body } = row;
+  const description = [row.description ?? [], accessOf(row)].flat().join('\n\n');
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(description === '' ? {} : { description }),
     ...(readServer === writeServer ? {} : { servers: [{ url: scopes === null ? readServer : writeServer }] }),
     security: securityOf(row),
     parameters: parametersOf(row, schemas),
@@ -134,17 +149,32 @@ function securityOf({ scopes }: OperationDefinition): Json {
   return choices.flatMap((needed) => [{ userToken: needed }, { apiKey: needed }]);
 }
 
+/** What the fields of the operation say for programs, for people: not every reference shows those. */
+function accessOf({ scopes, features = [] }: OperationDefinition): readonly string[] {
+  if (scopes === null) return [];
+  const names = scopes.map((scope) => `\`${scope}\``).join(' or ');
+  const scope = scopes.length === 0 ? 'Any credential will do.' : `Scope: ${names}.`;
+  const limits = features.map((feature) => `\`${feature}\` (${limitText(FEATURES[feature])})`).join(', ');
+  return [scope, ...(limits === '' ? [] : [`Held to the entitlements of the credential's subject: ${limits}.`])];
+}
+
+function limitText({ kind, defaultLimit }: FeatureDefinition): string {
+  if (kind === 'boolean') return `by default ${defaultLimit === 0 ? 'not allowed' : 'allowed'}`;
+  return `by default ${defaultLimit.toLocaleString('en')}${kind === 'rate' ? ' a day' : ''}`;
+}
+
 function parametersOf(row: OperationDefinition, schemas: DocumentSchemas): Json {
   const inPlace = (place: 'path' | 'query'): Json[] => {
     const schema = place === 'path' ? row.params : row.query;
     if (schema === undefined) return [];
     const { properties, required = [] } = schemas.toJson(schema, 'input') as unknown as ObjectSchema;
     const examples = (place === 'path' ? row.example.params : row.example.query) ?? {};
-    return Object.entries(properties).map(([name, property]) => ({
+    return Object.entries(properties).map(([name, { description, ...schema }]) => ({
       name,
       in: place,
       ...(required.includes(name) ? { required: true } : {}),
-      schema: property,
+      ...(description === undefined ? {} : { description }),
+      schema,
       ...(examples[name] === undefined ? {} : { example: examples[name] }),
     }));
   };
@@ -153,7 +183,7 @@ function parametersOf(row: OperationDefinition, schemas: DocumentSchemas): Json 
 }
 
 interface ObjectSchema {
-  readonly properties: JsonObject;
+  readonly properties: { readonly [name: string]: JsonObject };
   readonly required?: readonly string[];
 }
 
@@ -168,7 +198,7 @@ function requestBodyOf(row: OperationDefinition, body: z.ZodType, schemas: Docum
     return {
       schema: {
         type: 'string',
-        description: 'One JSON value on each line.',
+        description: 'One record on each line, as JSON. What a JSON body says of all of them is in the query.',
         contentMediaType: mediaType,
         contentSchema,
       },
@@ -209,40 +239,3 @@ function schemaNames(rows: readonly (readonly [string, OperationDefinition])[]) 
   }
   return { input, output };
 }
-
-const INFO: Json = {
-  title: 'Tidemark',
-  version: '1.0.0',
-  summary: 'Market data that says where each number came from.',
-  description: [
-    'Public reads are static files: anybody may read them, from anywhere, and poll them with `If-None-Match`.',
-    'Everything else needs `Authorization: Bearer <token>` with a token of a signed-in user or an API key.',
-    '',
-    '- **Money** is an integer in minor units with an ISO 4217 currency code. Null means unknown, never zero.',
-    '- **Times** are RFC 3339 in UTC with `Z`.',
-    '- **Collections** are pages: pass `nextCursor` of one page as `cursor` of the next, until it is null.',
-    '- **Every write** needs an `Idempotency-Key`. What has happened is answered again; what was refused left no trace.',
-    '- **Unknown fields** and unknown query parameters are refused, not ignored.',
-    '- **Problems** are `application/problem+json` (RFC 9457) with a stable `code`. Any path may also be answered with ' +
-      '405 `method-not-allowed`, 408 `request-timeout`, 413 `content-too-large`, 414 `uri-too-long` or 431 ' +
-      '`header-fields-too-large` before it is known what was asked for.',
-  ].join('\n'),
-  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-};
-
-const SCOPE_LIST = Object.entries(SCOPES).map(([scope, description]) => `- \`${scope}\`: ${description}`);
-
-const SECURITY_SCHEMES: Json = {
-  userToken: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: ['An access token of the configured OpenID Connect issuer. Its scopes:', '', ...SCOPE_LIST].join('\n'),
-  },
-  apiKey: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'tdm_<environment>_<key id>_<secret>',
-    description: 'An API key, with the same scopes. See `GET /api/v1/waitlist` for how to get one.',
-  },
-};

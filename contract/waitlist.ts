@@ -10,21 +10,18 @@ export const waitlistEmailSchema = z
 const sentence = z.string().min(1);
 
 export const waitlistSchema = z.strictObject({
-  /** Where requests go. */
-  email: waitlistEmailSchema,
-  /** The same, as a link. */
-  mailto: z.url({ protocol: /^mailto$/ }),
-  /** What a request must state. */
-  statements: z.array(
-    z.strictObject({
-      name: z.enum(['contact', 'use-case', 'requests-per-day', 'consent']),
-      description: sentence,
-    }),
-  ),
-  /** What happens then, in order. */
-  nextSteps: z.array(sentence),
-  /** What a key changes, and what it does not. */
-  terms: z.array(sentence),
+  email: waitlistEmailSchema.describe('Where requests go.'),
+  mailto: z.url({ protocol: /^mailto$/ }).describe('`email` as a link.'),
+  statements: z
+    .array(
+      z.strictObject({
+        name: z.enum(['contact', 'use-case', 'requests-per-day', 'consent']),
+        description: sentence,
+      }),
+    )
+    .describe('What a request must state.'),
+  nextSteps: z.array(sentence).describe('What happens then, in order.'),
+  terms: z.array(sentence).describe('What a key changes, and what it does not.'),
 });
 
 export type Waitlist = z.infer<typeof waitlistSchema>;

@@ -27,42 +27,45 @@ export const ACCOUNT_SCOPES = [
 export const apiKeyIdSchema = z.string().regex(/^[0-9A-Za-z]{16}$/, { error: 'must be the id of an API key' });
 
 export const apiKeySchema = z.strictObject({
-  /** The part of the key between the environment and the secret. */
-  id: apiKeyIdSchema,
-  /** The owner of what it writes: `account:<waitlist request id>`, or `operator`. */
-  subject: z.string(),
-  label: z.string(),
-  scopes: z.array(z.enum(ALL_SCOPES)),
+  id: apiKeyIdSchema.describe('The part of the key between the environment and the secret. No secret itself.'),
+  subject: z.string().describe('The owner of what it writes: `account:<waitlist request id>`, or `operator`.'),
+  label: z.string().describe('For people, to tell keys apart.'),
+  scopes: z.array(z.enum(ALL_SCOPES)).describe('All that the key may be used for.'),
   createdAt: instantSchema,
-  expiresAt: instantSchema.nullable(),
-  revokedAt: instantSchema.nullable(),
-  /** Until when the secret before the last rotation is taken too; null when there is none, or no longer. */
-  previousSecretValidUntil: instantSchema.nullable(),
+  expiresAt: instantSchema.nullable().describe('From when on it is refused; null: never.'),
+  revokedAt: instantSchema.nullable().describe('Null while it is not revoked.'),
+  previousSecretValidUntil: instantSchema
+    .nullable()
+    .describe('Until when the secret before the last rotation is taken too; null when there is none, or no longer.'),
 });
 
-/** The key itself is shown by this answer alone, and by its replays with the same idempotency key. */
-export const issuedApiKeySchema = apiKeySchema.extend({ key: z.string().startsWith('tdm_') });
+export const issuedApiKeySchema = apiKeySchema.extend({
+  key: z
+    .string()
+    .startsWith('tdm_')
+    .describe('The whole key, secret included: shown by this answer and its replays alone.'),
+});
 
 const apiKeyInputSchema = z.strictObject({
-  /** An approved one. */
-  waitlistRequest: idSchema('req'),
-  label: lineSchema(100),
+  waitlistRequest: idSchema('req').describe('The id of an approved request: the key belongs to its account.'),
+  label: lineSchema(100).describe('For people, to tell keys apart. One line.'),
   scopes: z
     .array(z.enum(ACCOUNT_SCOPES))
     .min(1)
-    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' }),
-  expiresAt: instantSchema.nullable().default(null),
+    .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
+    .describe('All that the key may be used for, each once: only scopes that your credential has.'),
+  expiresAt: instantSchema.nullable().default(null).describe('From when on it is refused; null: never.'),
 });
 
 const DAY_SECONDS = 24 * 60 * 60;
 
 const rotationSchema = z.strictObject({
-  /** For how long the old secret is still taken; 0 ends it at once. */
   overlapSeconds: z
     .int()
     .min(0)
     .max(7 * DAY_SECONDS)
-    .default(DAY_SECONDS),
+    .default(DAY_SECONDS)
+    .describe('For how long the old secret is still taken; 0 ends it at once.'),
 });
 
 export type ApiKey = z.infer<typeof apiKeySchema>;
@@ -90,11 +93,10 @@ export const apiKeyOperations = defineOperations({
     path: '/api/v1/api-keys',
     tag,
     summary: 'List all API keys, those that are revoked too',
-    description: 'In the order of their ids, which is that of no time. Neither secrets nor their digests are shown.',
+    description: 'In order of their ids, which are random. Neither secrets nor their digests are shown.',
     scopes: ['keys:admin'],
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of API keys', body: pageSchema(apiKeySchema) },
-    problems: ['invalid-cursor'],
     example: { response: { data: [example], page: { nextCursor: null } } },
   },
   createApiKey: {
@@ -103,8 +105,10 @@ export const apiKeyOperations = defineOperations({
     tag,
     summary: 'Turn an approved waitlist request into an API key',
     description:
-      'The key belongs to the account of the request, and counts as one of its `api-keys` until it is revoked. Its ' +
-      'scopes must be ones that your credential has. The answer shows the key once; only a digest is kept.',
+      'The key belongs to the account of the request, and counts as one of its `api-keys` until it is revoked, whoever ' +
+      'issues it. The answer shows the key; only a digest is kept. When the answer is lost, send the request again with ' +
+      'the same idempotency key: for 72 hours it is answered with the same key, kept encrypted. A request with a new ' +
+      'idempotency key issues another key.',
     scopes: ['keys:admin'],
     body: apiKeyInputSchema,
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
@@ -122,7 +126,7 @@ export const apiKeyOperations = defineOperations({
     description:
       'The id stays. The old secret is taken until the overlap ends; one that is older still ends at once. The new one ' +
       'is taken everywhere within 30 seconds. Needs a credential with every scope of the key, and a key that is ' +
-      'neither revoked nor expired.',
+      'neither revoked nor expired. A lost answer is sent again as that of `createApiKey` is.',
     scopes: ['keys:admin'],
     params,
     body: rotationSchema,

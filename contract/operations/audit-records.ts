@@ -6,14 +6,13 @@ import { idSchema, pageQuery, pageSchema } from './resources.ts';
 
 export const auditRecordSchema = z.strictObject({
   id: idSchema('aud'),
-  at: instantSchema,
-  /** The credential; `system:…` for what the service does by itself. */
-  actor: z.string(),
-  /** The id of the operation; `system:…` for what the service does by itself. */
-  action: z.string(),
-  target: z.string(),
-  /** As in `instance` of problems, and in the logs. */
-  requestId: z.string(),
+  at: instantSchema.describe('When it was committed.'),
+  actor: z
+    .string()
+    .describe('The credential: `user:<sub>` or `key:<key id>`; `system:…` for what the service does by itself.'),
+  action: z.string().describe('The `operationId`; `system:…` for what the service does by itself.'),
+  target: z.string().describe('What was acted upon, e.g. `watchlist/<id>`.'),
+  requestId: z.string().describe('As in `instance` of problems, and in the logs.'),
 });
 
 /** Becomes part of a ledger key. */
@@ -29,17 +28,19 @@ export const auditRecordOperations = defineOperations({
     tag: 'Audit',
     summary: 'List what a credential did, or what was done to something, newest first',
     description:
-      'Every write has left one record, in its own transaction. Give `actor`, e.g. `user:alice` or `key:<key id>`, or ' +
-      '`target`, e.g. `watchlist/<id>`, or both. With both a page may hold fewer records although more follow, even ' +
-      'none: go on while there is a cursor.',
+      'Every write has left one record, in its own transaction. Give `actor`, `target` or both. With both a page may hold ' +
+      'fewer records although more follow, even none: go on while there is a cursor.',
     scopes: ['audit:read'],
     query: z
-      .strictObject({ ...pageQuery, actor: nameSchema.optional(), target: nameSchema.optional() })
+      .strictObject({
+        ...pageQuery,
+        actor: nameSchema.optional().describe('Only what this credential did, e.g. `user:alice` or `key:<key id>`.'),
+        target: nameSchema.optional().describe('Only what was done to this, e.g. `watchlist/<id>`.'),
+      })
       .refine(({ actor, target }) => actor !== undefined || target !== undefined, {
         error: 'needs actor, target or both',
       }),
     success: { status: 200, description: 'A page of audit records', body: pageSchema(auditRecordSchema) },
-    problems: ['invalid-cursor'],
     example: {
       query: { actor: 'user:alice' },
       response: {

@@ -1,47 +1,44 @@
 /** Claims: an authenticated party asserts something about a market's record, with evidence. */
 import * as z from 'zod';
 import { slugSchema } from '../market.ts';
-import {
-  amountMinorSchema,
-  confidenceSchema,
-  currencyCodeSchema,
-  decimalSchema,
-  instantSchema,
-  metricNameSchema,
-  metricStatusSchema,
-  sourceUrlSchema,
-  unknownReasonSchema,
-} from '../metric.ts';
+import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema, valueFields } from '../metric.ts';
 import { defineOperations } from './operation.ts';
-import { idParams, idSchema, lineSchema, pageQuery, pageSchema, subjectSchema, textSchema } from './resources.ts';
+import {
+  idParams,
+  idSchema,
+  lineSchema,
+  pageQuery,
+  pageSchema,
+  revisionSchema,
+  subjectSchema,
+  textSchema,
+} from './resources.ts';
 
-export const claimStateSchema = z.enum([
-  'submitted',
-  'under-review',
-  'needs-evidence',
-  'accepted',
-  'rejected',
-  'withdrawn',
-]);
+export const claimStateSchema = z
+  .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
+  .describe(
+    '`submitted` → `under-review` ↔ `needs-evidence` → `accepted` or `rejected`. Until it is decided its owner can make it ' +
+      '`withdrawn`. The last three are final.',
+  );
 export type ClaimState = z.infer<typeof claimStateSchema>;
 
 /** The observation that a claim is about, by what identifies it. */
 const observationFields = {
   market: slugSchema,
   metric: metricNameSchema,
-  observedAt: instantSchema,
-  sourceUrl: sourceUrlSchema,
+  observedAt: provenanceFields.observedAt,
+  sourceUrl: provenanceFields.sourceUrl,
 } as const;
 
 const correctedFields = {
-  sourceValue: decimalSchema.nullable().default(null),
-  rounded: z.boolean().default(false),
-  unknownReason: unknownReasonSchema.nullable().default(null),
-  confidence: confidenceSchema,
-  status: metricStatusSchema,
+  sourceValue: provenanceFields.sourceValue.default(null),
+  rounded: provenanceFields.rounded.default(false),
+  unknownReason: provenanceFields.unknownReason.default(null),
+  confidence: provenanceFields.confidence,
+  status: provenanceFields.status,
 } as const;
 
-const reason = textSchema(2_000);
+const reason = textSchema(2_000).describe('For reviewers. Not shown in public.');
 
 /** A line that acceptance publishes. */
 function publicLineSchema(maxLength: number) {
@@ -50,69 +47,124 @@ function publicLineSchema(maxLength: number) {
   });
 }
 
-/** What is asserted. Accepted, it is done in the same transaction: an observation is superseded or a market marked. */
-export const claimAssertionSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('correction'),
-    ...observationFields,
-    /** What the observation should have said; the rest of its provenance stays. */
-    corrected: z.union([
-      z.strictObject({ amountMinor: amountMinorSchema.nullable(), currency: currencyCodeSchema, ...correctedFields }),
-      z.strictObject({ value: decimalSchema.nullable(), unit: publicLineSchema(60), ...correctedFields }),
-    ]),
-    reason,
-  }),
-  z.strictObject({ type: z.literal('retraction'), ...observationFields, reason }),
-  z.strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason }),
-  z.strictObject({
-    type: z.literal('representation'),
-    market: slugSchema,
-    /** The public name of the organisation; shown on the market. */
-    name: publicLineSchema(200),
-    reason,
-  }),
-]);
+export const claimAssertionSchema = z
+  .discriminatedUnion('type', [
+    z
+      .strictObject({
+        type: z.literal('correction'),
+        ...observationFields,
+        corrected: z
+          .union([
+            z
+              .strictObject({
+                amountMinor: valueFields.amountMinor,
+                currency: valueFields.currency,
+                ...correctedFields,
+              })
+              .meta({ title: 'Money' }),
+            z
+              .strictObject({
+                value: valueFields.value,
+                unit: publicLineSchema(60).describe('What `value` counts, e.g. `percent`. One line, without `@`.'),
+                ...correctedFields,
+              })
+              .meta({ title: 'Scalar' }),
+          ])
+          .describe('What the observation should have said; the rest of its provenance stays.'),
+        reason,
+      })
+      .meta({ title: 'Correction', description: 'An observation should have said something else.' }),
+    z
+      .strictObject({ type: z.literal('retraction'), ...observationFields, reason })
+      .meta({ title: 'Retraction', description: 'An observation should not have been published: it becomes unknown.' }),
+    z
+      .strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason })
+      .meta({ title: 'Dispute', description: 'What the market shows as the newest value of a metric is in doubt.' }),
+    z
+      .strictObject({
+        type: z.literal('representation'),
+        market: slugSchema,
+        name: publicLineSchema(200).describe(
+          'The public name of the organisation: shown on the market as `representedBy`. One line, without `@`.',
+        ),
+        reason,
+      })
+      .meta({ title: 'Representation', description: 'The claimant speaks for the market.' }),
+  ])
+  .describe('What is asserted: done when the claim is accepted.');
 export type ClaimAssertion = z.infer<typeof claimAssertionSchema>;
 
 /** Pieces of evidence of one claim. */
 export const CLAIM_EVIDENCE_MAX = 20;
 
 const evidenceInputSchema = z.strictObject({
-  url: sourceUrlSchema,
-  note: textSchema(2_000).nullable().default(null),
+  url: sourceUrlSchema.describe('Where the evidence is: absolute http or https. It is not retrieved.'),
+  note: textSchema(2_000).nullable().default(null).describe('What it shows. For reviewers.'),
 });
 
 const claimInputSchema = z.strictObject({
   assertion: claimAssertionSchema,
-  evidence: z.array(evidenceInputSchema).max(CLAIM_EVIDENCE_MAX).default([]),
+  evidence: z
+    .array(evidenceInputSchema)
+    .max(CLAIM_EVIDENCE_MAX)
+    .default([])
+    .describe(`More can be added later, up to ${CLAIM_EVIDENCE_MAX} pieces.`),
 });
 
 /** What a reviewer does with a claim, short of deciding it. */
 const reviewInputSchema = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.enum(['start', 'resume']) }),
-  z.strictObject({ action: z.literal('request-evidence'), note: textSchema(2_000) }),
+  z
+    .strictObject({
+      action: z
+        .enum(['start', 'resume'])
+        .describe('`start`: from `submitted` to `under-review`; `resume`: from `needs-evidence` back to it.'),
+    })
+    .meta({ title: 'Start or resume' }),
+  z
+    .strictObject({
+      action: z.literal('request-evidence').describe('From `under-review` to `needs-evidence`.'),
+      note: textSchema(2_000).describe('What is asked for: the claimant sees it as `reviewNote`.'),
+    })
+    .meta({ title: 'Ask for evidence' }),
 ]);
 
-const outcomeSchema = z.enum(['accepted', 'rejected']);
+const outcomeSchema = z.enum(['accepted', 'rejected']).describe('The state that the claim takes, for good.');
 
-const decisionInputSchema = z.strictObject({ outcome: outcomeSchema, note: textSchema(2_000) });
+const decisionInputSchema = z.strictObject({
+  outcome: outcomeSchema,
+  note: textSchema(2_000).describe('Why: the claimant sees it.'),
+});
 
 export const claimSchema = z.strictObject({
   id: idSchema('claim'),
-  /** Whose claim it is. */
-  subject: subjectSchema,
+  subject: subjectSchema.describe('Whose claim it is: `user:<sub>`, `account:<waitlist request id>` or `operator`.'),
   state: claimStateSchema,
   assertion: claimAssertionSchema,
-  evidence: z.array(z.strictObject({ url: sourceUrlSchema, note: z.string().nullable(), addedAt: instantSchema })),
-  /** What reviewers last asked for. */
-  reviewNote: z.string().nullable(),
-  decision: z.strictObject({ outcome: outcomeSchema, note: z.string(), decidedAt: instantSchema }).nullable(),
-  /** The observation that says what was asserted, once a correction or a retraction is accepted. */
-  observationId: z.string().nullable(),
+  evidence: z
+    .array(
+      z.strictObject({
+        url: evidenceInputSchema.shape.url,
+        note: z.string().nullable().describe('What it shows; null without one.'),
+        addedAt: instantSchema,
+      }),
+    )
+    .describe('In the order in which it was added.'),
+  reviewNote: z.string().nullable().describe('What reviewers last asked for; null when they never did.'),
+  decision: z
+    .strictObject({
+      outcome: outcomeSchema,
+      note: z.string().describe('Why.'),
+      decidedAt: instantSchema,
+    })
+    .nullable()
+    .describe('Null until it is decided.'),
+  observationId: z
+    .string()
+    .nullable()
+    .describe('The observation that says what was asserted, once a correction or a retraction is accepted; else null.'),
   createdAt: instantSchema,
   updatedAt: instantSchema,
-  /** Counts changes; the ETag is this number. */
-  revision: z.int().min(1),
+  revision: revisionSchema,
 });
 
 export type Claim = z.infer<typeof claimSchema>;
@@ -168,11 +220,15 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims',
     tag,
     summary: 'List your claims, newest first',
-    description: "With `state`: the review queue, everybody's claims in that state, for those with `claims:review`.",
+    description:
+      "Your own need `claims:read`. With `state` it is the review queue, everybody's claims in that state, which needs " +
+      '`claims:review`; its pages may hold fewer claims although more follow: go on while there is a cursor.',
     scopes: ['claims:read', 'claims:review'],
-    query: z.strictObject({ ...pageQuery, state: claimStateSchema.optional() }),
+    query: z.strictObject({
+      ...pageQuery,
+      state: claimStateSchema.optional().describe("Everybody's claims in this state; left out: your own in any."),
+    }),
     success: { status: 200, description: 'A page of claims', body: pageSchema(claimSchema) },
-    problems: ['invalid-cursor', 'not-found'],
     example: { query: { state: 'submitted' }, response: { data: [submitted], page: { nextCursor: null } } },
   },
   createClaim: {
@@ -180,6 +236,9 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims',
     tag,
     summary: 'File a claim about a market or one of its observations',
+    description:
+      'It changes nothing in public until somebody else accepts it. What it is about must be there, and a correction must ' +
+      'meet the rules of ingest.',
     scopes: ['claims:write'],
     body: claimInputSchema,
     features: ['claims', 'claims-per-day'],
@@ -197,7 +256,8 @@ export const claimOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/claims/{id}',
     tag,
-    summary: 'Read a claim: one of yours, or with claims:review any',
+    summary: 'Read a claim',
+    description: 'One of yours; with `claims:review` any.',
     scopes: ['claims:read', 'claims:review'],
     params,
     success: { status: 200, description: 'The claim', body: claimSchema, headers: ['ETag'] },
@@ -228,7 +288,7 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims/{id}/withdrawal',
     tag,
     summary: 'Withdraw one of your claims',
-    description: 'Needs no `If-Match`; sent with one, it is held to it.',
+    description: 'While it is not decided, and for good. Needs no `If-Match`; sent with one, it is held to it.',
     scopes: ['claims:write'],
     params,
     precondition: 'if-match-if-sent',
@@ -241,6 +301,7 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims/{id}/review',
     tag,
     summary: "Review somebody else's claim: start, ask for evidence, resume",
+    description: 'Nobody can review a claim of their own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
     params,
     body: reviewInputSchema,
@@ -255,8 +316,10 @@ export const claimOperations = defineOperations({
     tag,
     summary: "Accept or reject somebody else's claim",
     description:
-      'What an accepted claim asserts is done in the same transaction: a correction or a retraction supersedes the newest ' +
-      'version of its observation; a dispute or a representation marks the market.',
+      'What an accepted claim asserts is done in the same transaction, and is public with the next generation: a correction ' +
+      'or a retraction supersedes the newest version of its observation; a dispute sets `disputed`, and a representation ' +
+      '`representedBy`, on the market. A rejected one changes nothing in public. Nobody can decide a claim of their own ' +
+      'subject: 403 `forbidden`.',
     scopes: ['claims:review'],
     params,
     body: decisionInputSchema,

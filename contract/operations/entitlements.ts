@@ -6,39 +6,56 @@ import { defineOperations } from './operation.ts';
 import { subjectSchema } from './resources.ts';
 
 export const entitlementSchema = z.strictObject({
-  feature: z.enum(ALL_FEATURES),
-  description: z.string(),
-  /** `boolean`: allowed or not; `quota`: how many at once; `rate`: how many a day, by UTC. */
-  kind: z.enum(['boolean', 'quota', 'rate']),
-  /** 0 or 1 for a boolean one. */
-  limit: z.int().min(0),
-  /** Null for what is not counted: a boolean one, or a limit on each single thing. */
-  used: z.int().min(0).nullable(),
-  /** What is left of the limit: 0 too where more is used, since a limit can be lowered. */
-  remaining: z.int().min(0).nullable(),
-  /** When the count of a rate starts anew. */
-  resetsAt: instantSchema.nullable(),
-  source: z.enum(['default', 'granted']),
-  /** When the grant ends, and the default holds again. */
-  expiresAt: instantSchema.nullable(),
-  /** The grant's; null without one. */
-  revision: z.int().min(1).nullable(),
+  feature: z.enum(ALL_FEATURES).describe('What the limit is on.'),
+  description: z.string().describe('What the feature is, for people.'),
+  kind: z
+    .enum(['boolean', 'quota', 'rate'])
+    .describe('`boolean`: allowed or not; `quota`: how many at once; `rate`: how many a day, by UTC.'),
+  limit: z.int().min(0).describe('0 or 1 for a boolean feature.'),
+  used: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('Null for what is not counted: a boolean feature, or a limit on each single thing.'),
+  remaining: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('What is left of the limit: 0 too where more is used, since a limit can be lowered. Null as `used` is.'),
+  resetsAt: instantSchema.nullable().describe('When the count of a rate starts anew; null for other kinds.'),
+  source: z.enum(['default', 'granted']).describe('Whether the subject has a grant of its own.'),
+  expiresAt: instantSchema
+    .nullable()
+    .describe('When the grant ends, and the default holds again; null: never, or there is no grant.'),
+  revision: z.int().min(1).nullable().describe("The grant's: its ETag is this number. Null without a grant."),
 });
 
 export type Entitlement = z.infer<typeof entitlementSchema>;
 
 export const entitlementsSchema = z.strictObject({
-  subject: z.string(),
-  /** One for each feature. */
-  entitlements: z.array(entitlementSchema),
+  subject: z.string().describe('Whose they are.'),
+  entitlements: z.array(entitlementSchema).describe('One for each feature.'),
 });
 
-const expiresAt = instantSchema.nullable().default(null);
+const expiresAt = instantSchema
+  .nullable()
+  .default(null)
+  .describe('When the grant ends, and the default holds again; null: never.');
 
 /** By the feature's kind. */
 const grantSchema = z.union([
-  z.strictObject({ limit: z.int().min(0), expiresAt }),
-  z.strictObject({ enabled: z.boolean(), expiresAt }),
+  z
+    .strictObject({
+      limit: z
+        .int()
+        .min(0)
+        .describe("How many at once, or a day. At most the feature's `maxLimit`, see `x-tidemark-features`."),
+      expiresAt,
+    })
+    .meta({ title: 'Of a quota or a rate' }),
+  z
+    .strictObject({ enabled: z.boolean().describe('Whether it is allowed.'), expiresAt })
+    .meta({ title: 'Of a boolean feature' }),
 ]);
 
 const example: Entitlement = {
@@ -55,7 +72,10 @@ const example: Entitlement = {
 };
 
 const tag = 'Entitlements';
-const params = z.strictObject({ subject: subjectSchema, feature: z.enum(ALL_FEATURES) });
+const params = z.strictObject({
+  subject: subjectSchema,
+  feature: z.enum(ALL_FEATURES).describe('See `x-tidemark-features`.'),
+});
 
 export const entitlementOperations = defineOperations({
   getEntitlements: {
@@ -65,7 +85,9 @@ export const entitlementOperations = defineOperations({
     summary: 'Read what you are entitled to, with use and remainder',
     description: "With the scope `entitlements:admin` also anybody else's, by `subject`.",
     scopes: ['entitlements:read', 'entitlements:admin'],
-    query: z.strictObject({ subject: subjectSchema.optional() }),
+    query: z.strictObject({
+      subject: subjectSchema.optional().describe('Whose to read; left out: your own.'),
+    }),
     success: { status: 200, description: 'The entitlements', body: entitlementsSchema },
     example: { response: { subject: 'user:alice', entitlements: [example] } },
   },

@@ -6,18 +6,20 @@ import { idParams, idSchema, subjectSchema } from './resources.ts';
 
 export const erasureSchema = z.strictObject({
   id: idSchema('era'),
-  subject: z.string(),
-  state: z.enum(['running', 'finished']),
+  subject: z.string().describe('Whose data is erased.'),
+  state: z.enum(['running', 'finished']).describe('`running` while a worker still has something to erase.'),
   requestedAt: instantSchema,
-  finishedAt: instantSchema.nullable(),
+  finishedAt: instantSchema.nullable().describe('Null while it is running.'),
 });
 
 export type Erasure = z.infer<typeof erasureSchema>;
 
 const erasureInputSchema = z.strictObject({
-  subject: subjectSchema.refine((subject) => subject !== 'operator', {
-    error: 'must be a user or an account: the operator of the deployment is no person',
-  }),
+  subject: subjectSchema
+    .refine((subject) => subject !== 'operator', {
+      error: 'must be a user or an account: the operator of the deployment is no person',
+    })
+    .describe('Whose data to erase: `user:<sub>` or `account:<waitlist request id>`.'),
 });
 
 const ID = 'era_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -42,9 +44,9 @@ export const erasureOperations = defineOperations({
       'entitlements, use, stored answers; every text and all evidence of claims, of which those that are open are ' +
       'withdrawn; the notes of source verifications; the labels of API keys; the public name of a represented market. ' +
       'What is written before the erasure has finished may be erased with the rest; whoever comes back later starts ' +
-      'anew. What stays: observations, the batches that brought them, and disputes, which are about markets; and the audit, in which the ' +
-      'person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that showed any of it expire ' +
-      'within 72 hours.',
+      'anew. What stays: observations, the batches that brought them, and disputes, which are about markets; and the ' +
+      'audit, in which the person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that showed any ' +
+      'of it expire within 72 hours.',
     scopes: ['waitlist:admin'],
     body: erasureInputSchema,
     success: { status: 202, description: 'Accepted', body: erasureSchema, headers: ['Location'] },

@@ -4,8 +4,10 @@ import {
   type BatchReport,
   batchReportSchema,
   batchRequestSchema,
+  DRY_RUN,
   ingestModeSchema,
   ingestRecordSchema,
+  PARTIAL,
 } from '../ingest-records.ts';
 import { defineOperations } from './operation.ts';
 import { idParams } from './resources.ts';
@@ -17,9 +19,9 @@ const flag = z.enum(['true', 'false']);
 
 /** The options of an NDJSON body, which has no room for them. A JSON body holds its own. */
 const lineOptionsSchema = z.strictObject({
-  dryRun: flag.optional(),
-  mode: ingestModeSchema.optional(),
-  partial: flag.optional(),
+  dryRun: flag.optional().describe(`NDJSON only. ${DRY_RUN}`),
+  mode: ingestModeSchema.optional().describe('NDJSON only. As in a JSON body; `append` if left out.'),
+  partial: flag.optional().describe(`NDJSON only. ${PARTIAL}`),
 });
 
 const ID = 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -52,8 +54,10 @@ export const ingestOperations = defineOperations({
     summary: 'Send a batch of records to be taken in',
     description:
       'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`, with the ' +
-      'options in the query; a JSON body holds its own). What is accepted here is kept as it came; whether each record ' +
-      'is right is in the report. Records of a dry run are not counted against `ingest-rows-per-day`.',
+      'options in the query; a JSON body holds its own). What is accepted here is kept as it came, and applied by a ' +
+      'worker: read the report at `Location` until `finishedAt` is set; what was taken in is public from its `generation` ' +
+      'on. Whether each record is right is in the report. Every record that is sent counts against ' +
+      '`ingest-rows-per-day`, those that are refused later too; records of a dry run do not.',
     scopes: ['ingest:write'],
     query: lineOptionsSchema,
     body: batchRequestSchema,

@@ -3,16 +3,14 @@ import * as z from 'zod';
 import { instantSchema } from '../metric.ts';
 import { ALL_SCOPES } from '../scopes.ts';
 import { defineOperations } from './operation.ts';
+import { SUBJECT } from './resources.ts';
 
 export const meSchema = z.strictObject({
-  /** The credential, by which the audit names it: `user:<sub>` or `key:<key id>`. */
-  actor: z.string(),
-  /** The owner of what it writes. */
-  subject: z.string(),
-  kind: z.enum(['user', 'api-key']),
-  /** In order of their names. */
-  scopes: z.array(z.enum(ALL_SCOPES)),
-  expiresAt: instantSchema.nullable(),
+  actor: z.string().describe('The credential, by which the audit names it: `user:<sub>` or `key:<key id>`.'),
+  subject: z.string().describe(SUBJECT),
+  kind: z.enum(['user', 'api-key']).describe('Whether the credential is a token of a signed-in user or an API key.'),
+  scopes: z.array(z.enum(ALL_SCOPES)).describe('What the credential may be used for, in order of the names.'),
+  expiresAt: instantSchema.nullable().describe('From when on the credential is refused; null: never.'),
 });
 
 export const meOperations = defineOperations({

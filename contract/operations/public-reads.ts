@@ -3,6 +3,7 @@
  * document; the write API's router knows nothing of them (infra/edge/router.ts does).
  */
 import * as z from 'zod';
+import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
 import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
 import { type Observation, observationSchema } from '../metric.ts';
 import { waitlistBody, waitlistSchema } from '../waitlist.ts';
@@ -15,9 +16,15 @@ export const marketPageSchema = collectionSchema(marketSchema);
 export const historyPageSchema = collectionSchema(observationSchema);
 
 /** No more is said of it than that it is such a document: it would have to describe itself. */
-const openApiSchema = z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) });
+const openApiSchema = z.looseObject({
+  openapi: z.string().describe('The version of the OpenAPI Specification.'),
+  info: z.looseObject({}).describe('Title, version and conventions of the API.'),
+  paths: z.looseObject({}).describe('The operations, by path and method.'),
+});
 
-const query = z.strictObject({ cursor: cursorSchema.optional() });
+const query = z.strictObject({
+  cursor: cursorSchema.optional().describe('`nextCursor` of the page before, as it was; left out: the first page.'),
+});
 const params = z.strictObject({ slug: slugSchema });
 
 const metric = {
@@ -85,11 +92,10 @@ export const publicReadOperations = defineOperations({
     summary: 'List the markets, in order of their slugs',
     description:
       'Pages are immutable: a walk that began before a publication ends on what was published then, with every market ' +
-      'exactly once. A cursor works for at least 24 hours after it was replaced.',
+      `exactly once. At most ${MARKETS_PAGE_SIZE} are on a page. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer publication.`,
     scopes: null,
     query,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
-    problems: ['invalid-cursor', 'not-found'],
     example: { query: { cursor: CURSOR }, response: { data: [market], page: { nextCursor: null } } },
   },
   getMarket: {
@@ -108,12 +114,14 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/markets/{slug}/history',
     tag,
     summary: 'Read the observations of a market, newest first',
-    description: 'Corrections supersede; they never overwrite. Both observations stay, and name each other.',
+    description:
+      'Corrections supersede; they never overwrite. Both observations stay, and name each other by `supersedes` and ' +
+      `\`supersededBy\`. At most ${OBSERVATIONS_PAGE_SIZE} are on a page, the first of which may hold as few as one.`,
     scopes: null,
     params,
     query,
     success: { status: 200, description: 'A page of observations', body: historyPageSchema },
-    problems: ['invalid-cursor', 'not-found'],
+    problems: ['not-found'],
     example: {
       params: { slug: 'gold-usd' },
       response: { data: [observation], page: { nextCursor: CURSOR } },
@@ -124,6 +132,8 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/snapshot',
     tag,
     summary: 'Read which generation is published, and since when',
+    description:
+      'Each publication of changes makes one generation, with the next number. This answer alone changes with every one.',
     scopes: null,
     success: { status: 200, description: 'The newest generation', body: snapshotSchema },
     example: {

@@ -8,29 +8,30 @@ import { idParams, idSchema } from './resources.ts';
 /** Markets that one publication can name: each takes two of the 100 changes of a transaction. */
 export const PUBLICATION_MARKETS_MAX = 45;
 
+const PURGE = 'Whether caches must forget these markets too, once what they will fetch is right.';
+
 const publicationInputSchema = z.strictObject({
-  /** `all`, or slugs, each once. */
-  markets: z.union([
-    z.literal('all'),
-    z
-      .array(slugSchema)
-      .min(1)
-      .max(PUBLICATION_MARKETS_MAX)
-      .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' }),
-  ]),
-  /** Whether caches must forget these markets too, once what they will fetch is right. */
-  purge: z.boolean().default(false),
+  markets: z
+    .union([
+      z.literal('all'),
+      z
+        .array(slugSchema)
+        .min(1)
+        .max(PUBLICATION_MARKETS_MAX)
+        .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' }),
+    ])
+    .describe('`all`, or slugs, each once.'),
+  purge: z.boolean().default(false).describe(PURGE),
 });
 
 export const publicationSchema = z.strictObject({
   id: idSchema('pub'),
-  markets: z.union([z.literal('all'), z.array(slugSchema)]),
-  purge: z.boolean(),
+  markets: z.union([z.literal('all'), z.array(slugSchema)]).describe('`all`, or slugs.'),
+  purge: z.boolean().describe(PURGE),
   createdAt: instantSchema,
-  state: z.enum(['waiting', 'published']),
-  /** The first generation that shows all of it, and when that was published; null while it waits. */
-  generation: z.int().min(1).nullable(),
-  publishedAt: instantSchema.nullable(),
+  state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of it.'),
+  generation: z.int().min(1).nullable().describe('The first generation that shows all of it; null until then.'),
+  publishedAt: instantSchema.nullable().describe('When `generation` was published; null until then.'),
 });
 
 export type Publication = z.infer<typeof publicationSchema>;

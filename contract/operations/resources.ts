@@ -1,5 +1,6 @@
 /** What several operations share: ids, pages, texts. */
 import * as z from 'zod';
+import { NEXT_CURSOR } from '../market.ts';
 
 /** An id of ours: what it is of, and a ULID, which sorts by time of creation. Above 7 its first letter has no time. */
 export function idSchema(prefix: string) {
@@ -30,27 +31,46 @@ export function lineSchema(maxLength: number) {
   return textSchema(maxLength).refine((text) => !/[\n\t]/.test(text), { error: 'must be a single line' });
 }
 
-/**
- * A subject: a signed-in user, the account of an approved waitlist request, or the operator of the deployment. Becomes
- * part of ledger keys.
- */
+/** What a subject is. */
+export const SUBJECT =
+  'Who owns things here: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, for which API keys were issued; or ' +
+  '`operator`, the operator of the deployment.';
+
+/** Becomes part of ledger keys. */
 export const subjectSchema = z
   .string()
   .max(300)
   .regex(/^(user:[\x21-\x2e\x30-\x7e]{1,255}|account:req_[0-9A-HJKMNP-TV-Z]{26}|operator)$/, {
     error: 'must be user:<sub>, account:<waitlist request id> or operator',
-  });
+  })
+  .describe(SUBJECT);
 
 /** Items on a page of a listing of the write API. */
 export const LISTING_PAGE_SIZE = 50;
 
-/** The query of a listing: the cursor of the next page. */
-export const pageQuery = { cursor: z.string().min(1).max(1024).optional() } as const;
+/** The query of a listing. */
+export const pageQuery = {
+  cursor: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe(
+      '`nextCursor` of the page before, as it was, with the same credential and filter, within 24 hours; left out: the ' +
+        'first page.',
+    ),
+} as const;
+
+/** Counts the changes of a resource. */
+export const revisionSchema = z
+  .int()
+  .min(1)
+  .describe('Grows with each change; the ETag of the resource is this number.');
 
 /** A page of a listing. Its cursor is bound to the credential and to the filter; it is not one of the public cursors. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     data: z.array(item),
-    page: z.strictObject({ nextCursor: z.string().nullable() }),
+    page: z.strictObject({ nextCursor: z.string().nullable().describe(NEXT_CURSOR) }),
   });
 }

@@ -1,28 +1,39 @@
 /** Source verifications: what a source said when somebody retrieved it and compared it with what we published. */
 import * as z from 'zod';
 import { slugSchema, verificationOutcomeSchema } from '../market.ts';
-import { instantSchema, metricNameSchema, sourceUrlSchema } from '../metric.ts';
+import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
 
+/** With the market, what identifies an observation. */
+const observationFields = {
+  metric: metricNameSchema,
+  observedAt: provenanceFields.observedAt,
+  sourceUrl: provenanceFields.sourceUrl,
+} as const;
+
 const inputFields = {
   market: slugSchema,
-  /** What was compared: one observation, by what identifies it, or one of the market's sources, by its URL. */
-  subject: z.discriminatedUnion('type', [
-    z.strictObject({
-      type: z.literal('observation'),
-      metric: metricNameSchema,
-      observedAt: instantSchema,
-      sourceUrl: sourceUrlSchema,
-    }),
-    z.strictObject({ type: z.literal('source'), url: sourceUrlSchema }),
-  ]),
+  subject: z
+    .discriminatedUnion('type', [
+      z
+        .strictObject({ type: z.literal('observation'), ...observationFields })
+        .meta({ title: 'Observation', description: 'One observation of the market, by what identifies it.' }),
+      z
+        .strictObject({
+          type: z.literal('source'),
+          url: sourceUrlSchema.describe('The `url` of one of the sources that the market lists.'),
+        })
+        .meta({ title: 'Source', description: 'All that the market shows from the source.' }),
+    ])
+    .describe('What was compared with the source.'),
   outcome: verificationOutcomeSchema,
-  /** When the source was retrieved. */
-  verifiedAt: instantSchema,
-  /** What the source said, in its own words or digits. */
-  found: textSchema(2_000).nullable().default(null),
-  note: textSchema(2_000).nullable().default(null),
+  verifiedAt: instantSchema.describe('When the source was retrieved: at most five minutes in the future.'),
+  found: textSchema(2_000)
+    .nullable()
+    .default(null)
+    .describe('What the source said, in its own words or digits; null: not recorded. Not shown in public.'),
+  note: textSchema(2_000).nullable().default(null).describe('By whoever compared. Not shown in public.'),
 } as const;
 
 export const sourceVerificationRecordSchema = z.strictObject({
@@ -56,15 +67,15 @@ export const sourceVerificationOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/source-verifications',
     tag,
-    summary: 'List source verifications, newest first; with market, those of one market',
+    summary: 'List source verifications, newest first',
+    description: "Everybody's: who recorded them is in the audit alone.",
     scopes: ['sources:read'],
-    query: z.strictObject({ ...pageQuery, market: slugSchema.optional() }),
+    query: z.strictObject({ ...pageQuery, market: slugSchema.optional().describe('Only those of this market.') }),
     success: {
       status: 200,
       description: 'A page of source verifications',
       body: pageSchema(sourceVerificationRecordSchema),
     },
-    problems: ['invalid-cursor', 'not-found'],
     example: { query: { market: 'gold-usd' }, response: { data: [example], page: { nextCursor: null } } },
   },
   createSourceVerification: {

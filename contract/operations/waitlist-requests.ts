@@ -5,40 +5,44 @@ import { apiKeyIdSchema } from './api-keys.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
 
-const requestsPerDaySchema = z.int().min(1).max(1_000_000_000);
+const requestsPerDaySchema = z
+  .int()
+  .min(1)
+  .max(1_000_000_000)
+  .describe('How many requests a day the person expects to make. A statement, and no limit.');
 
 /** What answers to writes show: nothing that could tell who asked, since such answers are kept for replays. */
 export const waitlistRequestSchema = z.strictObject({
   id: idSchema('req'),
-  /** An approved one can be turned into API keys. Erased: nothing is known any more of who asked. */
-  state: z.enum(['submitted', 'approved', 'rejected', 'erased']),
+  state: z
+    .enum(['submitted', 'approved', 'rejected', 'erased'])
+    .describe('`approved` ones can be turned into API keys; of `erased` ones nothing is known any more of who asked.'),
   requestsPerDay: requestsPerDaySchema,
-  consentedAt: instantSchema,
+  consentedAt: instantSchema.describe('When the person agreed that contact and use case are kept.'),
   createdAt: instantSchema,
-  decidedAt: instantSchema.nullable(),
-  /** The ids of its API keys that are not revoked. */
-  keys: z.array(apiKeyIdSchema),
+  decidedAt: instantSchema.nullable().describe('Null while nobody has decided.'),
+  keys: z.array(apiKeyIdSchema).describe('The ids of its API keys that are not revoked.'),
 });
 
-/** The same with what only the list shows. Null once erased. */
+/** The same with what only the list shows. */
 export const waitlistRequestWithContactSchema = waitlistRequestSchema.extend({
-  contact: z.string().nullable(),
-  useCase: z.string().nullable(),
-  /** Of whoever decided. */
-  note: z.string().nullable(),
+  contact: z.string().nullable().describe('The e-mail address of who asked; null once erased.'),
+  useCase: z.string().nullable().describe('As stated; null once erased.'),
+  note: z.string().nullable().describe('By whoever decided; null without one, and once erased.'),
 });
 
 const waitlistRequestInputSchema = z.strictObject({
-  contact: z.email().max(254),
-  useCase: textSchema(4_000),
+  contact: z.email().max(254).describe('The e-mail address of who asked.'),
+  useCase: textSchema(4_000).describe('What the person wants to do with the API, as stated.'),
   requestsPerDay: requestsPerDaySchema,
-  /** When the person agreed that contact and use case are kept. Required: without consent nothing may be recorded. */
-  consentedAt: instantSchema,
+  consentedAt: instantSchema.describe(
+    'When the person agreed that contact and use case are kept: not in the future. Without consent nothing may be recorded.',
+  ),
 });
 
 const waitlistDecisionSchema = z.strictObject({
-  outcome: z.enum(['approved', 'rejected']),
-  note: textSchema(2_000).nullable().default(null),
+  outcome: z.enum(['approved', 'rejected']).describe('The state that the request takes, for good.'),
+  note: textSchema(2_000).nullable().default(null).describe('For operators; the person is not told by this service.'),
 });
 
 export type WaitlistRequest = z.infer<typeof waitlistRequestSchema>;
@@ -69,7 +73,6 @@ export const waitlistRequestOperations = defineOperations({
       description: 'A page of waitlist requests',
       body: pageSchema(waitlistRequestWithContactSchema),
     },
-    problems: ['invalid-cursor'],
     example: {
       response: {
         data: [{ ...example, contact: 'jo@example.org', useCase: 'A weekly chart of metal prices.', note: null }],
@@ -101,6 +104,9 @@ export const waitlistRequestOperations = defineOperations({
     path: '/api/v1/waitlist-requests/{id}/decision',
     tag,
     summary: 'Approve or reject a request, once',
+    description:
+      'Approval by itself issues nothing: an API key is created from the approved request. Nobody is written to: answer the ' +
+      'contact yourself.',
     scopes: ['waitlist:admin'],
     params: idParams('req'),
     body: waitlistDecisionSchema,

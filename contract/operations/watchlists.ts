@@ -3,25 +3,24 @@ import * as z from 'zod';
 import { slugSchema } from '../market.ts';
 import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
-import { idParams, idSchema, lineSchema, pageQuery, pageSchema } from './resources.ts';
+import { idParams, idSchema, lineSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
 
 const watchlistInputSchema = z.strictObject({
-  name: lineSchema(100),
-  /** Slugs, each once, in the order in which they are to be shown. */
+  name: lineSchema(100).describe('One line.'),
   markets: z
     .array(slugSchema)
     .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' })
-    .default([]),
+    .default([])
+    .describe('Slugs of published markets, each once, in the order in which they are to be shown.'),
 });
 
 export const watchlistSchema = z.strictObject({
   id: idSchema('wl'),
   name: z.string(),
-  markets: z.array(slugSchema),
+  markets: z.array(slugSchema).describe('Slugs, in the order in which they are to be shown.'),
   createdAt: instantSchema,
   updatedAt: instantSchema,
-  /** Counts changes; the ETag is this number. */
-  revision: z.int().min(1),
+  revision: revisionSchema,
 });
 
 export type Watchlist = z.infer<typeof watchlistSchema>;
@@ -47,7 +46,6 @@ export const watchlistOperations = defineOperations({
     scopes: ['watchlists:read'],
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of watchlists', body: pageSchema(watchlistSchema) },
-    problems: ['invalid-cursor'],
     example: { response: { data: [example], page: { nextCursor: null } } },
   },
   createWatchlist: {
@@ -55,6 +53,7 @@ export const watchlistOperations = defineOperations({
     path: '/api/v1/watchlists',
     tag,
     summary: 'Create a watchlist',
+    description: 'Its owner alone can see it: nothing changes in public.',
     scopes: ['watchlists:write'],
     body: watchlistInputSchema,
     features: ['watchlists', 'watchlist-items'],
@@ -78,6 +77,7 @@ export const watchlistOperations = defineOperations({
     path: '/api/v1/watchlists/{id}',
     tag,
     summary: 'Replace the name and the markets of a watchlist',
+    description: 'What the body leaves out takes its default: without `markets` the list is empty afterwards.',
     scopes: ['watchlists:write'],
     params: idParams('wl'),
     body: watchlistInputSchema,

@@ -29,6 +29,45 @@ const HOSTS: ApiServers = { readServer: 'https://data.tidemark.test', writeServe
 const document = openApiDocument() as any;
 const operationOf = ([, { path, method }]: (typeof ROWS)[number]) => document.paths[path][method.toLowerCase()];
 
+interface Field {
+  readonly in: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: { readonly const?: unknown };
+}
+
+/** Names that say it all; a constant does so too. */
+const SELF_EXPLANATORY = [
+  'addedAt',
+  'createdAt',
+  'data',
+  'decidedAt',
+  'description',
+  'id',
+  'market',
+  'name',
+  'page',
+  'publishedAt',
+  'receivedAt',
+  'requestedAt',
+  'slug',
+  'updatedAt',
+];
+
+/** Every property at whatever depth; `in` says where. None may have the name of a keyword of JSON Schema itself. */
+function fieldsOf(schema: unknown, place: string): Field[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, inner]) => {
+    if (key === 'example' || key === 'examples') return [];
+    const deeper = fieldsOf(inner, key === 'properties' ? place : `${place}/${key}`);
+    if (key !== 'properties') return deeper;
+    const own = Object.entries<Field['schema'] & { description?: string }>(inner);
+    return [...own.map(([name, field]) => ({ ...field, in: place, name, schema: field })), ...deeper];
+  });
+}
+
+const INSTANT = { $ref: '#/components/schemas/Instant' };
+
 describe('the document', () => {
   it('is the one that is committed: npm run build:openapi', () => {
     expect(readFileSync(OPENAPI_FILE, 'utf8')).toBe(buildOpenApi());
@@ -88,6 +127,59 @@ describe('the document', () => {
       const url = scopes === null ? HOSTS.readServer : HOSTS.writeServer;
       expect(paths[path][method.toLowerCase()].servers).toEqual([{ url }]);
     }
+  });
+
+  it('says of every field, and of every parameter in path or query, what its name and type do not', () => {
+    const { schemas } = document.components;
+    const operations = Object.values<object>(document.paths).flatMap((item) => Object.values(item));
+    const parameters = operations.flatMap(({ operationId, parameters }) =>
+      parameters.filter(({ name }: Field) => name !== undefined).map((each: Field) => ({ ...each, in: operationId })),
+    );
+    const fields = [...parameters, ...fieldsOf(schemas, 'components')];
+    expect(fields.length).toBeGreaterThan(200);
+    const silent = fields.filter(({ name, description, schema }) => {
+      return description === undefined && schema.const === undefined && !SELF_EXPLANATORY.includes(name);
+    });
+    expect(silent.map((field) => `${field.in}: ${field.name}`)).toEqual([]);
+    expect(SELF_EXPLANATORY.filter((word) => !fields.some(({ name }) => name === word))).toEqual([]);
+  });
+
+  it.each(ROWS.filter(([, { query }]) => query !== undefined && 'cursor' in query.shape))(
+    'says of %s that a cursor may be malformed, and may have expired',
+    (...row) => {
+      expect(documentedCodes(row, 400)).toContain('invalid-cursor');
+      expect(documentedCodes(row, 404)).toContain('not-found');
+    },
+  );
+
+  it('has no body but by the name of a schema', () => {
+    const media = Object.values<object>(document.paths)
+      .flatMap((item) => Object.values(item))
+      .flatMap(({ requestBody, responses }) => [requestBody, ...Object.values<object>(responses)])
+      .map((each) => each?.content?.['application/json']?.schema)
+      .filter((schema) => schema !== undefined);
+    expect(media.filter((schema) => schema.$ref === undefined)).toEqual([]);
+  });
+
+  it('says once what a moment is, also where one is described', () => {
+    const { updatedAt } = document.components.schemas.Market.properties;
+    const { publishedAt } = document.components.schemas.Snapshot.properties;
+    expect([updatedAt.anyOf[0], publishedAt]).toEqual([INSTANT, INSTANT]);
+    const { description, ...observedAt } = document.components.schemas.MoneyMetric.properties.observedAt;
+    expect(description).toBeTypeOf('string');
+    expect(observedAt).toEqual(INSTANT);
+  });
+
+  it('knows the price of every market, and the kinds of record in a batch', () => {
+    const { Market, IngestBatch, IngestRecord } = document.components.schemas;
+    expect(Market.properties.metrics.required).toEqual(['price']);
+    expect(IngestBatch.properties.records.items).toEqual({ $ref: '#/components/schemas/IngestRecord' });
+    const kinds = IngestRecord.anyOf.flatMap((kind: { anyOf?: object[] }) => kind.anyOf ?? [kind]);
+    expect(kinds).toEqual(
+      ['MarketRecord', 'MoneyObservationRecord', 'ScalarObservationRecord', 'RetractionRecord'].map((name) => ({
+        $ref: `#/components/schemas/${name}`,
+      })),
+    );
   });
 
   it('admits no unknown member where the schema that it is made from admits none', () => {
