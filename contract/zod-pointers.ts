@@ -8,6 +8,9 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** Of one object. Who sends more fields that nobody knows has sent something else altogether. */
+const MAX_UNKNOWN_FIELDS = 50;
+
 /**
  * One issue for each fault: unknown fields one by one, at their own path; of a union the branch that got furthest, and
  * where none got anywhere the union itself.
@@ -15,7 +18,7 @@ export function pointerOf(path: readonly PropertyKey[]): string {
 export function flattenIssues(issues: readonly Issue[]): Issue[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
+      return issue.keys.slice(0, MAX_UNKNOWN_FIELDS).map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
     }
     if (issue.code !== 'invalid_union') return [issue];
     const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));

@@ -3,7 +3,7 @@ import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import type { HeadValue } from '../storage/records.ts';
-import { readConfig, StartError } from './config.ts';
+import { type EmbeddedConfig, readConfig, StartError } from './config.ts';
 import { type Service, type StartProgress, startService } from './service.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -14,13 +14,14 @@ let running: Service | null = null;
 
 async function main(): Promise<void> {
   stopOnSignals();
+  // The ledger holds personal data: what is made from here on is its owner's alone.
+  process.umask(0o077);
   const config = readConfig(process.env);
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
   running = await startService(config, progress, report);
   terminal.done(summary(running.head));
-  if (running.madeOperatorKey)
-    terminal.done(`Made the first operator key: ${shownFolder(config.dataFolder)}/operator-key`);
-  terminal.say(welcome(running.baseUrl, shownFolder(config.dataFolder)));
+  if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
+  terminal.say(welcome(running, config));
 }
 
 const progress: StartProgress = {
@@ -40,29 +41,35 @@ function summary({ counts, generation }: HeadValue): string {
   return `Published generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
 
-function shownFolder(dataFolder: string): string {
+function shownFolder({ dataFolder }: EmbeddedConfig): string {
   const shown = relative('', dataFolder);
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome(baseUrl: string, folder: string): string {
+function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
+  const folder = shownFolder(config);
+  const where = process.env.TIDEMARK_DATA ? `TIDEMARK_DATA=${config.dataFolder} ` : '';
+  const writes = [
+    ...(operatorKey === 'gone'
+      ? []
+      : [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]),
+    ...(config.issuer === null ? [`${where}npm run --silent token -- --user alice`] : []),
+  ];
+  const reads = [
+    `curl ${url('/api/v1/markets/gold-usd')}`,
+    `curl ${url('/api/v1/markets/bitcoin-usd/history')}`,
+    `curl -i ${url('/api/v1/snapshot')}`,
+  ];
+  const commands = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
   return `
   ${label('Serving')}${styleText('bold', baseUrl)}
   ${label('Data in')}${folder}
   ${label('Stop')}Ctrl-C; the next start goes on from here
-
-  ${styleText('dim', 'Write, as the operator or as a user (more in the README)')}
-    curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}
-    npm run --silent token -- --user alice
-
-  ${styleText('dim', 'Read')}
-    curl ${url('/api/v1/markets/gold-usd')}
-    curl ${url('/api/v1/markets/bitcoin-usd/history')}
-    curl -i ${url('/api/v1/snapshot')}
-`;
+${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }
 
 /** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on what it got itself. */

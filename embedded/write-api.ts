@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambdas/credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../lambdas/credentials/fetch-jwks.ts';
 import { createTokenVerifier, type TokenVerifier } from '../lambdas/credentials/jwt.ts';
-import { issuerJwks, newIssuerKey } from '../lambdas/credentials/local-issuer.ts';
+import { isIssuerKey, issuerJwks, newIssuerKey } from '../lambdas/credentials/local-issuer.ts';
 import { hasFirstKey, registerFirstKey } from '../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../lambdas/credentials/principal.ts';
 import { createCursors } from '../lambdas/http/cursor.ts';
@@ -13,7 +13,7 @@ import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeli
 import { newUlid } from '../lambdas/pipeline/request.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
 import type { Ledger } from '../storage/ledger.ts';
-import { type EmbeddedConfig, StartError } from './config.ts';
+import type { EmbeddedConfig } from './config.ts';
 import { keepSecretFile, readSecretFile } from './secret-files.ts';
 
 /** What the tokens of the embedded issuer say; `npm run token` makes them. */
@@ -26,9 +26,14 @@ const MAX_CREDENTIALS = 10_000;
 
 export interface WriteApi {
   readonly handle: (event: HttpEvent) => Promise<Handled>;
-  /** Whether this start has made the first operator key. */
-  readonly madeOperatorKey: boolean;
+  readonly operatorKey: OperatorKeyFile;
 }
+
+/**
+ * What is in the file of the operator key: `made` by this start, `kept` from an earlier one, or `gone`: taken away, and not
+ * made again while the key counts, or revoked.
+ */
+export type OperatorKeyFile = 'made' | 'kept' | 'gone';
 
 /** @throws StartError for a data folder whose secrets cannot be kept, or an issuer that cannot be. */
 export async function openWriteApi(
@@ -37,9 +42,14 @@ export async function openWriteApi(
   log: (entry: RequestLog) => void,
 ): Promise<WriteApi> {
   const { dataFolder } = config;
-  const secret = keepSecretFile(dataFolder, 'secret', () => randomBytes(MASTER_SECRET_BYTES).toString('hex'));
+  const secret = keepSecretFile(
+    dataFolder,
+    'secret',
+    () => randomBytes(MASTER_SECRET_BYTES).toString('hex'),
+    (text) => /^[0-9a-f]+$/.test(text) && text.length === 2 * MASTER_SECRET_BYTES,
+  );
   const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
-  const madeOperatorKey = await keepOperatorKey(ledger, dataFolder);
+  const operatorKey = await keepOperatorKey(ledger, dataFolder);
   const handle = createWriteApi({
     ledger,
     secrets,
@@ -52,13 +62,13 @@ export async function openWriteApi(
     nowMs: Date.now,
     log,
   });
-  return { handle, madeOperatorKey };
+  return { handle, operatorKey };
 }
 
 /** The issuer of the configuration, or one of this machine. */
 function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
   if (issuer !== null) return createTokenVerifier({ ...issuer, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
-  const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey));
+  const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey, isIssuerKey));
   return createTokenVerifier({
     issuer: LOCAL_ISSUER,
     audience: LOCAL_AUDIENCE,
@@ -68,19 +78,16 @@ function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
 }
 
 /**
- * Makes the first operator key, once. The file comes first: whatever dies in between, the next start registers the key
- * that its owner can read. Taken away later, it is not made again.
+ * Makes the first operator key, and another one only when that has been revoked. The file comes first: whatever dies in
+ * between, the next start registers the key that its owner can read.
  */
-async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<boolean> {
-  if (await hasFirstKey({ ledger })) return false;
-  const kept = readSecretFile(dataFolder, 'operator-key');
-  const text = kept ?? keepSecretFile(dataFolder, 'operator-key', () => formatApiKey(newApiKey('dev', randomBytes)));
-  const key: ApiKeyParts | null = parseApiKey(text);
-  if (key === null) {
-    throw new StartError(`${dataFolder}/operator-key holds no API key: delete it, and a new one is made.`);
-  }
+async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
+  const isKept = readSecretFile(dataFolder, 'operator-key') !== null;
+  if (await hasFirstKey({ ledger })) return isKept ? 'kept' : 'gone';
+  const make = () => formatApiKey(newApiKey('dev', randomBytes));
+  const text = keepSecretFile(dataFolder, 'operator-key', make, (kept) => parseApiKey(kept) !== null);
   const nowMs = Date.now();
   const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
-  await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key);
-  return true;
+  const key = parseApiKey(text) as ApiKeyParts;
+  return (await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key)) ? 'made' : 'gone';
 }

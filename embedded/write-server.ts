@@ -1,42 +1,65 @@
 /**
  * The write API over the embedded server's port: turns a request of node:http into the event that API Gateway would make
- * of it, and the handler's result into a response. It decides nothing.
+ * of it, and the handler's result into a response. It decides nothing but how much of a body it takes into memory.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { problem } from '../contract/problems.ts';
+import { operationOf } from '../contract/operations.ts';
+import { type Problem, problem } from '../contract/problems.ts';
 import { problemResult } from '../lambdas/http/answer.ts';
 import type { HttpEvent, HttpResult } from '../lambdas/http/event.ts';
 import type { Handled } from '../lambdas/pipeline/handle.ts';
-import { isWriteApiPath } from '../lambdas/pipeline/route.ts';
-import { MAX_BODY_BYTES } from '../lambdas/pipeline/validate.ts';
+import { isWriteApiPath, route } from '../lambdas/pipeline/route.ts';
+import { maxBodyBytesOf } from '../lambdas/pipeline/validate.ts';
+import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
 
 export interface WriteServerOptions {
   readonly handle: (event: HttpEvent) => Promise<Handled>;
-  /** Called after every request that may have changed the ledger. */
+  /** Called after every request whose answer says that it has changed the ledger. */
   readonly onCommitted: () => void;
   readonly nowMs: () => number;
   readonly newRequestId: () => string;
 }
 
-export type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** Bodies that are being received at one moment, all together. */
+const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
 
 /** Gives who serves a request that belongs to the write API; null for every other request. */
-export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => Serve | null {
-  const { handle, onCommitted } = options;
+export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
+  const { handle, onCommitted, newRequestId } = options;
+  let receivingBytes = 0;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request);
-    if (body === null) {
-      // The rest of it is not waited for.
-      response.shouldKeepAlive = false;
-      const detail = `The body may have at most ${MAX_BODY_BYTES} bytes: send less, or in parts.`;
-      send(request, response, problemResult(problem('content-too-large', detail)));
-      return;
+    // Whoever shows no credential is answered the same whatever the body says, so nobody reads it.
+    const maxBytes = request.headers.authorization === undefined ? 0 : maxBytesOf(request);
+    const expectedBytes = Math.min(maxBytes, Number(request.headers['content-length'] ?? maxBytes));
+    if (receivingBytes + expectedBytes > MAX_RECEIVING_BYTES) {
+      const detail = 'Too many bodies are being received: send it again, with the same Idempotency-Key.';
+      return refuse(request, response, problem('service-unavailable', detail), { 'retry-after': '1' });
     }
-    const { result, committed } = await handle(eventOf(request, body, options));
-    send(request, response, result);
-    if (committed) onCommitted();
+    receivingBytes += expectedBytes;
+    try {
+      const body = maxBytes === 0 ? Buffer.alloc(0) : await readBody(request, maxBytes);
+      if (body === null) {
+        const detail = `The body may have at most ${maxBytes} bytes: send less, or in parts.`;
+        return refuse(request, response, problem('content-too-large', detail));
+      }
+      const { result, committed } = await handle(eventOf(request, body, options));
+      send(request, response, result);
+      if (committed) onCommitted();
+    } finally {
+      receivingBytes -= expectedBytes;
+    }
+  }
+
+  /** Without having read the body: the connection ends with this. */
+  function refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    document: Problem,
+    fields: Readonly<Record<string, string>> = {},
+  ): void {
+    send(request, response, problemResult({ ...document, instance: `/requests/${newRequestId()}` }, fields));
   }
 
   return (request) => (isWriteApiPath(pathOf(request)) ? serve : null);
@@ -46,14 +69,20 @@ function pathOf(request: IncomingMessage): string {
   return originForm(request.url as string).split('?', 1)[0] as string;
 }
 
-/** The whole body, or null as soon as it is larger than any operation takes. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return null;
+/** What is no operation has no body that anybody would look at. */
+function maxBytesOf(request: IncomingMessage): number {
+  const routed = route(request.method as string, pathOf(request));
+  return routed.kind === 'operation' ? maxBodyBytesOf(operationOf(routed.operation)) : 0;
+}
+
+/** The whole body, or null as soon as it is larger than the operation takes. */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return null;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return null;
+    if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

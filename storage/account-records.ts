@@ -8,7 +8,7 @@
  * | `audit/actor/<actor>`          | `<audit id>`          | {@link AuditValue}                                       |
  * | `audit/target/<target>`        | `<audit id>`          | the same, for the listing by target                      |
  * | `api-keys`                     | `<key id>`            | {@link ApiKeyValue}                                      |
- * | `first-key`                    | `registered`          | nothing: the first operator key has been made            |
+ * | `first-key`                    | `registered`          | {@link FirstKeyValue}: the operator key of the deployment |
  * | `waitlist`                     | `<request id>`        | {@link WaitlistRequestValue}: the only place of contacts |
  * | `erasures`                     | `<erasure id>`        | {@link ErasureValue}                                     |
  * | `entitlements/<subject>`       | `features`            | {@link EntitlementsValue}                                |
@@ -65,6 +65,9 @@ export type ApiKeyValue = {
   expiresAt: string | null;
   revokedAt: string | null;
 };
+
+/** Which key came with the deployment. Revision counts those that were revoked and replaced. */
+export type FirstKeyValue = { keyId: string };
 
 /** Revision counts changes. Null contact and texts: erased. */
 export type WaitlistRequestValue = {

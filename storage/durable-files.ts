@@ -13,6 +13,16 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** {@link syncFolder}, for callers that cannot wait. */
+export function syncFolderSync(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /**
  * Creates a folder and what is missing above it, and makes each new name durable. Level by level: Node's recursive mkdir
  * never ends on a file system that answers ENOENT although the parent is there, as /proc does.
@@ -32,12 +42,7 @@ export function makeFolderSync(folder: string): void {
     } catch (error) {
       ignoreExisting(error);
     }
-    const descriptor = openSync(dirname(missing), 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    syncFolderSync(dirname(missing));
   }
 }
 

@@ -5,6 +5,9 @@ import type { ProblemCode } from '../problems.ts';
 import type { Scope } from '../scopes.ts';
 import type { Tag } from './tags.ts';
 
+/** More than any body needs but a batch's: what is larger is refused before it is looked at. */
+export const DEFAULT_BODY_BYTES = 64 * 1024;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** How a request must say which version it has seen (RFC 9110, section 13.1; RFC 6585, section 3). */
@@ -46,6 +49,8 @@ export interface OperationDefinition {
   /** Query parameters, each of them a string. */
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** The largest body, in bytes; default {@link DEFAULT_BODY_BYTES}. */
+  readonly maxBodyBytes?: number;
   /** Media types of the body; default JSON alone. A body of another type than JSON is left to the handler. */
   readonly mediaTypes?: readonly string[];
   /** What each line is, where one of the media types is NDJSON. For the document only: the handler reads the lines. */

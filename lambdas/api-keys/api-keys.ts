@@ -2,7 +2,7 @@
  * The handlers of API keys. A key is issued to the account of an approved waitlist request, which lists the keys that it
  * has: so whoever erases the account knows them all, and a key cannot slip in beside.
  *
- * Nobody becomes more powerful by issuing keys: a secret is shown only for scopes that whoever asks has too.
+ * Nobody becomes more powerful by managing keys: whoever issues, rotates or revokes one has all of its scopes.
  */
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { ApiKey } from '../../contract/operations/api-keys.ts';
@@ -116,9 +116,12 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const application = key && waitlistRequestOf((key.value as ApiKeyValue).subject);
     return { key, application: application && (await reader.get(waitlistRequestKey(application))) };
   },
-  decide({ params, now }, { key, application }, found) {
+  decide({ params, now, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
     const value = key.value as ApiKeyValue;
+    // Or whoever may issue keys to accounts could lock the operators out.
+    const refused = refusedScopes(principal, value.scopes);
+    if (refused !== null) return refused;
     const target = targetOf(params.id);
     if (value.revokedAt !== null) return { kind: 'commit', target, changes: [], response: { body: null } };
     const changes = [
@@ -177,7 +180,10 @@ function refusedApplication(item: Item | null): Refused | null {
 function refusedScopes({ scopes }: Principal, given: readonly Scope[]): Refused | null {
   const lacking = given.filter((scope) => !scopes.has(scope));
   if (lacking.length === 0) return null;
-  return refuseScopes(lacking, `A credential can only give what it has: this one lacks ${lacking.join(', ')}.`);
+  return refuseScopes(
+    lacking,
+    `A credential can only give and take what it has: this one lacks ${lacking.join(', ')}.`,
+  );
 }
 
 function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {

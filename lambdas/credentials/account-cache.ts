@@ -27,6 +27,8 @@ export interface AccountCache {
   believed(subject: string): Entitlements;
   /** Takes in what a transaction has found, null when there was no item. */
   learn(subject: string, item: Item | null): void;
+  /** Has the key's record read anew at its next use. */
+  forget(keyId: string): void;
 }
 
 export interface AccountCacheOptions {
@@ -77,6 +79,10 @@ export function createAccountCache({
       const started = read(keyId).finally(() => reading.delete(keyId));
       reading.set(keyId, started);
       return await started;
+    },
+    forget(keyId) {
+      present.delete(keyId);
+      absent.delete(keyId);
     },
     believed: (subject) => beliefs.get(subject) ?? knownEntitlements(null),
     learn(subject, item) {

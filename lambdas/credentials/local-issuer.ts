@@ -14,6 +14,15 @@ export function newIssuerKey(): string {
   return JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }));
 }
 
+/** Whether a text is a key of {@link newIssuerKey}. */
+export function isIssuerKey(text: string): boolean {
+  try {
+    return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: 'jwk' }).asymmetricKeyType === 'ed25519';
+  } catch {
+    return false;
+  }
+}
+
 /** The JWKS that verifies what {@link mintToken} signs with this key, as JSON. */
 export function issuerJwks(privateJwk: string): string {
   const { kty, crv, x } = JSON.parse(privateJwk) as JsonWebKey;

@@ -8,8 +8,9 @@ import {
   auditActorPartition,
   auditTargetPartition,
   FIRST_KEY_KEY,
+  type FirstKeyValue,
 } from '../../storage/account-records.ts';
-import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
 /** Owns what the operators of a deployment write, whichever key they use. */
@@ -24,19 +25,28 @@ export interface FirstKeyDependencies {
   readonly newId: (prefix: string) => string;
 }
 
-/** Whether the deployment has been given its first key, in use or revoked since. */
+/** Whether the deployment has been given its first key, and it has not been revoked since. */
 export async function hasFirstKey({ ledger }: Pick<FirstKeyDependencies, 'ledger'>): Promise<boolean> {
-  return (await ledger.get(FIRST_KEY_KEY)) !== null;
+  return isInUse(ledger, await ledger.get(FIRST_KEY_KEY));
+}
+
+async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item | null): Promise<boolean> {
+  if (first === null) return false;
+  const key = await ledger.get(apiKeyKey((first.value as FirstKeyValue).keyId));
+  return key !== null && (key.value as ApiKeyValue).revokedAt === null;
 }
 
 /**
- * Puts the key into the ledger, with every scope, unless a first key has been there before. Safe to do again with the
- * same key: keep it in a safe place first, then call this.
+ * Puts the key into the ledger, with every scope, unless there is a first key; one that was revoked is replaced, or the
+ * deployment would be locked for good. Keep the key in a safe place first, then call this. Returns whether this call has
+ * put it there.
  */
 export async function registerFirstKey(
   { ledger, now, newId }: FirstKeyDependencies,
   { keyId, secret }: Pick<ApiKeyParts, 'keyId' | 'secret'>,
-): Promise<void> {
+): Promise<boolean> {
+  const first = await ledger.get(FIRST_KEY_KEY);
+  if (await isInUse(ledger, first)) return false;
   const value: ApiKeyValue = {
     id: keyId,
     subject: OPERATOR_SUBJECT,
@@ -54,13 +64,22 @@ export async function registerFirstKey(
   const put = (key: ItemKey, revision: number, item: Json): Change => {
     return { kind: 'put', key, revision, value: item, if: { kind: 'absent' } };
   };
-  await ledger.transact(
+  const registered: FirstKeyValue = { keyId };
+  const revision = first?.revision ?? 0;
+  const { committed } = await ledger.transact(
     [
-      put(FIRST_KEY_KEY, 0, null),
+      {
+        kind: 'put',
+        key: FIRST_KEY_KEY,
+        revision: revision + 1,
+        value: registered,
+        if: first === null ? { kind: 'absent' } : { kind: 'revision-is', revision },
+      },
       put(apiKeyKey(keyId), 1, value),
       put({ partition: auditActorPartition(ACTOR), sort: id }, 0, audit),
       put({ partition: auditTargetPartition(target), sort: id }, 0, audit),
     ],
     { attemptId: id },
   );
+  return committed;
 }

@@ -45,6 +45,8 @@ export interface Authenticator {
   authenticate(authorization: string | undefined): Promise<Authentication>;
   /** Takes in what a write has found of a subject's entitlements, null when there was no item. */
   learn(subject: string, item: Item | null): void;
+  /** Has a key read anew, because this process has changed it. */
+  forget(keyId: string): void;
 }
 
 export interface AuthenticatorOptions {
@@ -109,6 +111,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
       return await (token.startsWith(API_KEY_PREFIX) ? authenticateKey(token) : authenticateUser(token));
     },
     learn: cache.learn,
+    forget: cache.forget,
   };
 }
 

@@ -57,6 +57,8 @@ export interface CommitDependencies {
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Told what a subject's entitlements have turned out to be. */
   readonly learn: (subject: string, item: Item | null) => void;
+  /** Told what a transaction has changed. */
+  readonly onCommitted: (changes: readonly Change[]) => void;
 }
 
 /** What identifies a write: who, under which key, what. */
@@ -111,7 +113,10 @@ export async function commitWrite<Id extends WriteOperationId>(
     }
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
     const result = await transactSurely(dependencies, unit.changes);
-    if (result.committed) return unit.answer;
+    if (result.committed) {
+      dependencies.onCommitted(unit.changes);
+      return unit.answer;
+    }
 
     const refused = result.refusals.map((refusal) => [keyAt(unit.changes, refusal), refusal.found] as const);
     found = new Found(refused);

@@ -14,15 +14,18 @@ import {
   type WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
+import { API_KEYS_PARTITION } from '../../storage/account-records.ts';
+import { type Change, StorageUnavailable } from '../../storage/ledger.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/jwt.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';
 import { handlers } from '../handlers.ts';
 import { preflightResult, problemResult, textResult } from '../http/answer.ts';
+import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../http/event.ts';
 import { readIdempotencyKey } from '../http/headers.ts';
+import { readQuery } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { redact } from '../http/redact.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
@@ -44,7 +47,7 @@ export interface RequestLog {
   readonly fault: string | null;
 }
 
-export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn'> {
+export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' | 'onCommitted'> {
   /** Of this deployment's API keys. */
   readonly environment: ApiKeyEnvironment;
   readonly authenticator: Authenticator;
@@ -107,6 +110,11 @@ async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trac
   trace.operation = operation;
   const definition = operationOf(operation);
 
+  // First of all: whoever puts a credential into the URL sends no other, and must learn that it has leaked.
+  const parameters = readQuery(event.rawQueryString);
+  if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
+    throw new RefusedRequest(parameters.problem);
+  }
   const principal = await authenticate(dependencies, headers.authorization);
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
@@ -126,12 +134,16 @@ async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trac
   const key = readIdempotencyKey(headers);
   if ('problem' in key) throw new RefusedRequest(key.problem);
   const committed = await commitWrite(
-    { ...dependencies, learn: dependencies.authenticator.learn },
+    {
+      ...dependencies,
+      learn: dependencies.authenticator.learn,
+      onCommitted: (changes) => forgetKeys(dependencies, changes),
+    },
     requestOf as RequestFactory<WriteOperationId>,
     handlers.writes[operation as WriteOperationId] as WriteHandler<WriteOperationId, unknown>,
     {
       idempotencyKey: key.key,
-      fingerprint: fingerprintOf(dependencies, event, validated.raw?.bytes),
+      fingerprint: fingerprintOf(dependencies, event, validated.raw),
       requestId: event.requestContext.requestId,
     },
   );
@@ -175,6 +187,11 @@ async function answerRead(
   return isCurrent ? textResult(304, '', { etag }) : textResult(200, body, { etag });
 }
 
+/** A key that this process has changed takes effect in it at once. */
+function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly Change[]): void {
+  for (const { key } of changes) if (key.partition === API_KEYS_PARTITION) authenticator.forget(key.sort);
+}
+
 function read(result: HttpResult): Handled {
   return { result, committed: false };
 }
@@ -185,11 +202,11 @@ function written({ status, headers, body, replayed }: Committed): Handled {
 }
 
 /** What makes two requests the same: what is asked for, under which conditions, with which bytes. */
-function fingerprintOf({ secrets }: WriteApiDependencies, event: HttpEvent, body?: Uint8Array): string {
+function fingerprintOf({ secrets }: WriteApiDependencies, event: HttpEvent, body: Body | null): string {
   const { headers, rawPath, rawQueryString, requestContext } = event;
-  const conditions = [headers['if-match'], headers['if-none-match'], headers['content-type']];
+  const conditions = [headers['if-match'], headers['if-none-match'], body?.mediaType];
   const texts = [requestContext.http.method, rawPath, rawQueryString, ...conditions.map((text) => text ?? '')];
-  return secrets.fingerprint([...texts, body ?? '']);
+  return secrets.fingerprint([...texts, body?.bytes ?? '']);
 }
 
 interface Failure {

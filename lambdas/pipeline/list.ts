@@ -6,8 +6,10 @@ import type { Item } from '../../storage/ledger.ts';
 import type { OperationRequest, ReadTools, Refused } from './handler.ts';
 import { refuse } from './handler.ts';
 
+const HOUR_MS = 60 * 60 * 1000;
+
 /** A walk that pauses for longer starts again. */
-const CURSOR_LIFETIME_MS = 24 * 60 * 60 * 1000;
+const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Value> {
   readonly partition: string;
@@ -44,7 +46,8 @@ export async function listPage<Value>(
     limit: LISTING_PAGE_SIZE,
     ...(opened === null ? {} : { after: opened.after }),
   });
-  const expiresAtMs = request.nowMs + CURSOR_LIFETIME_MS;
+  // Rounded up, so that the same page has the same bytes, and with them the same ETag, for an hour.
+  const expiresAtMs = Math.ceil((request.nowMs + CURSOR_LIFETIME_MS) / HOUR_MS) * HOUR_MS;
   const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });
   return { body: { data: [...(await valuesOf(page.items))], page: { nextCursor } } };
 }

@@ -51,7 +51,10 @@ export function route(method: string, path: string): Routed {
   );
   if (fitting.length === 0) return { kind: 'unknown' };
   const found = fitting.find((candidate) => candidate.method === method);
-  if (found === undefined) return { kind: 'other-method', allow: [...fitting.map((each) => each.method), 'OPTIONS'] };
+  if (found === undefined) {
+    const methods = fitting.flatMap((each) => (each.method === 'GET' ? ['GET', 'HEAD'] : [each.method]));
+    return { kind: 'other-method', allow: [...methods, 'OPTIONS'] };
+  }
   const values = parts.filter((_, index) => found.segments[index] === null).map(decode);
   if (values.includes(null)) return { kind: 'unknown' };
   // fromEntries defines its properties; names are ours.

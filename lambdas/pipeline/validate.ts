@@ -1,6 +1,6 @@
 /** Checks what a request says against the operation's row: every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
-import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { readBody, refuseBody } from '../http/body.ts';
@@ -10,8 +10,13 @@ import { readQuery } from '../http/query.ts';
 import { parseJson } from '../http/strict-json.ts';
 import { type OperationRequest, RefusedRequest } from './handler.ts';
 
-/** The largest body of any operation, in bytes. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+/** Of an operation without a body: enough to see that there is one, and to refuse it. */
+const UNWANTED_BODY_BYTES = 1024;
+
+/** The largest body, in bytes, that is taken into memory for an operation. */
+export function maxBodyBytesOf({ body, maxBodyBytes = DEFAULT_BODY_BYTES }: OperationDefinition): number {
+  return body === undefined ? UNWANTED_BODY_BYTES : maxBodyBytes;
+}
 
 export type Validated = Pick<OperationRequest, 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'>;
 
@@ -34,13 +39,13 @@ export function validate(
 }
 
 function readParameters(event: HttpEvent, { query: schema }: OperationDefinition): unknown {
-  const read = orThrow(readQuery(event.rawQueryString));
+  const { query } = orThrow(readQuery(event.rawQueryString));
   const known = Object.keys(schema?.shape ?? {});
-  if (Object.keys(read.query).some((name) => !known.includes(name))) {
+  if (Object.keys(query).some((name) => !known.includes(name))) {
     const allowed = known.length === 0 ? 'no query parameter' : `only ${known.join(', ')}`;
     throw refusal('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`);
   }
-  const result = checked(schema, read.query);
+  const result = checked(schema, query);
   if ('errors' in result) throw refusal('invalid-request', 'The query does not fit its schema.', result.errors);
   return result.value;
 }
@@ -53,6 +58,13 @@ function readPreconditions(
   if (method === 'GET') return { ifMatch: null, mustCreate: false };
   const { ifMatch } = orThrow(readIfMatch(headers));
   const { mustCreate } = orThrow(readIfNoneMatch(headers));
+  // A condition that nobody looks at must not be taken for one that holds (RFC 9110, sections 13.1.1 and 13.1.2).
+  if (precondition === undefined && ifMatch !== null) {
+    throw refusal('invalid-request', 'This operation takes no If-Match: leave it out.');
+  }
+  if (precondition !== 'if-match-or-none-match' && mustCreate) {
+    throw refusal('invalid-request', 'This operation takes no If-None-Match: leave it out.');
+  }
   if (precondition === 'if-match' && ifMatch === null) {
     throw refusal('precondition-required', 'Say which version you have seen: send its ETag as If-Match.');
   }
@@ -72,7 +84,7 @@ function readRequestBody(event: HttpEvent, operation: OperationDefinition): { bo
     if (problem !== null) throw new RefusedRequest(problem);
     return { body: undefined, raw: null };
   }
-  const { body: raw } = orThrow(readBody(event, { maxBytes: MAX_BODY_BYTES, mediaTypes }));
+  const { body: raw } = orThrow(readBody(event, { maxBytes: maxBodyBytesOf(operation), mediaTypes }));
   // Lines of JSON have no schema as a whole: their operation reads them.
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);

@@ -87,12 +87,9 @@ export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
   decide(request, item, found) {
     const { slug } = request.params;
     const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
-    const isThere = markets.includes(slug);
-    const all = isThere ? markets : [...markets, slug];
-    return (
-      refusedMarkets(request, all, found, isThere ? [] : [slug]) ??
-      changed(request, item, { name, markets: all }, isThere ? [] : [slug])
-    );
+    if (markets.includes(slug)) return unchanged(request, item);
+    const all = [...markets, slug];
+    return refusedMarkets(request, all, found, [slug]) ?? changed(request, item, { name, markets: all }, [slug]);
   },
 });
 
@@ -100,7 +97,10 @@ export const removeWatchlistMarket = writeHandler<'removeWatchlistMarket'>()({
   read: readWatchlist,
   decide(request, item) {
     const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
-    return changed(request, item, { name, markets: markets.filter((slug) => slug !== request.params.slug) }, []);
+    const others = markets.filter((slug) => slug !== request.params.slug);
+    return others.length === markets.length
+      ? unchanged(request, item)
+      : changed(request, item, { name, markets: others }, []);
   },
 });
 
@@ -135,6 +135,20 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
     target: targetOf(id),
     changes: [put(keyOf(request), revision + 1, value, { kind: 'revision-is', revision }), ...added.map(mustExist)],
     response: { body, revision: revision + 1 } as never,
+  };
+}
+
+/** What was asked for is so already: nothing changes, but that it is so is part of the transaction. */
+function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, item: Item | null): Decision<Id> {
+  const refused = refusedPrecondition(request.ifMatch, item);
+  if (refused !== null) return refused;
+  const { revision } = item as Item;
+  const body = shownItem(item as Item);
+  return {
+    kind: 'commit',
+    target: targetOf((request.params as { id: string }).id),
+    changes: [{ kind: 'check', key: keyOf(request), if: { kind: 'revision-is', revision } }],
+    response: { body, revision } as never,
   };
 }
 

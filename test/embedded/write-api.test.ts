@@ -83,8 +83,12 @@ describe('the first start', () => {
     expect((await send('GET', '/api/v1/me')).json).toMatchObject({ subject: 'operator', kind: 'api-key' });
   });
 
-  test.each(['secret', 'issuer-key'])('keeps %s to its owner', async (name) => {
+  test.each(['secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal'])('keeps %s to its owner', async (name) => {
     expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps the folder to its owner', async () => {
+    expect((await stat(data)).mode & 0o777).toBe(0o700);
   });
 });
 
@@ -167,7 +171,7 @@ describe('a write', () => {
     const after = await send('POST', '/api/v1/watchlists', sent);
     expect([after.status, after.text]).toEqual([before.status, before.text]);
     expect((await readFile(join(data, 'operator-key'), 'utf8')).trim()).toBe(operatorKey);
-    expect(server.output()).not.toContain('Made the first operator key');
+    expect(server.output()).not.toContain('Made an operator key');
   });
 });
 
@@ -177,13 +181,22 @@ describe('on the wire', () => {
     ['a method that it does not take', 'DELETE', '/api/v1/watchlists', {}, 405, 'method-not-allowed'],
     ['a public read that is written to', 'POST', '/api/v1/markets', { body: {} }, 405, 'method-not-allowed'],
     ['no credential', 'GET', '/api/v1/watchlists', { as: '' }, 401, 'unauthenticated'],
+    ['a body of more than 64 KB', 'POST', '/api/v1/watchlists', { body: 'x'.repeat(65_537) }, 413, 'content-too-large'],
     [
-      'a body of more than 1 MB',
+      'a batch of more than 1 MB',
       'POST',
-      '/api/v1/watchlists',
-      { body: 'x'.repeat(2 ** 20 + 1) },
+      '/api/v1/ingest/batches',
+      { body: 'x'.repeat(1_048_577) },
       413,
       'content-too-large',
+    ],
+    [
+      'a body where there is none',
+      'DELETE',
+      `/api/v1/api-keys/${'x'.repeat(16)}`,
+      { body: {} },
+      400,
+      'invalid-request',
     ],
     ['a body that is not JSON', 'POST', '/api/v1/watchlists', { body: '{' }, 400, 'malformed-body'],
     ['a credential in the URL', 'GET', '/api/v1/watchlists?access_token=x', {}, 400, 'credential-in-url'],
@@ -192,6 +205,13 @@ describe('on the wire', () => {
     expect([answer.status, answer.json.code]).toEqual([status, code]);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('a large body without credential is not read', async () => {
+    const body = 'x'.repeat(2 ** 20);
+    const headers = { 'idempotency-key': 'anonymous-key-0001', 'content-type': 'application/json' };
+    const response = await fetch(`${baseUrl}/api/v1/watchlists`, { method: 'POST', headers, body });
+    expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
   });
 
   test('nothing of it says what the keys are', () => {

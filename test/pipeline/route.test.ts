@@ -21,8 +21,11 @@ describe('route', () => {
   });
 
   it('names the methods of a path, for those that it has not', () => {
-    expect(route('PATCH', '/api/v1/watchlists')).toEqual({ kind: 'other-method', allow: ['GET', 'POST', 'OPTIONS'] });
-    expect(route('POST', '/api/v1/me')).toEqual({ kind: 'other-method', allow: ['GET', 'OPTIONS'] });
+    expect(route('PATCH', '/api/v1/watchlists')).toEqual({
+      kind: 'other-method',
+      allow: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+    });
+    expect(route('POST', '/api/v1/me')).toEqual({ kind: 'other-method', allow: ['GET', 'HEAD', 'OPTIONS'] });
   });
 
   it.each([

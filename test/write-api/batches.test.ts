@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
 import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest-records.ts';
+import { operationOf } from '../../contract/operations.ts';
 import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { MAX_BODY_BYTES } from '../../lambdas/pipeline/validate.ts';
+import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { publish } from '../../publisher/publish.ts';
 import {
@@ -18,6 +19,8 @@ import { generationOfKey, marketKey, sha256Hex } from '../../storage/records.ts'
 import { dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld, START_MS } from './world.ts';
+
+const MAX_BODY_BYTES = maxBodyBytesOf(operationOf('createIngestBatch'));
 
 const URL = '/api/v1/ingest/batches';
 const NDJSON = { 'content-type': 'application/x-ndjson' };

@@ -1,5 +1,6 @@
 /** What is derived from the table of operations for every row of it: who may, what is answered, what is replayed. */
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_BODY_BYTES } from '../../contract/operations/operation.ts';
 import { operationOf, type ReadOperationId } from '../../contract/operations.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { auditActorPartition, idempotencyPartition } from '../../storage/account-records.ts';
@@ -158,7 +159,59 @@ describe('a version that was seen', () => {
   });
 });
 
+describe('a condition that nobody looks at', () => {
+  const UNVERSIONED = WRITES.filter((id) => operationOf(id).precondition === undefined);
+
+  it.each(UNVERSIONED)('is refused by %s: it would be taken for one that holds', async (id) => {
+    const world = await openWorld();
+    const call = await validCall(world, id);
+    for (const headers of [{ 'if-match': '"999"' }, { 'if-none-match': '*' }]) {
+      const answer = await world.call({ ...call, headers });
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid-request']);
+    }
+    expect((await world.call(call)).status).toBe(operationOf(id).success.status);
+  });
+
+  it('is refused beside one that is looked at', async () => {
+    const world = await openWorld();
+    const call = await validCall(world, 'replaceWatchlist');
+    const answer = await world.call({ ...call, headers: { ...call.headers, 'if-none-match': '*' } });
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid-request']);
+  });
+});
+
+describe('the size of a body', () => {
+  const filled = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes - 11) });
+
+  it.each([
+    ['as large as its operation takes', DEFAULT_BODY_BYTES, 'validation-failed'],
+    ['larger by one byte', DEFAULT_BODY_BYTES + 1, 'content-too-large'],
+  ])('%s', async (_, bytes, code) => {
+    const world = await openWorld();
+    const call = await validCall(world, 'createWatchlist');
+    expect(filled(bytes)).toHaveLength(bytes);
+    expect((await world.call({ ...call, body: filled(bytes) })).json.code).toBe(code);
+  });
+
+  it('bounds what is said of fields that nobody knows', async () => {
+    const world = await openWorld();
+    const call = await validCall(world, 'createWatchlist');
+    const names = Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 0]);
+    const { json } = await world.call({ ...call, body: Object.fromEntries(names) });
+    expect(json.code).toBe('validation-failed');
+    expect(json.errors.length).toBeLessThan(100);
+  });
+});
+
 describe('the pipeline', () => {
+  it('tells whoever put a credential into the URL, above all without another one', async () => {
+    const world = await openWorld();
+    for (const as of [null, 'alice']) {
+      const { status, json } = await world.call({ path: '/api/v1/me', query: 'access_token=abc', as });
+      expect([status, json.code]).toEqual([400, 'credential-in-url']);
+    }
+  });
+
   it('limits the requests of a credential, and of no other one', async () => {
     const world = await openWorld({ requestsPerMinute: 2 });
     const call = { path: '/api/v1/me' };

@@ -110,7 +110,8 @@ export function refusals(state: State, request: Request): readonly string[] {
   }
   if (action === 'create' && countOf(state, subject) + 1 > limits.watchlists) codes.push('quota-exceeded');
   const after = marketsAfter(request, list);
-  if (action !== 'remove' && after.length > limits.items) codes.push('quota-exceeded');
+  const isNoChange = list !== undefined && isUnchanged(request, list);
+  if (action !== 'remove' && !isNoChange && after.length > limits.items) codes.push('quota-exceeded');
   const before = action === 'add' ? (list?.markets ?? []) : [];
   const added = action === 'add' ? markets.slice(0, 1) : action === 'remove' || action === 'delete' ? [] : markets;
   if (added.some((slug) => !before.includes(slug) && !EXISTING_MARKETS.includes(slug))) codes.push('validation-failed');
@@ -130,6 +131,8 @@ export function commit(
   let outcome: Outcome = { status: 204, body: null, etag: undefined, location: undefined };
   if (action === 'delete') {
     lists.delete(listOf(subject, id));
+  } else if (before !== undefined && isUnchanged(request, before)) {
+    outcome = { status: 200, body: before, etag: `"${before.revision}"`, location: undefined };
   } else {
     const revision = (before?.revision ?? 0) + 1;
     const list: Watchlist = {
@@ -159,6 +162,12 @@ function marketsAfter({ action, markets }: Request, list: Watchlist | undefined)
   if (action === 'remove') return before.filter((each) => each !== slug);
   if (action === 'add') return before.includes(slug) ? before : [...before, slug];
   return action === 'delete' ? [] : markets;
+}
+
+/** A market that is on the list already is not added, and one that is not is not removed. */
+function isUnchanged({ action, markets: [slug] }: Request, { markets }: Watchlist): boolean {
+  if (action === 'add') return markets.includes(slug);
+  return action === 'remove' && !markets.includes(slug);
 }
 
 function matches(ifMatch: string | null, revision: number): boolean {

@@ -157,6 +157,7 @@ function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Aut
       };
       return { principal };
     },
+    forget() {},
     learn(subject: string, item: Item | null) {
       learnt.set(subject, knownEntitlements(item));
     },

@@ -1,0 +1,266 @@
+/**
+ * The object store in a bucket of S3: general purpose, not versioned, encrypted by S3 itself (SSE-S3), so that the ETag
+ * of a body put in one part is its MD5.
+ *
+ * Safety: S3 evaluates `If-None-Match: *` and `If-Match` together with the write, so one of any number of writers wins.
+ * What it cannot tell is whether a request whose answer was lost was carried out. The SDK sends it again, and a success
+ * of the first try turns into a refusal of the second. Therefore a refusal is believed only when every earlier try
+ * certainly did nothing; otherwise the object is read, and counts as stored when it is what was to be put. When it is
+ * not, the outcome is unknown, and the put rejects.
+ */
+import type { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { CACHE_TAG_METADATA } from '../contract/aws.ts';
+import { concurrencyLimit } from './concurrency-limit.ts';
+import { StorageCorrupt, StorageUnavailable } from './ledger.ts';
+import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import type {
+  ETag,
+  GetResult,
+  ListPage,
+  ObjectHead,
+  ObjectMetadata,
+  ObjectStore,
+  PutCondition,
+  PutResult,
+  StoredObject,
+} from './object-store.ts';
+import { S3_MAX_SOCKETS } from './s3-client.ts';
+import { isAbsent, mayHaveHappened, noteTries, statusOf } from './s3-outcome.ts';
+
+const GENERATION_METADATA = 'generation';
+const NEXT_CURSOR_METADATA = 'next-cursor';
+
+/** A body is held in memory whole, so its size is bounded. The largest there are, parts of bundles, have about 4 MB. */
+export const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+export interface S3ObjectsOptions {
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** Requests under way at once, at most; the client must have as many sockets. */
+  readonly maxConcurrency?: number;
+  readonly maxBodyBytes?: number;
+}
+
+/** Opens the store in an existing bucket; sends nothing. */
+export function openS3Objects(options: S3ObjectsOptions): ObjectStore {
+  return new S3Objects(options);
+}
+
+class S3Objects implements ObjectStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #maxBodyBytes: number;
+  readonly #inTurn: ReturnType<typeof concurrencyLimit>;
+
+  constructor({ client, bucket, maxConcurrency = S3_MAX_SOCKETS, maxBodyBytes = MAX_BODY_BYTES }: S3ObjectsOptions) {
+    this.#client = client;
+    this.#bucket = bucket;
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#inTurn = concurrencyLimit(maxConcurrency);
+  }
+
+  async get(key: string, options: { readonly ifNoneMatch?: ETag } = {}): Promise<GetResult> {
+    checkObjectKey(key);
+    return this.#ask(key, () => this.#read(key, options.ifNoneMatch));
+  }
+
+  async stat(key: string): Promise<ObjectHead | null> {
+    checkObjectKey(key);
+    return this.#ask(key, () => this.#readHead(key));
+  }
+
+  async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
+    checkObjectKey(key);
+    checkBody(key, body);
+    if (body.byteLength > this.#maxBodyBytes) {
+      throw new RangeError(`the body of ${key} has ${body.byteLength} bytes, more than ${this.#maxBodyBytes}`);
+    }
+    // Before anything is awaited: what the caller does to its buffer afterwards must not be stored.
+    const copy = Buffer.from(body);
+    return this.#ask(key, () => this.#write(key, copy, metadata, condition));
+  }
+
+  async delete(key: string, etag: ETag): Promise<'deleted' | 'refused'> {
+    checkObjectKey(key);
+    return this.#ask(key, async () => {
+      const command = new DeleteObjectCommand({ Bucket: this.#bucket, Key: key, IfMatch: etag });
+      noteTries(command);
+      try {
+        await this.#client.send(command);
+        return 'deleted';
+      } catch (error) {
+        if (isAbsent(error)) return 'deleted';
+        if (statusOf(error) !== 412) throw error;
+        // Not said by S3's documentation: whether an ETag fails to match an object that is not there.
+        return (await this.#readHead(key)) === null ? 'deleted' : 'refused';
+      }
+    });
+  }
+
+  async list(prefix: string, options: { readonly after?: string } = {}): Promise<ListPage> {
+    checkListPrefix(prefix);
+    const { after = '' } = options;
+    return this.#ask(prefix, async () => {
+      const page = await this.#client.send(
+        new ListObjectsV2Command({
+          Bucket: this.#bucket,
+          Prefix: prefix,
+          MaxKeys: LIST_PAGE_SIZE,
+          ...(after !== '' && { StartAfter: after }),
+        }),
+      );
+      const keys = (page.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+      const last = keys.at(-1) ?? null;
+      if (page.IsTruncated && last === null) throw new StorageUnavailable(`${this.#uri(prefix)} lists an empty page`);
+      return { keys, next: page.IsTruncated ? last : null };
+    });
+  }
+
+  async #write(key: string, body: Buffer, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
+    const command = new PutObjectCommand({
+      Bucket: this.#bucket,
+      Key: key,
+      Body: body,
+      ContentLength: body.byteLength,
+      ContentType: metadata.contentType,
+      CacheControl: metadata.cacheControl,
+      // Said, although it is the bucket's default: under another encryption the ETag would not be the bytes' own.
+      ServerSideEncryption: 'AES256',
+      Metadata: userMetadata(metadata),
+      ...(condition.kind === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag }),
+    });
+    const tries = noteTries(command);
+    try {
+      const { ETag } = await this.#client.send(command);
+      return { kind: 'stored', etag: this.#etagOf(key, ETag) };
+    } catch (error) {
+      const isRefusal = statusOf(error) === 412 || (condition.kind === 'matches' && isAbsent(error));
+      if (!isRefusal) throw error;
+      if (!tries.some(mayHaveHappened)) return { kind: 'refused' };
+      const present = await this.#read(key);
+      if (present.kind === 'found' && isSame(present, body, metadata)) return { kind: 'stored', etag: present.etag };
+      throw new StorageUnavailable(
+        `${this.#uri(key)} was put, but the answer was lost, and now it holds something else: whether it was stored is ` +
+          'unknown. Read it and decide anew',
+        { cause: error },
+      );
+    }
+  }
+
+  async #read(key: string, ifNoneMatch?: ETag): Promise<GetResult> {
+    const condition = ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch };
+    let output: GetObjectCommandOutput;
+    try {
+      output = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key, ...condition }));
+    } catch (error) {
+      if (statusOf(error) === 304) return { kind: 'not-modified' };
+      if (isAbsent(error)) return { kind: 'absent' };
+      throw error;
+    }
+    const stream = output.Body as Readable;
+    try {
+      const head = this.#headOf(key, output);
+      return { kind: 'found', body: await this.#readBody(key, stream, head.sizeBytes), ...head };
+    } finally {
+      // Gives the socket back, whatever was wrong.
+      stream.destroy();
+    }
+  }
+
+  async #readBody(key: string, stream: Readable, sizeBytes: number): Promise<Uint8Array> {
+    if (sizeBytes > this.#maxBodyBytes) {
+      throw this.#corrupt(key, `it has ${sizeBytes} bytes, and nothing that is put here has more than the limit`);
+    }
+    const body = Buffer.allocUnsafeSlow(sizeBytes);
+    let filled = 0;
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      if (filled + chunk.byteLength <= sizeBytes) body.set(chunk, filled);
+      filled += chunk.byteLength;
+    }
+    if (filled !== sizeBytes) throw new Error(`${filled} bytes came where ${sizeBytes} were promised`);
+    return body;
+  }
+
+  async #readHead(key: string): Promise<ObjectHead | null> {
+    try {
+      return this.#headOf(key, await this.#client.send(new HeadObjectCommand({ Bucket: this.#bucket, Key: key })));
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  #headOf(key: string, output: GetObjectCommandOutput | HeadObjectCommandOutput): ObjectHead {
+    const { ContentLength, ContentType, CacheControl, Metadata = {} } = output;
+    const generation = Metadata[GENERATION_METADATA] ?? '';
+    if (ContentLength === undefined || ContentType === undefined || CacheControl === undefined) {
+      throw this.#corrupt(key, 'its length, Content-Type or Cache-Control is missing');
+    }
+    if (!/^(0|-?[1-9]\d{0,15})$/.test(generation)) {
+      throw this.#corrupt(key, `its metadata "${GENERATION_METADATA}" is no number: "${generation}"`);
+    }
+    const metadata: ObjectMetadata = {
+      contentType: ContentType,
+      cacheControl: CacheControl,
+      cacheTag: Metadata[CACHE_TAG_METADATA] ?? null,
+      generation: Number(generation),
+      nextCursor: Metadata[NEXT_CURSOR_METADATA] ?? null,
+    };
+    return { etag: this.#etagOf(key, output.ETag), sizeBytes: ContentLength, metadata };
+  }
+
+  #etagOf(key: string, etag: string | undefined): ETag {
+    if (etag === undefined || !/^"[^"]+"$/.test(etag)) throw this.#corrupt(key, `its ETag is ${etag}`);
+    return etag as ETag;
+  }
+
+  #corrupt(key: string, what: string): StorageCorrupt {
+    return new StorageCorrupt(
+      `${this.#uri(key)} is not as this store writes it: ${what}. Find out who wrote it, remove it, and run a rebuild: ` +
+        'the ledger has all of it',
+    );
+  }
+
+  #uri(key: string): string {
+    return `s3://${this.#bucket}/${key}`;
+  }
+
+  /** Waits for a place, and gives every failure its name. */
+  async #ask<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#inTurn(work);
+    } catch (error) {
+      if (error instanceof StorageUnavailable || error instanceof StorageCorrupt) throw error;
+      const { name, message } = error as Error;
+      throw new StorageUnavailable(
+        `${this.#uri(key)} cannot be used (${name}: ${message}): check the bucket, its region, the role's permissions ` +
+          'and the network',
+        { cause: error },
+      );
+    }
+  }
+}
+
+function userMetadata({ generation, cacheTag, nextCursor }: ObjectMetadata): Record<string, string> {
+  return {
+    [GENERATION_METADATA]: String(generation),
+    ...(cacheTag !== null && { [CACHE_TAG_METADATA]: cacheTag }),
+    ...(nextCursor !== null && { [NEXT_CURSOR_METADATA]: nextCursor }),
+  };
+}
+
+/** Whether what is stored is, to the last byte and header, what was to be stored. */
+function isSame(present: StoredObject, body: Buffer, metadata: ObjectMetadata): boolean {
+  return body.equals(present.body) && isDeepStrictEqual(present.metadata, metadata);
+}
