@@ -1,20 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Two sets of tests: the fast ones, and with TIDEMARK_TESTS=slow those that install, clone and spawn (test/slow).
- * `npm test` and `npm run test:slow` choose between them.
+ * Three sets of tests, chosen by TIDEMARK_TESTS: the fast ones; `slow`, those that install, clone and spawn (test/slow);
+ * `aws`, those that need engines of DynamoDB and S3 (test/aws). `npm test`, `npm run test:slow` and `npm run test:aws`
+ * choose between them.
  */
-const slow = process.env.TIDEMARK_TESTS === 'slow';
-const timeoutMs = slow ? 10 * 60 * 1000 : 30 * 1000;
+const SETS = ['slow', 'aws'];
+const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
+const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000 }[set ?? ''] ?? 30 * 1000;
 
 export default defineConfig({
   test: {
-    include: slow ? ['test/slow/**/*.test.ts'] : ['test/**/*.test.ts'],
-    exclude: slow ? [] : ['test/slow/**'],
+    include: set === null ? ['test/**/*.test.ts'] : [`test/${set}/**/*.test.ts`],
+    exclude: set === null ? SETS.map((name) => `test/${name}/**`) : [],
     // A process per file: SQLite handles, child processes and signals of one file cannot reach another.
     pool: 'forks',
     // The slow tests need the whole machine, each of them.
-    fileParallelism: !slow,
+    fileParallelism: set !== 'slow',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
   },

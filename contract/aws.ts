@@ -28,7 +28,10 @@ export const ENVIRONMENT = {
   jwksUri: 'TIDEMARK_JWKS_URI',
   /** What precedes our scopes in the issuer's tokens: a resource server's identifier and a slash, or nothing. */
   scopePrefix: 'TIDEMARK_SCOPE_PREFIX',
+  /** What the deployment's API keys are for: `live` unless it says `test` or `dev`. */
+  keyEnvironment: 'TIDEMARK_KEY_ENVIRONMENT',
   waitlistEmail: 'TIDEMARK_WAITLIST_EMAIL',
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
+  writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
 } as const;

@@ -1,0 +1,73 @@
+/** What goes wrong between us and DynamoDB: what is tried again here, and what the caller is told of the rest. */
+import { ENVIRONMENT } from '../contract/aws.ts';
+import { StorageUnavailable } from './ledger.ts';
+
+/** Nothing was done, and doing the same again soon may succeed. Never leaves the adapter. */
+export class Contended extends Error {
+  override readonly name = 'Contended';
+}
+
+/** What trying again needs of the world outside. */
+export interface RetryTime {
+  nowMs(): number;
+  /** In [0, 1). */
+  random(): number;
+  pause(durationMs: number): Promise<void>;
+}
+
+export const PROCESS_TIME: RetryTime = {
+  nowMs: () => performance.now(),
+  random: Math.random,
+  pause: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
+};
+
+export const MAX_TRIES = 10;
+/** No try begins later than this after the first one: somebody waits for the answer. */
+export const MAX_RETRYING_MS = 5_000;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 1_000;
+
+/**
+ * Does `attempt` again while it is {@link Contended}. The pauses double and are cut at random, so that those who met do
+ * not meet again.
+ *
+ * @throws StorageUnavailable when it was contended to the end. Whatever else `attempt` throws.
+ */
+export async function retryContention<Result>(time: RetryTime, attempt: () => Promise<Result>): Promise<Result> {
+  const startedAtMs = time.nowMs();
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Contended)) throw error;
+      const pauseMs = time.random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
+      if (tries === MAX_TRIES || time.nowMs() + pauseMs - startedAtMs > MAX_RETRYING_MS) {
+        throw new StorageUnavailable(`gave up after ${tries} tries (${error.message}): try again later`, {
+          cause: error,
+        });
+      }
+      await time.pause(pauseMs);
+    }
+  }
+}
+
+const CREDENTIALS = 'give this process credentials of a role that may use the table, and check its clock';
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ResourceNotFoundException: `deploy the data stack, or correct ${ENVIRONMENT.tableName} and the region`,
+  AccessDeniedException: 'grant this role the table',
+  CredentialsProviderError: CREDENTIALS,
+  UnrecognizedClientException: CREDENTIALS,
+  ExpiredTokenException: CREDENTIALS,
+  InvalidSignatureException: CREDENTIALS,
+  ValidationException: 'give the table the keys of the data stack; if it has them, report a fault of Tidemark',
+};
+
+/** What the SDK threw, after its own retries, as the port's error. */
+export function storageUnavailable(error: unknown, tableName: string): StorageUnavailable {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  const remedy = REMEDIES[name] ?? 'try again later';
+  return new StorageUnavailable(`the table ${tableName} cannot be used (${name}: ${message}): ${remedy}`, {
+    cause: error,
+  });
+}

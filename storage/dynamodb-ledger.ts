@@ -1,0 +1,163 @@
+/** The ledger in one DynamoDB table: a transaction of the port is one TransactWriteItems (docs/decisions/003). */
+import {
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../contract/aws.ts';
+import { Contended, PROCESS_TIME, type RetryTime, retryContention, storageUnavailable } from './dynamodb-failures.ts';
+import { type Attributes, isRefusedByItem, keyAttributes, readItem, transactItem } from './dynamodb-items.ts';
+import {
+  type Change,
+  type Item,
+  type Ledger,
+  type QueryOptions,
+  type QueryPage,
+  type Refusal,
+  StorageUnavailable,
+  type TransactResult,
+} from './ledger.ts';
+import { checkGetMany, checkKey, checkQuery, checkTransact, countOf, describeKey } from './ledger-rules.ts';
+
+export interface DynamoDbLedgerOptions {
+  /** With timeouts of its own: see `createDynamoDbClient`. Stays the caller's to destroy. */
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  readonly time?: RetryTime;
+}
+
+/** Why DynamoDB may cancel a transaction that could succeed a moment later. */
+const CONTENTION_CODES = ['TransactionConflict', 'ProvisionedThroughputExceeded', 'ThrottlingError'];
+
+/**
+ * The ledger in a table that exists, with the keys of contract/aws.ts. Any number of processes may use it.
+ *
+ * Retries: the SDK repeats requests that are throttled or not answered, a transaction under one token. What it never
+ * repeats is a transaction that DynamoDB cancelled, and that is what is repeated here, where contention cancelled it:
+ * it has certainly not happened.
+ */
+export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: DynamoDbLedgerOptions): Ledger {
+  const unavailable = (error: unknown): never => {
+    throw storageUnavailable(error, tableName);
+  };
+
+  return {
+    async transact(changes, { attemptId }) {
+      const texts = checkTransact(changes, attemptId);
+      const TransactItems = changes.map((change, index) =>
+        transactItem(tableName, change, texts[index] ?? null, attemptId),
+      );
+      return retryContention(time, async () => {
+        try {
+          await client.send(new TransactWriteItemsCommand({ TransactItems }));
+          return { committed: true };
+        } catch (error) {
+          if (error instanceof TransactionCanceledException) return resultOfCancelled(error, changes, attemptId);
+          return unavailable(error);
+        }
+      });
+    },
+
+    async get(key) {
+      checkKey(key);
+      const command = new GetItemCommand({ TableName: tableName, Key: keyAttributes(key), ConsistentRead: true });
+      const { Item } = await client.send(command).catch(unavailable);
+      return Item === undefined ? null : readItem(Item);
+    },
+
+    async getMany(keys) {
+      checkGetMany(keys);
+      const found = new Map<string, Item>();
+      // DynamoDB takes each key once.
+      const distinct = new Map(keys.map((key) => [describeKey(key), key]));
+      let pending: Attributes[] = [...distinct.values()].map(keyAttributes);
+      await retryContention(time, async () => {
+        if (pending.length === 0) return;
+        const RequestItems = { [tableName]: { Keys: pending, ConsistentRead: true } };
+        const answer = await client.send(new BatchGetItemCommand({ RequestItems })).catch(unavailable);
+        for (const item of (answer.Responses?.[tableName] ?? []).map(readItem)) found.set(describeKey(item), item);
+        pending = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
+        if (pending.length > 0) throw new Contended(`${pending.length} items were left unread`);
+      });
+      return keys.map((key) => found.get(describeKey(key)) ?? null);
+    },
+
+    async query(partition, options) {
+      checkQuery(partition, options);
+      if (isPastPrefix(options)) return { items: [], next: null };
+      const command = new QueryCommand({ TableName: tableName, ConsistentRead: true, ...range(partition, options) });
+      const { Items = [], LastEvaluatedKey } = await client.send(command).catch(unavailable);
+      return pageOf(Items.map(readItem), LastEvaluatedKey, options.limit);
+    },
+  };
+}
+
+/**
+ * What a cancelled transaction means. Its reasons are in the order of the changes. An answer that leaves out a reason, or
+ * an item that must have refused, cannot be acted upon: a caller would take what is there for absent.
+ *
+ * @throws Contended when trying again may succeed.
+ */
+function resultOfCancelled(
+  error: TransactionCanceledException,
+  changes: readonly Change[],
+  attemptId: string,
+): TransactResult {
+  const reasons = error.CancellationReasons ?? [];
+  if (reasons.length !== changes.length) {
+    throw new Contended(`${reasons.length} reasons for ${changes.length} changes`, { cause: error });
+  }
+  const refusals = changes.flatMap((_change, index): Refusal[] => {
+    const { Code, Item } = reasons[index] ?? {};
+    return Code === 'ConditionalCheckFailed' ? [{ index, found: Item === undefined ? null : readItem(Item) }] : [];
+  });
+  // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
+  if (refusals.some(({ found }) => found?.attemptId === attemptId)) return { committed: true };
+  for (const { Code = 'None', Message } of reasons) {
+    if (CONTENTION_CODES.includes(Code)) throw new Contended(Code, { cause: error });
+    if (Code !== 'None' && Code !== 'ConditionalCheckFailed') {
+      throw new StorageUnavailable(`DynamoDB refused a transaction (${Code}: ${Message})`, { cause: error });
+    }
+  }
+  if (refusals.length === 0) throw new Contended('cancelled without a reason', { cause: error });
+  for (const { index, found } of refusals) {
+    const change = changes[index] as Change;
+    if (found === null && isRefusedByItem(change)) {
+      throw new Contended(`${describeKey(change.key)} refused, but did not come back`, { cause: error });
+    }
+    // One that is no counter refuses too, and no retry of the caller's would mend that.
+    if (change.kind === 'count') countOf(found);
+  }
+  return { committed: false, refusals };
+}
+
+/** Whether `after` is past everything with the prefix. DynamoDB refuses to start outside of what is asked for. */
+function isPastPrefix({ prefix = '', after, descending = false }: QueryOptions): boolean {
+  if (after === undefined || after.startsWith(prefix)) return false;
+  return byBytes(after, prefix) < 0 === descending;
+}
+
+/** One more than asked for tells whether anything follows: DynamoDB itself only says that it has stopped. */
+function range(partition: string, { prefix = '', after, descending = false, limit }: QueryOptions) {
+  const hasPrefix = prefix !== '';
+  return {
+    KeyConditionExpression: `${TABLE_PARTITION_KEY} = :pk${hasPrefix ? ` AND begins_with(${TABLE_SORT_KEY}, :prefix)` : ''}`,
+    ExpressionAttributeValues: { ':pk': { S: partition }, ...(hasPrefix && { ':prefix': { S: prefix } }) },
+    ScanIndexForward: !descending,
+    Limit: limit + 1,
+    ...(after?.startsWith(prefix) && { ExclusiveStartKey: keyAttributes({ partition, sort: after }) }),
+  };
+}
+
+/** A page that DynamoDB ended early, at 1 MB, may be the last one although it says where to go on. */
+function pageOf(items: readonly Item[], last: Attributes | undefined, limit: number): QueryPage {
+  if (items.length > limit) return { items: items.slice(0, limit), next: items[limit - 1]?.sort ?? null };
+  return { items, next: last?.[TABLE_SORT_KEY]?.S ?? null };
+}
+
+function byBytes(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}

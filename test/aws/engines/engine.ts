@@ -1,0 +1,108 @@
+/** What a test engine is: a free stand-in for an AWS service, installed and served by `scripts/test-aws.ts`. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+
+export interface Engine {
+  readonly name: string;
+  /** Exact. With the name it names the folder of the installation: another version is installed beside it. */
+  readonly version: string;
+  /** Installs into a folder that is empty and will be moved. Rejects with what is missing on this machine. */
+  install(folder: string): Promise<void>;
+  /** Serves, empty, on this machine alone. Resolves when it answers. */
+  start(folder: string): Promise<RunningEngine>;
+}
+
+export interface RunningEngine {
+  /** e.g. `http://127.0.0.1:49152` */
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+/** The environment variable by which the tests learn which engines are there: {@link EngineStates} as JSON. */
+export const ENGINES_VARIABLE = 'TIDEMARK_TEST_ENGINES';
+
+/** By the engine's name: where it serves, or why it does not. */
+export type EngineStates = Record<string, { readonly endpoint: string } | { readonly missing: string }>;
+
+const INSTALL_TIMEOUT_MS = 10 * 60 * 1000;
+const START_TIMEOUT_MS = 30 * 1000;
+const POLL_MS = 50;
+const TAIL_CHARACTERS = 2_000;
+
+/** Runs an installer to its end. Rejects with the end of what it said. */
+export async function run(
+  program: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  try {
+    await promisify(execFile)(program, args, {
+      env: { ...process.env, ...environment },
+      timeout: INSTALL_TIMEOUT_MS,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (cause) {
+    const { stderr = '', message } = cause as Error & { stderr?: string };
+    throw new Error(`${program} failed: ${tail(stderr) || message}`, { cause });
+  }
+}
+
+/** Starts a server and waits until it answers HTTP on the port, with whatever status. */
+export async function serve(
+  port: number,
+  program: string,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<RunningEngine> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let failure: Error | undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = tail(output + chunk.toString('utf8'));
+    });
+  }
+  child.on('error', (error) => {
+    failure = error;
+  });
+  const endpoint = `http://127.0.0.1:${port}`;
+  const stop = () => stopChild(child);
+  for (const deadlineMs = performance.now() + START_TIMEOUT_MS; ; ) {
+    if (await fetch(endpoint).then(isAnswer, () => false)) return { endpoint, stop };
+    const hasEnded = failure !== undefined || child.exitCode !== null || child.signalCode !== null;
+    if (hasEnded || performance.now() > deadlineMs) {
+      await stop();
+      throw new Error(`${program} does not serve on port ${port}: ${failure?.message ?? output}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** A port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function isAnswer(response: Response): Promise<boolean> {
+  await response.arrayBuffer();
+  return true;
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+}
+
+function tail(text: string): string {
+  return text.slice(-TAIL_CHARACTERS).trim();
+}

@@ -1,0 +1,107 @@
+/** The publisher on servers that speak S3: the same bytes as in memory, and the same number of puts. */
+import { describe, expect, test } from 'vitest';
+import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../publisher/world.ts';
+import { engineEndpoint } from './engine-endpoint.ts';
+import { loseFirstAnswers, makeBucket, S3_ENGINES } from './s3-bucket.ts';
+
+/** Two pages of markets; one history with a closed page. */
+async function worldWithRecords(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+  await world.ingest(Array.from({ length: 6 }, (_, day) => price('b', day, 100 + day)));
+  await world.ingest([price('d', 0, null)]);
+  return world;
+}
+
+/** Publishes into another store than the world's own, and counts what it asks of it. */
+async function publishInto(objects: ObjectStore, { ledger, clock }: World) {
+  const recorded = faultyStorage(ledger, objects, -1, ({ run }) => run());
+  const outcome = await publish(dependenciesOn(recorded.ledger, recorded.objects, clock));
+  return { outcome, puts: recorded.operations.filter(({ what }) => what.startsWith('objects.put')).length };
+}
+
+async function bodies(objects: ObjectStore): Promise<Map<string, string>> {
+  const { keys } = await objects.list(`${PUBLIC_PREFIX}/`);
+  const found = await Promise.all(keys.map(async (key) => [key, await objects.get(key)] as const));
+  return new Map(
+    found.map(([key, object]) => [key, object.kind === 'found' ? Buffer.from(object.body).toString() : '']),
+  );
+}
+
+/** What a publisher on a store in memory makes of the same records. */
+async function bodiesInMemory(): Promise<Map<string, string>> {
+  const world = await worldWithRecords();
+  await publish(world.dependencies);
+  return publicObjects(world.objects);
+}
+
+async function expectVerified(objects: ObjectStore): Promise<void> {
+  const { findings } = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(findings).toEqual([]);
+}
+
+describe.each(S3_ENGINES)('on %s, the publisher', (engine) => {
+  const endpoint = engineEndpoint(engine);
+
+  test('publishes what verify finds right through the router, byte for byte as in memory', async () => {
+    const { objects } = await makeBucket(endpoint);
+    const { outcome } = await publishInto(objects, await worldWithRecords());
+    expect(outcome).toEqual({ kind: 'published', generation: 1 });
+    await expectVerified(objects);
+    expect(await bodies(objects)).toEqual(await bodiesInMemory());
+  });
+
+  test('puts nothing when nothing has changed, and five objects when one price has', async () => {
+    const { objects } = await makeBucket(endpoint);
+    const world = await worldWithRecords();
+    await publishInto(objects, world);
+    expect(await publishInto(objects, world)).toEqual({ outcome: { kind: 'unchanged', generation: 1 }, puts: 0 });
+    await world.ingest([price('b', 6, 200)]);
+    // Bundle, history, market, list, snapshot.
+    expect(await publishInto(objects, world)).toEqual({ outcome: { kind: 'published', generation: 2 }, puts: 5 });
+    await expectVerified(objects);
+  });
+
+  test('is not misled when the first answer to every put is lost', async () => {
+    const { objects, client } = await makeBucket(endpoint);
+    const answers = loseFirstAnswers(client, 'PUT');
+    const { puts } = await publishInto(objects, await worldWithRecords());
+    expect(answers.lost).toBe(puts);
+    await expectVerified(objects);
+    expect(await bodies(objects)).toEqual(await bodiesInMemory());
+  });
+
+  test.each([
+    ['without effect', failsWithoutEffect],
+    ['with effect', failsWithEffect],
+  ])('ends at the same bytes after any one of its puts has failed %s', { timeout: 60_000 }, async (_, fault) => {
+    const { objects: undisturbed } = await makeBucket(endpoint);
+    const expected = await worldWithRecords();
+    const recorded = faultyStorage(expected.ledger, undisturbed, -1, ({ run }) => run());
+    await publish(dependenciesOn(recorded.ledger, recorded.objects, expected.clock));
+    const puts = recorded.operations.flatMap(({ what }, at) => (what.startsWith('objects.put') ? [at] : []));
+    const bytes = await bodies(undisturbed);
+    for (const at of puts) {
+      const { objects } = await makeBucket(endpoint);
+      const world = await worldWithRecords();
+      const faulty = faultyStorage(world.ledger, objects, at, fault);
+      await expect(publish(dependenciesOn(faulty.ledger, faulty.objects, world.clock))).rejects.toThrow();
+      await publish(dependenciesOn(world.ledger, objects, world.clock));
+      expect(await bodies(objects)).toEqual(bytes);
+    }
+  });
+});

@@ -1,0 +1,483 @@
+/**
+ * What the DynamoDB adapter says to DynamoDB, and what it makes of answers that no engine can be made to give. That it
+ * keeps the port's promises is shown on engines: test/aws.
+ */
+import {
+  BatchGetItemCommand,
+  type CancellationReason,
+  GetItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { type AwsClientStub, mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
+import { MAX_RETRYING_MS, MAX_TRIES } from '../../storage/dynamodb-failures.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import {
+  type Change,
+  type Condition,
+  type ItemKey,
+  type Ledger,
+  type QueryOptions,
+  StorageCorrupt,
+  StorageUnavailable,
+} from '../../storage/ledger.ts';
+
+const KEY: ItemKey = { partition: 'shelf', sort: 'item' };
+const PK_SK = { pk: { S: 'shelf' }, sk: { S: 'item' } };
+const STORED = { ...PK_SK, revision: { N: '3' }, attemptId: { S: 'theirs' }, value: { S: '{"a":[1]}' } };
+const FOUND = { ...KEY, revision: 3, attemptId: 'theirs', expiresAtMs: null, value: { a: [1] } };
+const PLACE = { TableName: 'ledger', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+
+let stub: AwsClientStub<ReturnType<typeof createDynamoDbClient>>;
+let ledger: Ledger;
+let clock: { nowMs: number; pauses: number[] };
+
+beforeEach(() => {
+  const client = createDynamoDbClient({ region: 'eu-central-1' });
+  stub = mockClient(client);
+  clock = { nowMs: 0, pauses: [] };
+  const time = {
+    nowMs: () => clock.nowMs,
+    random: () => 0.5,
+    pause: async (durationMs: number) => {
+      clock.pauses.push(durationMs);
+      clock.nowMs += durationMs;
+    },
+  };
+  ledger = openDynamoDbLedger({ client, tableName: 'ledger', time });
+});
+
+/** The input of every call so far. */
+const inputs = () => stub.calls().map(({ args: [command] }) => command.input as Record<string, unknown>);
+const transact = (...changes: Change[]) => ledger.transact(changes, { attemptId: 'mine' });
+const put = (sort: string, condition: Condition): Change => {
+  return { kind: 'put', key: { partition: 'shelf', sort }, revision: 1, value: null, if: condition };
+};
+const ABSENT = put('item', { kind: 'absent' });
+const count = (more: Partial<Change> = {}) =>
+  ({ kind: 'count', key: KEY, by: 2, atLeast: 0, atMost: 5, ...more }) as Change;
+
+const NONE: CancellationReason = { Code: 'None' };
+const refused = (Item?: CancellationReason['Item']): CancellationReason => ({
+  Code: 'ConditionalCheckFailed',
+  ...(Item && { Item }),
+});
+const cancelled = (CancellationReasons?: CancellationReason[]) =>
+  new TransactionCanceledException({
+    message: 'Transaction cancelled',
+    $metadata: {},
+    ...(CancellationReasons && { CancellationReasons }),
+  });
+const named = (name: string) => Object.assign(new Error('said by AWS'), { name });
+
+describe('a transaction is sent as', () => {
+  const written = { revision: { N: '7' }, attemptId: { S: 'mine' } };
+  const base = { kind: 'put', key: KEY, revision: 7 } as const;
+
+  it.each<[string, Change, object]>([
+    [
+      'a put of JSON',
+      { ...base, value: { b: 1, a: 'é' }, if: { kind: 'any' } },
+      { Put: { ...PLACE, Item: { ...PK_SK, ...written, value: { S: '{"a":"é","b":1}' } } } },
+    ],
+    [
+      'a put of an integer, with an expiry that DynamoDB acts upon a day late',
+      { ...base, value: -4, expiresAtMs: 1_800_000_000_001, if: { kind: 'absent' } },
+      {
+        Put: {
+          ...PLACE,
+          Item: {
+            ...PK_SK,
+            ...written,
+            value: { N: '-4' },
+            expiresAtMs: { N: '1800000000001' },
+            ttl: { N: '1800086401' },
+          },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+      },
+    ],
+    [
+      'a put of a number that is no integer',
+      { ...base, value: 0.5, if: { kind: 'present' } },
+      {
+        Put: {
+          ...PLACE,
+          Item: { ...PK_SK, ...written, value: { S: '0.5' } },
+          ConditionExpression: 'attribute_exists(pk)',
+        },
+      },
+    ],
+    [
+      'a put over a revision',
+      { ...base, value: null, if: { kind: 'revision-is', revision: 6 } },
+      {
+        Put: {
+          ...PLACE,
+          Item: { ...PK_SK, ...written, value: { S: 'null' } },
+          ConditionExpression: 'revision = :revision',
+          ExpressionAttributeValues: { ':revision': { N: '6' } },
+        },
+      },
+    ],
+    ['a deletion', { kind: 'delete', key: KEY, if: { kind: 'any' } }, { Delete: { ...PLACE, Key: PK_SK } }],
+    [
+      'a deletion of what one attempt wrote',
+      { kind: 'delete', key: KEY, if: { kind: 'written-by', attemptId: 'theirs' } },
+      {
+        Delete: {
+          ...PLACE,
+          Key: PK_SK,
+          ConditionExpression: 'attemptId = :writer',
+          ExpressionAttributeValues: { ':writer': { S: 'theirs' } },
+        },
+      },
+    ],
+    [
+      'a check',
+      { kind: 'check', key: KEY, if: { kind: 'absent-or-expired', atMs: 1000 } },
+      {
+        ConditionCheck: {
+          ...PLACE,
+          Key: PK_SK,
+          ConditionExpression: 'attribute_not_exists(pk) OR expiresAtMs < :at',
+          ExpressionAttributeValues: { ':at': { N: '1000' } },
+        },
+      },
+    ],
+    [
+      'a check of nothing, which must still be one',
+      { kind: 'check', key: KEY, if: { kind: 'any' } },
+      {
+        ConditionCheck: {
+          ...PLACE,
+          Key: PK_SK,
+          ConditionExpression: 'attribute_exists(pk) OR attribute_not_exists(pk)',
+        },
+      },
+    ],
+    [
+      'a count, bounded by what the old count may be',
+      count(),
+      {
+        Update: {
+          ...PLACE,
+          Key: PK_SK,
+          UpdateExpression:
+            'SET #value = if_not_exists(#value, :zero) + :by, revision = :zero, attemptId = :attemptId REMOVE expiresAtMs, #ttl',
+          ConditionExpression: 'attribute_not_exists(pk) OR (#value >= :low AND #value <= :high)',
+          ExpressionAttributeNames: { '#value': 'value', '#ttl': 'ttl' },
+          ExpressionAttributeValues: {
+            ':by': { N: '2' },
+            ':low': { N: '-2' },
+            ':high': { N: '3' },
+            ':zero': { N: '0' },
+            ':attemptId': { S: 'mine' },
+          },
+        },
+      },
+    ],
+    [
+      'a count that cannot start at zero, with an expiry, and bounds that numbers cannot hold',
+      count({ by: 1 - Number.MAX_SAFE_INTEGER, atMost: Number.MAX_SAFE_INTEGER, expiresAtMs: 1000 }),
+      {
+        Update: {
+          ...PLACE,
+          Key: PK_SK,
+          UpdateExpression:
+            'SET #value = if_not_exists(#value, :zero) + :by, revision = :zero, attemptId = :attemptId, expiresAtMs = :expiresAtMs, #ttl = :ttl',
+          ConditionExpression: '#value >= :low AND #value <= :high',
+          ExpressionAttributeNames: { '#value': 'value', '#ttl': 'ttl' },
+          ExpressionAttributeValues: {
+            ':by': { N: '-9007199254740990' },
+            ':low': { N: '9007199254740990' },
+            ':high': { N: '18014398509481981' },
+            ':zero': { N: '0' },
+            ':attemptId': { S: 'mine' },
+            ':expiresAtMs': { N: '1000' },
+            ':ttl': { N: '86401' },
+          },
+        },
+      },
+    ],
+  ])('%s', async (_what, change, expected) => {
+    stub.on(TransactWriteItemsCommand).resolves({});
+    expect(await transact(change)).toEqual({ committed: true });
+    // Without a token of ours: the SDK makes one for each call.
+    expect(inputs()).toEqual([{ TransactItems: [expected] }]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a transaction', () => transact(ABSENT, ABSENT)],
+    ['a read', () => ledger.get({ partition: '', sort: 's' })],
+    ['a read of many', () => ledger.getMany([KEY, { partition: 'p', sort: '' }])],
+    ['a query', () => ledger.query('shelf', { limit: 0 })],
+  ])('nothing at all when the port does not admit it: %s', async (_what, call) => {
+    await expect(call()).rejects.toBeInstanceOf(RangeError);
+    expect(inputs()).toEqual([]);
+  });
+});
+
+describe('a cancelled transaction', () => {
+  const changes = [
+    put('a', { kind: 'absent' }),
+    put('b', { kind: 'any' }),
+    put('c', { kind: 'revision-is', revision: 1 }),
+  ];
+
+  it('is refused by the changes whose places the reasons take, with what was found', async () => {
+    stub.on(TransactWriteItemsCommand).rejects(cancelled([refused(STORED), NONE, refused()]));
+    expect(await transact(...changes)).toEqual({
+      committed: false,
+      refusals: [
+        { index: 0, found: FOUND },
+        { index: 2, found: null },
+      ],
+    });
+    expect(inputs()).toHaveLength(1);
+  });
+
+  it.each<[string, CancellationReason[]]>([
+    ['alone', [refused({ ...STORED, attemptId: { S: 'mine' } }), NONE, NONE]],
+    [
+      'beside contention, and a refusal that came later',
+      [refused({ ...STORED, attemptId: { S: 'mine' } }), { Code: 'TransactionConflict' }, refused(STORED)],
+    ],
+  ])('was committed before when an item that refuses bears its attempt: %s', async (_what, reasons) => {
+    stub.on(TransactWriteItemsCommand).rejects(cancelled(reasons));
+    expect(await transact(...changes)).toEqual({ committed: true });
+    expect(inputs()).toHaveLength(1);
+  });
+
+  const CONTENTION: readonly [string, CancellationReason[] | undefined][] = [
+    ['a conflict with another transaction', [NONE, { Code: 'TransactionConflict' }, NONE]],
+    ['too much traffic to one partition', [NONE, NONE, { Code: 'ProvisionedThroughputExceeded' }]],
+    ['throttling', [{ Code: 'ThrottlingError' }, NONE, NONE]],
+    ['a refusal beside a conflict, which may hide others', [refused(STORED), { Code: 'TransactionConflict' }, NONE]],
+    ['fewer reasons than changes', [refused(STORED)]],
+    ['no reasons', undefined],
+    ['reasons that are none', [NONE, NONE, NONE]],
+    ['a refusal by an item that is not there', [refused(), NONE, NONE]],
+  ];
+
+  it.each(CONTENTION)('is tried again after %s, and may succeed', async (_what, reasons) => {
+    stub.on(TransactWriteItemsCommand).rejectsOnce(cancelled(reasons)).resolvesOnce({});
+    expect(await transact(...changes)).toEqual({ committed: true });
+    const [first, second] = inputs();
+    expect(second).toEqual(first);
+    expect(clock.pauses).toHaveLength(1);
+  });
+
+  it.each(CONTENTION)('is tried so often after %s, and is then unavailable', async (_what, reasons) => {
+    const error = cancelled(reasons);
+    stub.on(TransactWriteItemsCommand).rejects(error);
+    const failure = await transact(...changes).catch((reason) => reason);
+    expect(failure).toBeInstanceOf(StorageUnavailable);
+    expect(failure.cause.cause).toBe(error);
+    expect(inputs()).toHaveLength(MAX_TRIES);
+  });
+
+  it('may be refused after contention', async () => {
+    stub
+      .on(TransactWriteItemsCommand)
+      .rejectsOnce(cancelled([NONE, { Code: 'TransactionConflict' }, NONE]))
+      .rejects(cancelled([refused(STORED), NONE, NONE]));
+    expect(await transact(...changes)).toEqual({ committed: false, refusals: [{ index: 0, found: FOUND }] });
+  });
+
+  it('is tried again after pauses that double, up to a second', async () => {
+    stub.on(TransactWriteItemsCommand).rejects(cancelled([]));
+    await transact(ABSENT).catch(() => {});
+    expect(clock.pauses).toEqual([12.5, 25, 50, 100, 200, 400, 500, 500, 500]);
+  });
+
+  it('is not tried again once it has taken too long', async () => {
+    stub.on(TransactWriteItemsCommand).callsFake(async () => {
+      clock.nowMs += MAX_RETRYING_MS / 3;
+      throw cancelled([]);
+    });
+    await expect(transact(ABSENT)).rejects.toBeInstanceOf(StorageUnavailable);
+    expect(inputs()).toHaveLength(3);
+  });
+
+  it.each(['ValidationError', 'ItemCollectionSizeLimitExceeded', 'SomethingNew'])(
+    'is unavailable, without another try, when its reason is %s',
+    async (Code) => {
+      stub.on(TransactWriteItemsCommand).rejects(cancelled([{ Code, Message: 'why' }, NONE, NONE]));
+      await expect(transact(...changes)).rejects.toBeInstanceOf(StorageUnavailable);
+      expect(inputs()).toHaveLength(1);
+    },
+  );
+
+  it('is corrupt where a count meets what is no counter', async () => {
+    stub.on(TransactWriteItemsCommand).rejects(cancelled([refused(STORED)]));
+    await expect(transact(count())).rejects.toBeInstanceOf(StorageCorrupt);
+  });
+
+  it.each<[string, Change]>([
+    ['a count that could have started', count()],
+    ['a put of what may be expired', put('item', { kind: 'absent-or-expired', atMs: 1 })],
+  ])('is tried again where the item is missing that must have refused %s', async (_what, change) => {
+    stub
+      .on(TransactWriteItemsCommand)
+      .rejectsOnce(cancelled([refused()]))
+      .rejects(cancelled([refused({ ...STORED, value: { N: '5' } })]));
+    expect(await transact(change)).toEqual({
+      committed: false,
+      refusals: [{ index: 0, found: { ...FOUND, value: 5 } }],
+    });
+  });
+
+  it.each<[string, Change]>([
+    ['a count that cannot start', count({ by: 6 })],
+    ['a put over what must be there', put('item', { kind: 'present' })],
+    ['a put over what another must have written', put('item', { kind: 'written-by', attemptId: 'theirs' })],
+  ])('is refused by an absence: %s', async (_what, change) => {
+    stub.on(TransactWriteItemsCommand).rejects(cancelled([refused()]));
+    expect(await transact(change)).toEqual({ committed: false, refusals: [{ index: 0, found: null }] });
+  });
+});
+
+describe('whatever else goes wrong', () => {
+  const CALLS: readonly [string, () => Promise<unknown>][] = [
+    ['transact', () => transact(ABSENT)],
+    ['get', () => ledger.get(KEY)],
+    ['getMany', () => ledger.getMany([KEY])],
+    ['query', () => ledger.query('shelf', { limit: 1 })],
+  ];
+  const FAILURES = [
+    'AccessDeniedException',
+    'CredentialsProviderError',
+    'ExpiredTokenException',
+    'InternalServerError',
+    'ProvisionedThroughputExceededException',
+    'ResourceNotFoundException',
+    'ThrottlingException',
+    'TimeoutError',
+    'TransactionInProgressException',
+    'UnrecognizedClientException',
+    'ValidationException',
+  ];
+
+  // The SDK has tried again before, under the same token. We would do so under another one, and a write whose answer
+  // was lost could then happen twice.
+  it.each(CALLS.flatMap(([method, call]) => FAILURES.map((name) => [method, name, call] as const)))(
+    'makes storage unavailable for %s, without a try of our own: %s',
+    async (_method, name, call) => {
+      const error = named(name);
+      stub.onAnyCommand().rejects(error);
+      const failure = await call().then(null, (reason: Error) => reason);
+      expect(failure).toBeInstanceOf(StorageUnavailable);
+      expect(failure).toHaveProperty('cause', error);
+      expect(inputs()).toHaveLength(1);
+    },
+  );
+
+  it.each<[string, object]>([
+    ['without a revision', { ...STORED, revision: undefined }],
+    ['with a revision that is text', { ...STORED, revision: { S: '3' } }],
+    ['without an attempt', { ...STORED, attemptId: undefined }],
+    ['without a value', { ...STORED, value: undefined }],
+    ['with a value that is not JSON', { ...STORED, value: { S: '{' } }],
+    ['with a value of another type', { ...STORED, value: { BOOL: true } }],
+    ['with an expiry that is text', { ...STORED, expiresAtMs: { S: 'soon' } }],
+    ['without a key', { ...STORED, pk: undefined }],
+  ])('an item %s is corrupt', async (_what, stored) => {
+    const Item = JSON.parse(JSON.stringify(stored));
+    stub.on(GetItemCommand).resolves({ Item });
+    await expect(ledger.get(KEY)).rejects.toBeInstanceOf(StorageCorrupt);
+  });
+});
+
+describe('reads are strongly consistent:', () => {
+  it('one item', async () => {
+    stub.on(GetItemCommand).resolvesOnce({ Item: { ...STORED, expiresAtMs: { N: '9' }, ttl: { N: '86401' } } });
+    expect(await ledger.get(KEY)).toEqual({ ...FOUND, expiresAtMs: 9 });
+    stub.on(GetItemCommand).resolves({});
+    expect(await ledger.get(KEY)).toBeNull();
+    expect(inputs()[0]).toEqual({ TableName: 'ledger', Key: PK_SK, ConsistentRead: true });
+  });
+
+  const keys = ['a', 'b', 'c', 'a'].map((sort) => ({ partition: 'shelf', sort }));
+  const keyOf = (sort: string) => ({ ...PK_SK, sk: { S: sort } });
+  const stored = (sort: string) => ({ ...STORED, sk: { S: sort } });
+
+  it('many items, each asked for once, answered in any order and in parts', async () => {
+    stub
+      .on(BatchGetItemCommand)
+      .resolvesOnce({
+        Responses: { ledger: [stored('c')] },
+        UnprocessedKeys: { ledger: { Keys: [keyOf('a'), keyOf('b')] } },
+      })
+      .resolvesOnce({ UnprocessedKeys: { ledger: { Keys: [keyOf('a'), keyOf('b')] } } })
+      .resolvesOnce({ Responses: { ledger: [stored('a')] }, UnprocessedKeys: {} });
+    expect((await ledger.getMany(keys)).map((item) => item?.sort ?? null)).toEqual(['a', null, 'c', 'a']);
+    expect(inputs()).toEqual(
+      [
+        ['a', 'b', 'c'],
+        ['a', 'b'],
+        ['a', 'b'],
+      ].map((sorts) => ({
+        RequestItems: { ledger: { Keys: sorts.map(keyOf), ConsistentRead: true } },
+      })),
+    );
+    expect(clock.pauses).toHaveLength(2);
+  });
+
+  it('many items of which some are never answered are unavailable', async () => {
+    stub.on(BatchGetItemCommand).resolves({ UnprocessedKeys: { ledger: { Keys: [keyOf('a')] } } });
+    await expect(ledger.getMany(keys)).rejects.toBeInstanceOf(StorageUnavailable);
+    expect(inputs()).toHaveLength(MAX_TRIES);
+  });
+
+  it('no items, without asking', async () => {
+    expect(await ledger.getMany([])).toEqual([]);
+    expect(inputs()).toEqual([]);
+  });
+
+  const all = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': { S: 'shelf' } } };
+  const prefixed = {
+    KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+    ExpressionAttributeValues: { ':pk': { S: 'shelf' }, ':prefix': { S: 'b/' } },
+  };
+  it.each<[string, Omit<QueryOptions, 'limit'>, object | null]>([
+    ['everything', {}, all],
+    ['everything backwards', { descending: true }, { ...all, ScanIndexForward: false }],
+    ['an empty prefix', { prefix: '' }, all],
+    ['a prefix', { prefix: 'b/' }, prefixed],
+    ['what follows', { after: 'b' }, { ...all, ExclusiveStartKey: keyOf('b') }],
+    ['what follows within a prefix', { prefix: 'b/', after: 'b/1' }, { ...prefixed, ExclusiveStartKey: keyOf('b/1') }],
+    ['a prefix from a start before it', { prefix: 'b/', after: 'b' }, prefixed],
+    ['a prefix after its end', { prefix: 'b/', after: 'b0' }, null],
+    [
+      'a prefix backwards from a start after it',
+      { prefix: 'b/', after: 'b0', descending: true },
+      { ...prefixed, ScanIndexForward: false },
+    ],
+    ['a prefix backwards before its beginning', { prefix: 'b/', after: 'b', descending: true }, null],
+    [
+      'a prefix from a start before it in UTF-8, though not in UTF-16',
+      { prefix: '😀', after: '\uffff' },
+      { ...prefixed, ExpressionAttributeValues: { ':pk': { S: 'shelf' }, ':prefix': { S: '😀' } } },
+    ],
+  ])('a query of %s', async (_what, options, expected) => {
+    stub.on(QueryCommand).resolves({ Items: [] });
+    expect(await ledger.query('shelf', { ...options, limit: 2 })).toEqual({ items: [], next: null });
+    const fixed = { TableName: 'ledger', ConsistentRead: true, ScanIndexForward: true, Limit: 3 };
+    expect(inputs()).toEqual(expected === null ? [] : [{ ...fixed, ...expected }]);
+  });
+
+  it.each<[string, string[], string | undefined, string[], string | null]>([
+    ['ends where nothing follows', ['a', 'b'], undefined, ['a', 'b'], null],
+    ['holds no more than asked for', ['a', 'b', 'c'], 'c', ['a', 'b'], 'b'],
+    ['goes on where DynamoDB stopped early', ['a'], 'a', ['a'], 'a'],
+    ['goes on even where DynamoDB stopped without an item', [], 'a', [], 'a'],
+  ])('a page of a query %s', async (_what, sorts, last, expected, next) => {
+    stub.on(QueryCommand).resolves({ Items: sorts.map(stored), ...(last && { LastEvaluatedKey: keyOf(last) }) });
+    const page = await ledger.query('shelf', { limit: 2 });
+    expect([page.items.map(({ sort }) => sort), page.next]).toEqual([expected, next]);
+  });
+});
