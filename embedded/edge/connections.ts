@@ -1,4 +1,4 @@
-/** What the edge remembers of each connection: how much of it is in hand, and whether its last answer is decided. */
+/** What the edge remembers of each connection: what of it is in hand, and whether its last answer is decided. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -7,8 +7,10 @@ export interface Connection {
   heldBack: ServerResponse | null;
   /** The newest request with a body. While that is not complete, what goes wrong on the connection is about it. */
   receiving: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
-  /** How many answers are still being waited for. */
-  owed: number;
+  /** The answers that are still being waited for. They never reject, and are gone from here when they settle. */
+  readonly owed: Set<Promise<void>>;
+  /** The newest of them that is to a request whose method is not safe. */
+  owedToUnsafe: Promise<void> | null;
   /** Requests of the turn below, and those that were still waited for when it began. */
   pipelined: number;
   /** The turn of the event loop in which its newest request came. */
@@ -18,6 +20,8 @@ export interface Connection {
    * answered (RFC 9112, section 9.6), and complaints about them, where they may not even begin, are no second answer.
    */
   isFinished: boolean;
+  /** An answer that ends it has been handed over: what has waited for that is not begun (section 9.6 again). */
+  isEnding: boolean;
   /** It has sent more although it is finished, and is cut off soon. */
   isCutOff: boolean;
 }
@@ -49,10 +53,12 @@ export function createConnections(): Connections {
     const connection: Connection = {
       heldBack: null,
       receiving: null,
-      owed: 0,
+      owed: new Set(),
+      owedToUnsafe: null,
       pipelined: 0,
       turn,
       isFinished: false,
+      isEnding: false,
       isCutOff: false,
     };
     connections.set(socket, connection);
@@ -66,11 +72,42 @@ export function createConnections(): Connections {
     }
     if (connection.turn !== turn) {
       connection.turn = turn;
-      connection.pipelined = connection.owed;
+      connection.pipelined = connection.owed.size;
     }
     connection.pipelined++;
     return connection.pipelined;
   }
 
   return { of, arrived };
+}
+
+/**
+ * What a request waits for before it is begun; null when nothing. Requests of a pipeline are processed side by side only
+ * while all of their methods are safe (RFC 9112, section 9.3.2): an unsafe one waits for all before it, and all after it
+ * wait for it. So a client reads what it has written.
+ */
+export function answersBefore(connection: Connection, isUnsafe: boolean): Promise<unknown> | null {
+  if (!isUnsafe) return connection.owedToUnsafe;
+  return connection.owed.size === 0 ? null : Promise.all(connection.owed);
+}
+
+/** Remembers an answer until it has been handed over. `answered` must not reject. */
+export function owe(
+  connection: Connection,
+  answered: Promise<void>,
+  response: ServerResponse,
+  isUnsafe: boolean,
+): void {
+  const owed = answered.then(() => {
+    connection.owed.delete(owed);
+    if (connection.owedToUnsafe === owed) connection.owedToUnsafe = null;
+    if (!response.shouldKeepAlive) connection.isEnding = true;
+  });
+  connection.owed.add(owed);
+  if (isUnsafe) connection.owedToUnsafe = owed;
+}
+
+/** Whether a request that has waited can still be answered, and has not been meanwhile (its body came too late, say). */
+export function isStillOwed(connection: Connection, request: IncomingMessage, response: ServerResponse): boolean {
+  return request.socket.writable && !connection.isEnding && !response.headersSent;
 }

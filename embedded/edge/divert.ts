@@ -7,8 +7,9 @@ import { cutOffSoon } from './client-errors.ts';
 import type { Connection } from './connections.ts';
 
 /**
- * Answers one request. It need not read the body: without it the connection is closed after the answer. Rejects where it
- * has failed, and also with the error of a body that did not arrive in whole.
+ * Answers one request, and resolves when the whole answer has been handed over: what must not be processed beside it is
+ * begun then (connections.ts). It need not read the body: without it the connection is closed after the answer. Rejects
+ * where it has failed, and also with the error of a body that did not arrive in whole.
  */
 export type DivertedHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 

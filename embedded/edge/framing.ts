@@ -1,4 +1,4 @@
-/** What node:http lets through although it must not be served (RFC 9112). */
+/** What a request's head announces, and what node:http lets through although it must not be served (RFC 9112). */
 import type { IncomingMessage } from 'node:http';
 import { type Problem, problem } from '../../contract/problems.ts';
 
@@ -8,6 +8,11 @@ const HOST = /^[A-Za-z0-9._~%!$&'()*+,;=:[\]-]*$/;
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return (length !== undefined && !/^0+$/.test(length)) || request.headers['transfer-encoding'] !== undefined;
+}
+
+/** Whether the method asks for nothing to be changed (RFC 9110, section 9.2.1). TRACE is not served, so it may wait. */
+export function isSafe({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 /**

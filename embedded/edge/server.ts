@@ -14,9 +14,9 @@ import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';
 import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } from './client-errors.ts';
-import { type Connection, createConnections } from './connections.ts';
+import { answersBefore, type Connection, createConnections, isStillOwed, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
-import { announcesBody, framingFault, offersUpgrade } from './framing.ts';
+import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -82,10 +82,18 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       }
       if (diverted !== null && announcesBody(request)) admitBody(request, response, connection);
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
-      const later = diverted === null ? answer(request, response) : diverted(request, response);
+      const begin = diverted ?? answer;
+      const isUnsafe = diverted !== null && !isSafe(request);
+      const before = answersBefore(connection, isUnsafe);
+      const later =
+        before === null
+          ? begin(request, response)
+          : before.then(async () => {
+              if (isStillOwed(connection, request, response)) await begin(request, response);
+            });
       if (later === null) return;
-      connection.owed++;
-      later.catch((error: unknown) => fail(request, response, error)).finally(() => connection.owed--);
+      const answered = later.catch((error: unknown) => fail(request, response, error));
+      owe(connection, answered, response, isUnsafe);
     } catch (error) {
       fail(request, response, error);
     }
@@ -128,7 +136,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     if (connection.isFinished) return;
     connection.isFinished = true;
     // While an earlier request of the pipeline waits, an answer written here would be taken for its own.
-    if (document === null || connection.owed > 0 || !socket.writable) {
+    if (document === null || connection.owed.size > 0 || !socket.writable) {
       socket.destroy();
       return;
     }

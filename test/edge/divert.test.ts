@@ -157,18 +157,6 @@ describe('a diverted request is given its body', () => {
 });
 
 describe('pipelines', () => {
-  test('a write and then a read are answered in that order, although the read has its answer first', async () => {
-    const opened = Promise.withResolvers<void>();
-    gate = opened.promise;
-    const conversation = converse(edge, post('echo', 'abc') + LAST);
-    while (edge.objects.reads.length === 0) await setImmediate();
-    opened.resolve();
-    expect(told(await conversation)).toEqual([
-      [201, 'POST abc'],
-      [200, BODY],
-    ]);
-  });
-
   test('of 40 writes in a packet 32 are answered', async () => {
     const all = replies(await converse(edge, post('echo', 'abc').repeat(40)));
     expect(all.map(({ headers }) => headers.connection)).toEqual([...Array(31).fill('keep-alive'), 'close']);
