@@ -1,0 +1,132 @@
+/** What a deployment is told: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value. */
+import * as z from 'zod';
+import { waitlistEmailSchema } from '../contract/waitlist.ts';
+
+/** Told to the person who deploys, without a stack: each fault says where it is, what is wrong and how to mend it. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+const ACM_ARN = 'arn:aws[a-z-]*:acm:';
+const CERTIFICATE = ':[0-9]{12}:certificate/[0-9a-f-]+';
+
+/** CloudFront takes certificates of one region only. */
+const GLOBAL_REGION = 'us-east-1';
+
+const httpsUrl = z.url({ protocol: /^https$/, error: 'must be an https URL' });
+
+const hostName = z
+  .string()
+  .regex(
+    /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$/,
+    'must be a host name such as api.example.com',
+  );
+
+const hostedZone = z.strictObject({
+  id: z.string().regex(/^Z[A-Z0-9]{1,31}$/, 'must be the id of a Route 53 hosted zone, such as Z0123456789ABC'),
+  name: hostName,
+});
+
+function domain(region: string, certificate: RegExp) {
+  return z
+    .strictObject({
+      host: hostName,
+      certificateArn: z
+        .string()
+        .regex(certificate, `must be the ARN of a certificate in ${region}: request it in Certificate Manager there`),
+      hostedZone: hostedZone.optional(),
+    })
+    .refine(({ host, hostedZone: zone }) => zone === undefined || `.${host}`.endsWith(`.${zone.name}`), {
+      path: ['hostedZone', 'name'],
+      error: 'must be the end of the host name',
+    });
+}
+
+/** The retentions that CloudWatch Logs knows, up to a year, in days. */
+const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
+
+const configurationSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/, 'must be 2 to 20 lower-case letters, digits and hyphens')
+      .default('tidemark'),
+    region: z
+      .string()
+      .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be an AWS region such as eu-west-1')
+      .default(GLOBAL_REGION),
+    waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
+    keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
+    issuer: z
+      .strictObject({
+        url: httpsUrl,
+        audience: z.string().min(1),
+        jwksUri: httpsUrl.optional(),
+        scopePrefix: z.string().default(''),
+      })
+      .optional(),
+    userPool: z
+      .strictObject({
+        selfSignUp: z.boolean().default(false),
+        callbackUrls: z
+          .array(z.union([httpsUrl, z.url({ protocol: /^http$/, hostname: /^localhost$/ })], 'must be https URLs'))
+          .min(1)
+          .default(['http://localhost:8787/callback']),
+      })
+      .prefault({}),
+    readDomain: domain(GLOBAL_REGION, new RegExp(`^${ACM_ARN}${GLOBAL_REGION}${CERTIFICATE}$`)).optional(),
+    writeDomain: domain('the region of the deployment', new RegExp(`^${ACM_ARN}[a-z0-9-]+${CERTIFICATE}$`)).optional(),
+    readWebAclArn: z
+      .string()
+      .regex(/^arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global\/webacl\//, 'must be a global web ACL of AWS WAF')
+      .optional(),
+    readAccessLogs: z.boolean().default(false),
+    throttle: z
+      .strictObject({
+        requestsPerSecond: z.int().min(1).max(10_000),
+        burst: z.int().min(1).max(5_000),
+      })
+      .default({ requestsPerSecond: 50, burst: 100 }),
+    reservePublisherConcurrency: z.boolean().default(false),
+    verifyEveryHours: z.int().min(1).max(24).default(1),
+    alarmEmail: z.email('must be an e-mail address').optional(),
+    monthlyBudgetUsd: z.int().min(1).default(50),
+    restoredTable: z
+      .strictObject({
+        name: z.string().regex(/^[\w.-]{3,255}$/, 'must be the name of a DynamoDB table'),
+        streamArn: z
+          .string()
+          .regex(
+            /^arn:aws[a-z-]*:dynamodb:.+\/stream\/.+$/,
+            'must be the ARN of its stream: turn that on, with keys only',
+          ),
+      })
+      .optional(),
+    logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
+  })
+  .superRefine(({ region, writeDomain }, context) => {
+    if (writeDomain === undefined || writeDomain.certificateArn.split(':')[3] === region) return;
+    const message = `must be the ARN of a certificate in ${region}, where the write API is`;
+    context.addIssue({ code: 'custom', path: ['writeDomain', 'certificateArn'], message });
+  });
+
+export type Configuration = z.output<typeof configurationSchema>;
+
+/** A host name with its certificate; with a hosted zone its DNS records are made too. */
+export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
+
+/**
+ * Reads the context value `tidemark`.
+ *
+ * @throws ConfigurationError that lists every fault.
+ */
+export function readConfiguration(context: unknown): Configuration {
+  const parsed = configurationSchema.safeParse(context ?? {});
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => {
+    return `  ${['context', 'tidemark', ...path].join('.')}: ${message}`;
+  });
+  throw new ConfigurationError(
+    `cdk.json cannot be deployed as it is:\n${faults.join('\n')}\nMend these and try again; docs/deploy.md lists every value.`,
+  );
+}

@@ -1,0 +1,65 @@
+/** One Lambda function with a role and a log of its own. */
+import { join } from 'node:path';
+import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Configuration } from '../configuration.ts';
+import { ACCESS, type FunctionName } from '../permissions.ts';
+import { type AccessTargets, accessPolicy } from '../policies.ts';
+
+export interface ServiceFunctionProps {
+  readonly name: FunctionName;
+  readonly configuration: Configuration;
+  /** The folder with a folder for each function's bundle. */
+  readonly bundles: string;
+  readonly targets: Omit<AccessTargets, 'logGroup'>;
+  readonly memoryMegabytes: number;
+  readonly timeoutSeconds: number;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What its role needs beyond its access: what wakes it, and where failures go. */
+  readonly statements?: readonly PolicyStatement[];
+  readonly reservedConcurrency?: number | undefined;
+}
+
+export class ServiceFunction extends Construct {
+  readonly function: LambdaFunction;
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
+    super(scope, id);
+    const { name, configuration, reservedConcurrency } = props;
+    const functionName = `${configuration.name}-${name}`;
+    this.logGroup = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: configuration.logRetentionDays as RetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // Of its name, not of the group itself, whose ARN ends with a colon and an asterisk.
+    const logGroup = Stack.of(this).formatArn({
+      service: 'logs',
+      resource: 'log-group',
+      resourceName: `/aws/lambda/${functionName}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: { access: accessPolicy(ACCESS[name], { ...props.targets, logGroup }, props.statements) },
+    });
+    this.function = new LambdaFunction(this, 'Function', {
+      functionName,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: 'index.handler',
+      code: Code.fromAsset(join(props.bundles, name)),
+      memorySize: props.memoryMegabytes,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      environment: { ...props.environment },
+      // What is in its policy is all it gets: nothing that CDK adds on the way.
+      role: role.withoutPolicyUpdates(),
+      logGroup: this.logGroup,
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+    });
+  }
+}

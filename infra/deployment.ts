@@ -1,0 +1,73 @@
+/** All stacks of a deployment, by how long they live: docs/decisions/008. */
+import type { App } from 'aws-cdk-lib';
+import { CLOUDFRONT_METRICS_REGION } from './alarms.ts';
+import type { Configuration } from './configuration.ts';
+import { ApiStack } from './stacks/api.ts';
+import { DataStack } from './stacks/data.ts';
+import { EdgeStack } from './stacks/edge.ts';
+import { IdentityStack, type IssuerSettings } from './stacks/identity.ts';
+import { EdgeAlarmsStack, OpsStack } from './stacks/ops.ts';
+
+export interface DeploymentProps {
+  readonly configuration: Configuration;
+  /** The folder with a folder for each function's bundle, `index.mjs` in it. */
+  readonly bundles: string;
+}
+
+export function addDeployment(app: App, { configuration, bundles }: DeploymentProps): void {
+  const { name, region } = configuration;
+  const inRegion = { env: { region }, tags: { deployment: name } };
+  const kept = { ...inRegion, terminationProtection: true };
+  const isElsewhere = region !== CLOUDFRONT_METRICS_REGION;
+
+  const data = new DataStack(app, `${name}-data`, {
+    ...kept,
+    description: `${name}: what must not be lost`,
+    configuration,
+  });
+  const edge = new EdgeStack(app, `${name}-edge`, {
+    ...inRegion,
+    description: `${name}: public reads`,
+    crossRegionReferences: isElsewhere,
+    configuration,
+    publicBucket: data.publicBucket,
+  });
+  const issuer = issuerOf(configuration) ?? addIdentity();
+  const api = new ApiStack(app, `${name}-api`, {
+    ...inRegion,
+    description: `${name}: writes, publishing, upkeep`,
+    configuration,
+    bundles,
+    data,
+    edge,
+    issuer,
+  });
+  new OpsStack(app, `${name}-ops`, {
+    ...inRegion,
+    description: `${name}: alarms, dashboard, budget`,
+    configuration,
+    api,
+    edge,
+  });
+  if (isElsewhere) {
+    new EdgeAlarmsStack(app, `${name}-edge-alarms`, {
+      env: { region: CLOUDFRONT_METRICS_REGION },
+      tags: inRegion.tags,
+      description: `${name}: alarms of the public reads`,
+      crossRegionReferences: true,
+      configuration,
+      edge,
+    });
+  }
+
+  function addIdentity(): IssuerSettings {
+    const description = `${name}: who signs users in`;
+    return new IdentityStack(app, `${name}-identity`, { ...kept, description, configuration }).settings;
+  }
+}
+
+function issuerOf({ issuer }: Configuration): IssuerSettings | null {
+  if (issuer === undefined) return null;
+  const { url, ...settings } = issuer;
+  return { issuer: url, ...settings };
+}

@@ -1,0 +1,79 @@
+/** From {@link Access}, which is data, to the statements of a function's role. No action and no key has more than it says. */
+import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
+
+/** The resources of one deployment, by ARN; `logGroup` is the function's own. */
+export interface AccessTargets {
+  readonly table: string;
+  readonly publicBucket: string;
+  readonly uploadsBucket: string;
+  readonly secret: string;
+  readonly distribution: string;
+  readonly logGroup: string;
+}
+
+/** The policy of a function's role: its access, its log, and whatever wakes it. */
+export function accessPolicy(
+  access: Access,
+  targets: AccessTargets,
+  more: readonly PolicyStatement[] = [],
+): PolicyDocument {
+  const statements = [
+    ...tableStatements(access.table, targets.table),
+    ...objectStatements(access.publicObjects, targets.publicBucket),
+    ...objectStatements(access.uploads, targets.uploadsBucket),
+    ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], [targets.secret])] : []),
+    ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [`${targets.logGroup}:log-stream:*`]),
+    ...more,
+  ];
+  return new PolicyDocument({ statements });
+}
+
+export function allow(actions: readonly string[], resources: readonly string[], conditions = {}): PolicyStatement {
+  return new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources], conditions });
+}
+
+/**
+ * IAM looks at each part of a transaction as an action of its own, by the partition that it names. Writes are allowed
+ * inside transactions only, since only those carry the conditions that keep the ledger true.
+ */
+function tableStatements(access: TableAccess, table: string): readonly PolicyStatement[] {
+  const grant = (actions: readonly string[], partitions: readonly string[], inTransaction: boolean) => {
+    if (partitions.length === 0) return [];
+    const conditions = {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+      // "For all" holds of none, too.
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+      ...(inTransaction
+        ? { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } }
+        : {}),
+    };
+    return [allow(actions, [table], conditions)];
+  };
+  return [
+    ...grant(['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'], access.read, false),
+    ...grant(['dynamodb:ConditionCheckItem'], access.read, true),
+    ...grant(['dynamodb:PutItem'], access.put, true),
+    ...grant(['dynamodb:UpdateItem'], access.count, true),
+    ...grant(['dynamodb:DeleteItem'], access.delete, true),
+  ];
+}
+
+function objectStatements(access: ObjectAccess, bucket: string): readonly PolicyStatement[] {
+  const grant = (action: string, keys: readonly string[]) =>
+    keys.length === 0
+      ? []
+      : [
+          allow(
+            [action],
+            keys.map((key) => `${bucket}/${key}`),
+          ),
+        ];
+  return [
+    ...grant('s3:GetObject', access.read),
+    ...(access.read.length === 0 ? [] : [allow(['s3:ListBucket'], [bucket])]),
+    ...grant('s3:PutObject', access.put),
+    ...grant('s3:DeleteObject', access.delete),
+  ];
+}

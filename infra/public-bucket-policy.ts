@@ -1,0 +1,57 @@
+/** Who may do what with the bucket of public objects, whatever their own policies say. */
+import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectKind, publicKey } from '../contract/public-objects.ts';
+import { REDO_OBJECTS } from './permissions.ts';
+
+/**
+ * The CDN reads, and may list so that a missing object is a 404 and not a 403. Nobody puts an object without having said
+ * what it may replace (docs/decisions/001), and what is immutable replaces nothing, whoever asks.
+ */
+export function publicBucketPolicy(bucketArn: string, distributionArn: string): PolicyDocument {
+  const cdn = new ServicePrincipal('cloudfront.amazonaws.com');
+  const objects = (pattern: string) => `${bucketArn}/${pattern}`;
+  const throughThisDistribution = { StringEquals: { 'AWS:SourceArn': distributionArn } };
+  const deny = (sid: string, actions: string[], resources: string[], conditions: object) =>
+    new PolicyStatement({
+      sid,
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions,
+      resources,
+      conditions: conditions as Record<string, unknown>,
+    });
+  return new PolicyDocument({
+    statements: [
+      new PolicyStatement({
+        sid: 'CdnReadsPublicObjects',
+        principals: [cdn],
+        actions: ['s3:GetObject'],
+        resources: [objects(`${PUBLIC_PREFIX}/*`)],
+        conditions: throughThisDistribution,
+      }),
+      new PolicyStatement({
+        sid: 'MissingIsNotForbidden',
+        principals: [cdn],
+        actions: ['s3:ListBucket'],
+        resources: [bucketArn],
+        conditions: throughThisDistribution,
+      }),
+      deny('OnlyOverTls', ['s3:*'], [bucketArn, objects('*')], { Bool: { 'aws:SecureTransport': 'false' } }),
+      deny('NoUnconditionalPut', ['s3:PutObject'], [objects('*')], {
+        Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' },
+      }),
+      deny('ImmutableObjectsReplaceNothing', ['s3:PutObject'], immutableObjects().map(objects), {
+        Null: { 's3:if-none-match': 'true' },
+      }),
+    ],
+  });
+}
+
+/** Key patterns of pages and redo bundles, from the table of public objects. */
+function immutableObjects(): string[] {
+  const name = { slug: '*', cursor: '*' };
+  const pages = (Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[])
+    .filter((kind) => PUBLIC_OBJECTS[kind].retention === 'page')
+    .map((kind) => publicKey({ kind, ...name } as Parameters<typeof publicKey>[0]));
+  return [...pages, REDO_OBJECTS];
+}

@@ -1,0 +1,136 @@
+/** What must outlive every other stack: the ledger, what was sent in, and the secret; and what is made of them. */
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CfnBucket,
+  ObjectOwnership,
+  StorageClass,
+} from 'aws-cdk-lib/aws-s3';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import type { Configuration } from '../configuration.ts';
+
+/** The longest that DynamoDB goes back to, in days. */
+const RECOVERY_DAYS = 35;
+const UPLOADS_COLD_AFTER_DAYS = 90;
+
+/** 64 characters, each one of 16: 256 bits. */
+const SECRET_CHARACTERS = 64;
+const NOT_HEXADECIMAL = 'ghijklmnopqrstuvwxyz';
+
+const PRIVATE_BUCKET = {
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  removalPolicy: RemovalPolicy.RETAIN,
+} as const;
+
+/** The table that is in use: the stack's own, or one that was restored from it. */
+export interface LedgerTable {
+  readonly tableName: string;
+  readonly tableArn: string;
+  readonly tableStreamArn: string;
+}
+
+export interface DataStackProps extends StackProps {
+  readonly configuration: Configuration;
+}
+
+/** Retained when the stack is deleted, all of it. */
+export class DataStack extends Stack {
+  readonly table: LedgerTable;
+  /** Its policy is in the edge stack, because it names the distribution. */
+  readonly publicBucket: Bucket;
+  readonly uploadsBucket: Bucket;
+  readonly secret: Secret;
+
+  constructor(scope: Construct, id: string, { configuration, ...props }: DataStackProps) {
+    super(scope, id, props);
+    const table = new Table(this, 'Ledger', {
+      partitionKey: { name: TABLE_PARTITION_KEY, type: AttributeType.STRING },
+      sortKey: { name: TABLE_SORT_KEY, type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
+      deletionProtection: true,
+      // A doorbell: who is woken reads the ledger.
+      stream: StreamViewType.KEYS_ONLY,
+      timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
+      encryption: TableEncryption.AWS_MANAGED,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    const restored = configuration.restoredTable;
+    this.table =
+      restored === undefined
+        ? { tableName: table.tableName, tableArn: table.tableArn, tableStreamArn: table.tableStreamArn as string }
+        : {
+            tableName: restored.name,
+            tableArn: this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: restored.name }),
+            tableStreamArn: restored.streamArn,
+          };
+    this.publicBucket = this.#addPublicBucket();
+    this.uploadsBucket = this.#addUploadsBucket();
+    this.secret = new Secret(this, 'Secret', {
+      description: 'Signs cursors, seals stored answers. Replaced, it ends all cursors and replays under way.',
+      generateSecretString: {
+        passwordLength: SECRET_CHARACTERS,
+        excludeUppercase: true,
+        excludePunctuation: true,
+        excludeCharacters: NOT_HEXADECIMAL,
+        requireEachIncludedType: false,
+      },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+
+  /** Holds nothing that the ledger cannot make again, so no versions; with SSE-S3 an ETag is the MD5 of the bytes. */
+  #addPublicBucket(): Bucket {
+    return new Bucket(this, 'PublicObjects', {
+      ...PRIVATE_BUCKET,
+      encryption: BucketEncryption.S3_MANAGED,
+      versioned: false,
+      lifecycleRules: [{ id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+    });
+  }
+
+  /** What operators sent in, verbatim: kept for good, every version of it. */
+  #addUploadsBucket(): Bucket {
+    const bucket = new Bucket(this, 'Uploads', {
+      ...PRIVATE_BUCKET,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      versioned: true,
+      lifecycleRules: [
+        { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+        {
+          id: 'cold',
+          prefix: UPLOADS_PREFIX,
+          transitions: [
+            {
+              storageClass: StorageClass.GLACIER_INSTANT_RETRIEVAL,
+              transitionAfter: Duration.days(UPLOADS_COLD_AFTER_DAYS),
+            },
+          ],
+        },
+      ],
+    });
+    bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'NobodyDeletesWhatWasSentIn',
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
+        resources: [bucket.arnForObjects('*')],
+      }),
+    );
+    // CDK's own switch would add a custom resource with a function of its own.
+    (bucket.node.defaultChild as CfnBucket).addPropertyOverride(
+      'NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled',
+      true,
+    );
+    return bucket;
+  }
+}

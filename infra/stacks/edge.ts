@@ -1,0 +1,199 @@
+/** What readers reach: one CDN distribution, with the public objects as its only origin. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import {
+  CachePolicy,
+  CacheQueryStringBehavior,
+  CfnDistribution,
+  CfnMonitoringSubscription,
+  CfnOriginAccessControl,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionRuntime,
+  HeadersFrameOption,
+  ResponseHeadersPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
+import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { CACHE_TAG_METADATA } from '../../contract/aws.ts';
+import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { PUBLIC_PREFIX, publicPath } from '../../contract/public-objects.ts';
+import type { Configuration } from '../configuration.ts';
+import { publicBucketPolicy } from '../public-bucket-policy.ts';
+
+/** Built by scripts/build-router.ts. */
+const ROUTER_FILE = join(import.meta.dirname, '../edge/router.generated.js');
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
+/** How long a failure of the origin is remembered; the CDN's own default is 10 seconds. */
+const FAILURE_SECONDS = 5;
+const YEAR = Duration.days(365);
+const ACCESS_LOG_DAYS = 30;
+
+export interface EdgeStackProps extends StackProps {
+  readonly configuration: Configuration;
+  readonly publicBucket: Bucket;
+}
+
+export class EdgeStack extends Stack {
+  readonly distributionId: string;
+  readonly distributionArn: string;
+  /** Where readers read, without a slash at the end. */
+  readonly readBaseUrl: string;
+
+  constructor(scope: Construct, id: string, { configuration, publicBucket, ...props }: EdgeStackProps) {
+    super(scope, id, props);
+    const distribution = this.#addDistribution(configuration, publicBucket);
+    this.distributionId = distribution.attrId;
+    this.distributionArn = `arn:${this.partition}:cloudfront::${this.account}:distribution/${distribution.attrId}`;
+    new CfnMonitoringSubscription(this, 'Metrics', {
+      distributionId: distribution.attrId,
+      monitoringSubscription: { realtimeMetricsSubscriptionConfig: { realtimeMetricsSubscriptionStatus: 'Enabled' } },
+    });
+    new CfnBucketPolicy(this, 'PublicObjectsPolicy', {
+      bucket: publicBucket.bucketName,
+      policyDocument: publicBucketPolicy(publicBucket.bucketArn, this.distributionArn),
+    });
+    this.readBaseUrl = `https://${this.#addDomain(configuration, distribution) ?? distribution.attrDomainName}`;
+  }
+
+  #addDistribution(configuration: Configuration, publicBucket: Bucket): CfnDistribution {
+    const { readDomain, readWebAclArn, readAccessLogs } = configuration;
+    const originId = 'public-objects';
+    const accessControl = new CfnOriginAccessControl(this, 'OriginAccess', {
+      originAccessControlConfig: {
+        name: `${this.stackName}-public-objects`,
+        originAccessControlOriginType: 's3',
+        signingBehavior: 'always',
+        signingProtocol: 'sigv4',
+      },
+    });
+    return new CfnDistribution(this, 'Distribution', {
+      distributionConfig: {
+        enabled: true,
+        comment: `${configuration.name}: public reads`,
+        httpVersion: 'http2and3',
+        ipv6Enabled: true,
+        origins: [
+          {
+            id: originId,
+            domainName: publicBucket.bucketRegionalDomainName,
+            // Adds what no reader can type: everything beside the public objects is out of reach.
+            originPath: `/${PUBLIC_PREFIX}`,
+            originAccessControlId: accessControl.attrId,
+            // An origin that is a black hole costs each stale hit these seconds before it is answered.
+            connectionAttempts: 1,
+            connectionTimeout: 2,
+            responseCompletionTimeout: 5,
+            s3OriginConfig: { originAccessIdentity: '', originReadTimeout: 3 },
+          },
+        ],
+        defaultRootObject: NOT_FOUND_PATH.slice(1),
+        defaultCacheBehavior: {
+          targetOriginId: originId,
+          viewerProtocolPolicy: 'redirect-to-https',
+          allowedMethods: METHODS,
+          cachedMethods: ['GET', 'HEAD'],
+          compress: true,
+          cachePolicyId: this.#addCachePolicy().cachePolicyId,
+          responseHeadersPolicyId: this.#addResponseHeaders().responseHeadersPolicyId,
+          functionAssociations: [{ eventType: 'viewer-request', functionArn: this.#addRouter().functionArn }],
+        },
+        // No page for 5xx: stale-if-error comes first. No entry for 403, which says that something is set up wrongly.
+        customErrorResponses: [
+          ...[500, 502, 503, 504].map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
+          { errorCode: 404, responseCode: 404, responsePagePath: NOT_FOUND_PATH, errorCachingMinTtl: FRESH_SECONDS },
+        ],
+        cacheTagConfig: { headerName: `x-amz-meta-${CACHE_TAG_METADATA}` },
+        ...(readWebAclArn === undefined ? {} : { webAclId: readWebAclArn }),
+        ...(readAccessLogs ? { logging: this.#addAccessLogs() } : {}),
+        ...(readDomain === undefined
+          ? { viewerCertificate: { cloudFrontDefaultCertificate: true } }
+          : {
+              aliases: [readDomain.host],
+              viewerCertificate: {
+                acmCertificateArn: readDomain.certificateArn,
+                sslSupportMethod: 'sni-only',
+                minimumProtocolVersion: 'TLSv1.2_2021',
+              },
+            }),
+      },
+    });
+  }
+
+  /** The key is the path alone. The longest life covers stale-if-error, which ends with it; none is imposed on no-store. */
+  #addCachePolicy(): CachePolicy {
+    return new CachePolicy(this, 'CachePolicy', {
+      minTtl: Duration.seconds(0),
+      defaultTtl: Duration.seconds(FRESH_SECONDS),
+      maxTtl: Duration.seconds(FRESH_SECONDS + STALE_IF_ERROR_SECONDS),
+      queryStringBehavior: CacheQueryStringBehavior.none(),
+      enableAcceptEncodingBrotli: true,
+      enableAcceptEncodingGzip: true,
+    });
+  }
+
+  /** No Cache-Control: it would be on errors, too. */
+  #addResponseHeaders(): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      corsBehavior: {
+        accessControlAllowCredentials: false,
+        accessControlAllowHeaders: ['If-None-Match'],
+        accessControlAllowMethods: METHODS,
+        accessControlAllowOrigins: ['*'],
+        accessControlExposeHeaders: ['ETag', 'Age'],
+        originOverride: true,
+      },
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        strictTransportSecurity: { accessControlMaxAge: YEAR, includeSubdomains: true, override: true },
+      },
+    });
+  }
+
+  #addRouter(): EdgeFunction {
+    return new EdgeFunction(this, 'Router', {
+      runtime: FunctionRuntime.JS_2_0,
+      code: FunctionCode.fromInline(readFileSync(ROUTER_FILE, 'utf8')),
+    });
+  }
+
+  /** With the addresses of readers in them, so only where somebody asks for them. */
+  #addAccessLogs(): CfnDistribution.LoggingProperty {
+    const bucket = new Bucket(this, 'AccessLogs', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      // The CDN delivers by access control list.
+      objectOwnership: ObjectOwnership.OBJECT_WRITER,
+      lifecycleRules: [{ expiration: Duration.days(ACCESS_LOG_DAYS) }],
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    return { bucket: bucket.bucketRegionalDomainName, includeCookies: false };
+  }
+
+  #addDomain({ readDomain }: Configuration, distribution: CfnDistribution): string | null {
+    if (readDomain === undefined) return null;
+    const { host, hostedZone } = readDomain;
+    if (hostedZone !== undefined) {
+      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
+        hostedZoneId: hostedZone.id,
+        zoneName: hostedZone.name,
+      });
+      const alias = Distribution.fromDistributionAttributes(this, 'Alias', {
+        distributionId: distribution.attrId,
+        domainName: distribution.attrDomainName,
+      });
+      const record = { zone, recordName: `${host}.`, target: RecordTarget.fromAlias(new CloudFrontTarget(alias)) };
+      new ARecord(this, 'Ipv4', record);
+      new AaaaRecord(this, 'Ipv6', record);
+    }
+    return host;
+  }
+}

@@ -1,0 +1,105 @@
+/** Who signs users in: a user pool, unless the configuration names an OIDC issuer of its own. */
+import { Aws, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import {
+  AccountRecovery,
+  FeaturePlan,
+  Mfa,
+  OAuthScope,
+  ResourceServerScope,
+  UserPool,
+  UserPoolClient,
+} from 'aws-cdk-lib/aws-cognito';
+import type { Construct } from 'constructs';
+import { ALL_SCOPES, SCOPES, type Scope } from '../../contract/scopes.ts';
+import type { Configuration } from '../configuration.ts';
+
+/** What tokens must say to be believed; see `contract/lambda-environment.ts`. */
+export interface IssuerSettings {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUri?: string | undefined;
+  /** Empty for none. */
+  readonly scopePrefix: string;
+}
+
+/**
+ * What a signed-in user may ask for: what is the user's own. Everybody of the pool could ask for more if it were here, so
+ * operators use API keys.
+ */
+export const USER_SCOPES: readonly Scope[] = [
+  'watchlists:read',
+  'watchlists:write',
+  'claims:read',
+  'claims:write',
+  'sources:read',
+  'entitlements:read',
+];
+
+const RESOURCE_SERVER = 'tidemark';
+const TOKEN_LIFETIME = Duration.hours(1);
+const SIGNED_IN_FOR = Duration.days(30);
+
+export interface IdentityStackProps extends StackProps {
+  readonly configuration: Configuration;
+}
+
+/** Retained with its users when the stack is deleted. */
+export class IdentityStack extends Stack {
+  readonly settings: IssuerSettings;
+
+  constructor(scope: Construct, id: string, { configuration, ...props }: IdentityStackProps) {
+    super(scope, id, props);
+    const { name, userPool: options } = configuration;
+    const pool = new UserPool(this, 'Users', {
+      selfSignUpEnabled: options.selfSignUp,
+      signInAliases: { email: true },
+      signInCaseSensitive: false,
+      autoVerify: { email: true },
+      accountRecovery: AccountRecovery.EMAIL_ONLY,
+      featurePlan: FeaturePlan.ESSENTIALS,
+      mfa: Mfa.OPTIONAL,
+      mfaSecondFactor: { otp: true, sms: false },
+      passwordPolicy: {
+        minLength: 12,
+        requireDigits: true,
+        requireLowercase: true,
+        requireUppercase: true,
+        requireSymbols: true,
+      },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    const scopes = ALL_SCOPES.map(
+      (scope) => new ResourceServerScope({ scopeName: scope, scopeDescription: SCOPES[scope] }),
+    );
+    const server = pool.addResourceServer('Api', { identifier: RESOURCE_SERVER, scopes });
+    const client = new UserPoolClient(this, 'Client', {
+      userPool: pool,
+      // A public client: a browser keeps no secret, so the code is bound to it by PKCE (RFC 7636).
+      generateSecret: false,
+      preventUserExistenceErrors: true,
+      enableTokenRevocation: true,
+      accessTokenValidity: TOKEN_LIFETIME,
+      idTokenValidity: TOKEN_LIFETIME,
+      refreshTokenValidity: SIGNED_IN_FOR,
+      authFlows: { userSrp: true },
+      oAuth: {
+        flows: { authorizationCodeGrant: true },
+        callbackUrls: options.callbackUrls,
+        scopes: [
+          OAuthScope.OPENID,
+          ...scopes
+            .filter(({ scopeName }) => USER_SCOPES.some((scope) => scope === scopeName))
+            .map((scope) => OAuthScope.resourceServer(server, scope)),
+        ],
+      },
+    });
+    // Prefixes are shared by all accounts of a region.
+    pool.addDomain('SignIn', { cognitoDomain: { domainPrefix: `${name}-${Aws.ACCOUNT_ID}` } });
+    this.settings = {
+      issuer: `https://cognito-idp.${this.region}.${this.urlSuffix}/${pool.userPoolId}`,
+      audience: client.userPoolClientId,
+      scopePrefix: `${RESOURCE_SERVER}/`,
+    };
+  }
+}

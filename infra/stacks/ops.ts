@@ -1,0 +1,116 @@
+/** Who is told when something is wrong, what is going on, and what it costs. */
+import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
+import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import { apiAlarms, CLOUDFRONT_METRICS_REGION, distributionMetric, edgeAlarms, metricOf } from '../alarms.ts';
+import type { Configuration } from '../configuration.ts';
+import { AlarmSet } from '../constructs/alarm-set.ts';
+import { FUNCTION_NAMES } from '../permissions.ts';
+import type { ApiStack } from './api.ts';
+import type { EdgeStack } from './edge.ts';
+
+const PERIOD = Duration.minutes(5);
+
+/** Per cent of the budget at which somebody is told. */
+const BUDGET_WARNINGS = [
+  { notificationType: 'ACTUAL', threshold: 80 },
+  { notificationType: 'FORECASTED', threshold: 100 },
+] as const;
+
+export interface OpsStackProps extends StackProps {
+  readonly configuration: Configuration;
+  readonly api: ApiStack;
+  readonly edge: EdgeStack;
+}
+
+export class OpsStack extends Stack {
+  constructor(scope: Construct, id: string, { configuration, api, edge, ...props }: OpsStackProps) {
+    super(scope, id, props);
+    // An alarm hears only metrics of its own region; elsewhere those of the edge have a stack of their own.
+    const rules = [
+      ...apiAlarms(api, configuration),
+      ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(edge.distributionId) : []),
+    ];
+    this.#addBudget(configuration, new AlarmSet(this, 'Alarms', { configuration, rules }));
+    this.#addDashboard(configuration, api, edge);
+  }
+
+  /** Of the whole account: costs are told apart only by tags, which somebody would have to activate for billing. */
+  #addBudget({ name, monthlyBudgetUsd }: Configuration, alarms: AlarmSet): void {
+    alarms.allowPublishing('budgets.amazonaws.com');
+    const { topic } = alarms;
+    const subscribers = [{ subscriptionType: 'SNS', address: topic.topicArn }];
+    const budget = new CfnBudget(this, 'Budget', {
+      budget: {
+        budgetName: `${name}-monthly`,
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
+        budgetLimit: { amount: monthlyBudgetUsd, unit: 'USD' },
+      },
+      notificationsWithSubscribers: BUDGET_WARNINGS.map((warning) => ({
+        notification: { ...warning, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
+        subscribers,
+      })),
+    });
+    // It is refused while it may not publish.
+    budget.node.addDependency(topic);
+  }
+
+  #addDashboard({ name: dashboardName }: Configuration, api: ApiStack, { distributionId }: EdgeStack): void {
+    const edge = (metricName: string, statistic: string) =>
+      distributionMetric(distributionId, metricName, statistic, PERIOD);
+    const graph = (title: string, left: IMetric[], right: IMetric[] = [], region = this.region) =>
+      new GraphWidget({ title, left, right, region, width: 12 });
+    new Dashboard(this, 'Dashboard', {
+      dashboardName,
+      widgets: [
+        [
+          graph(
+            'Reads, and errors in per cent',
+            [edge('Requests', Stats.SUM)],
+            [
+              edge('4xxErrorRate', Stats.AVERAGE),
+              edge('5xxErrorRate', Stats.AVERAGE),
+              edge('403ErrorRate', Stats.AVERAGE),
+            ],
+            CLOUDFRONT_METRICS_REGION,
+          ),
+          graph('Cache hits in per cent', [edge('CacheHitRate', Stats.AVERAGE)], [], CLOUDFRONT_METRICS_REGION),
+        ],
+        [
+          graph(
+            'Writes',
+            [metricOf(api, 'write-api', 'Invocations', Stats.SUM, PERIOD)],
+            [metricOf(api, 'write-api', 'Duration', Stats.p(99), PERIOD)],
+          ),
+          graph(
+            'Publishing: age of the stream and time taken, in ms',
+            [metricOf(api, 'publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
+            [metricOf(api, 'publish', 'Duration', Stats.p(99), PERIOD)],
+          ),
+        ],
+        [
+          graph(
+            'Errors',
+            FUNCTION_NAMES.map((name) => metricOf(api, name, 'Errors', Stats.SUM, PERIOD)),
+          ),
+          graph('Given up', [api.failures.metricApproximateNumberOfMessagesVisible({ period: PERIOD })]),
+        ],
+      ],
+    });
+  }
+}
+
+export interface EdgeAlarmsStackProps extends StackProps {
+  readonly configuration: Configuration;
+  readonly edge: EdgeStack;
+}
+
+/** The alarms of the edge, in the region of its metrics, for a deployment in another one. */
+export class EdgeAlarmsStack extends Stack {
+  constructor(scope: Construct, id: string, { configuration, edge, ...props }: EdgeAlarmsStackProps) {
+    super(scope, id, props);
+    new AlarmSet(this, 'Alarms', { configuration, rules: edgeAlarms(edge.distributionId) });
+  }
+}

@@ -1,0 +1,35 @@
+/** What the role of each function allows, read from the template as IAM would read it. */
+import type { Template } from 'aws-cdk-lib/assertions';
+import type { FunctionName } from '../../infra/permissions.ts';
+import type { Statement } from './recorded-access.ts';
+import { type Properties, resourceOf } from './synthesised.ts';
+
+/** All statements of a function's role, with imports and the parts of names put into one line. */
+export function statementsOf(api: Template, name: FunctionName): readonly Statement[] {
+  const role = resourceOf(api, 'AWS::IAM::Role', `${name.replaceAll('-', '')}Role`).Properties;
+  const documents: Properties[] = role.Policies.map(({ PolicyDocument }: Properties) => PolicyDocument);
+  return documents.flatMap(({ Statement }) =>
+    Statement.map(({ Effect, Action, Resource, Condition }: Properties) => ({
+      Effect,
+      Action: [Action].flat(),
+      Resource: [Resource].flat().map(inWords),
+      ...(Condition === undefined ? {} : { Condition }),
+    })),
+  );
+}
+
+/** An ARN without what a deployment alone knows, e.g. `<PublicObjects>/redo/*`. */
+function inWords(resource: Properties): string {
+  if (typeof resource === 'string') return resource;
+  if (resource.Ref) return `<${resource.Ref}>`;
+  if (resource['Fn::ImportValue']) {
+    const [, id, attribute = ''] = IMPORTED.exec(resource['Fn::ImportValue']) as RegExpExecArray;
+    return `<${id}${/^(Arn)?$/.test(attribute) ? '' : ` ${attribute}`}>`;
+  }
+  if (resource['Fn::GetAtt']) return `<${resource['Fn::GetAtt'][0].replace(/[0-9A-F]{8}$/, '')}>`;
+  if (resource['Fn::Join']) return resource['Fn::Join'][1].map(inWords).join('');
+  throw new Error(`not a resource of a policy: ${JSON.stringify(resource)}`);
+}
+
+/** What CDK calls an export: after the logical id, which mostly ends with a hash, the attribute; then a hash of its own. */
+const IMPORTED = /ExportsOutput(?:Ref|FnGetAtt)(\w+?)(?:[0-9A-F]{8}(\w*?))?[0-9A-F]{8}$/;

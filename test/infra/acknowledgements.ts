@@ -1,0 +1,123 @@
+/** What cdk-nag finds and we keep, each with the reason. A finding that is not here fails the test, and so does a row without one. */
+import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+
+export interface Acknowledgement {
+  /** With the name of the pack before it, and for some rules with the finding in brackets. */
+  readonly id: string;
+  /** The constructs that it is about. */
+  readonly path: RegExp;
+  readonly reason: string;
+}
+
+const LOGS = 'arn:<AWS::Partition>:logs:us-east-1:<AWS::AccountId>:log-group:/aws/lambda/tidemark-';
+const EXECUTIONS = 'arn:<AWS::Partition>:states:us-east-1:<AWS::AccountId>:execution:tidemark-republish/*';
+
+const PUBLISHERS = /\/(publish|republish-plan|republish-range|republish-commit|collect-garbage)\/Role\//;
+
+export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
+  {
+    id: 'AwsSolutions-APIG4',
+    path: /\/HttpApi\/DefaultRoute\//,
+    reason:
+      'The pipeline of the write API authenticates each request, by token or by API key, as its table of operations says. ' +
+      'A second opinion in front of it could only differ.',
+  },
+  {
+    id: 'AwsSolutions-CFR1',
+    path: /-edge\/Distribution$/,
+    reason: 'Public data, for readers everywhere.',
+  },
+  {
+    id: 'AwsSolutions-CFR2',
+    path: /-edge\/Distribution$/,
+    reason:
+      'Reads are static files, and the router answers whatever is not one. A web ACL is a setting (readWebAclArn), since ' +
+      'it costs more for each request than the request does.',
+  },
+  {
+    id: 'AwsSolutions-CFR3',
+    path: /-edge\/Distribution$/,
+    reason: 'The log holds the addresses of anonymous readers: a setting (readAccessLogs), and off.',
+  },
+  {
+    id: 'AwsSolutions-CFR4',
+    path: /-edge\/Distribution$/,
+    reason: "Without a host of one's own the certificate is CloudFront's, whose protocols cannot be chosen.",
+  },
+  {
+    id: 'AwsSolutions-S1',
+    path: /\/(PublicObjects|Uploads|AccessLogs)\/Resource$/,
+    reason:
+      'What is public is read through the CDN alone, and CloudTrail tells who changed a policy. What was sent in is in the ' +
+      "ledger's audit, with its digest.",
+  },
+  {
+    id: 'AwsSolutions-S10',
+    path: /-data\/PublicObjects\/Resource$/,
+    reason:
+      'The policy is in the edge stack, because it names the distribution; edge-settings.test.ts asserts that TLS is in it.',
+  },
+  {
+    id: 'AwsSolutions-SMG4',
+    path: /-data\/Secret\/Resource$/,
+    reason:
+      'Rotation would end every cursor and break the replay of every write of the last 72 hours. It is done by hand, after ' +
+      'a leak.',
+  },
+  {
+    id: 'AwsSolutions-SQS3',
+    path: /-api\/Failures\/Resource$/,
+    reason: 'This is the queue for what was given up; nothing comes after it.',
+  },
+  {
+    id: 'AwsSolutions-SF2',
+    path: /\/Republish\/StateMachine\/Resource$/,
+    reason: 'Each step logs what it did and how long it took; traces would add permissions and say the same.',
+  },
+  {
+    id: 'AwsSolutions-COG2',
+    path: /-identity\/Users\/Resource$/,
+    reason:
+      'Users may have a second factor. What they can do concerns their own watchlists and claims; operators use keys.',
+  },
+  {
+    id: 'AwsSolutions-COG8',
+    path: /-identity\/Users\/Resource$/,
+    reason: 'The Plus plan bills each user; with many, change the plan.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/*]',
+    path: PUBLISHERS,
+    reason: 'The keys of public objects are those below this prefix; which actions, golden/role-*.json says.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/redo/*]',
+    path: PUBLISHERS,
+    reason: 'Redo bundles are named by generation and digest, below this prefix.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/uploads/*]',
+    path: /\/(write-api|worker)\/Role\//,
+    reason: 'What is sent in is named when it comes, below this prefix.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    path: /\/(publish|worker)\/Role\//,
+    reason: 'dynamodb:ListStreams knows no resources, and Lambda demands it for an event source mapping.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    path: /\/Republish\/Role\//,
+    reason: 'The actions by which Step Functions has its logs delivered know no resources.',
+  },
+  {
+    id: `AwsSolutions-IAM5[Resource::${EXECUTIONS}]`,
+    path: /\/Republish\/Role\//,
+    reason: 'A distributed map follows the executions that it has started, whose names Step Functions chooses.',
+  },
+  ...FUNCTION_NAMES.map((name) => ({
+    id: `AwsSolutions-IAM5[Resource::${LOGS}${name}:log-stream:*]`,
+    path: new RegExp(`/${name}/Role/`),
+    reason: "Lambda chooses the names of the streams within the function's own log group.",
+  })),
+];

@@ -1,0 +1,255 @@
+/** The settings of what runs our code, each asserted in the template. */
+import { cpSync, mkdtempSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-environment.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { appOf, MINIMAL, onlyOf, type Properties, stackOf, standInBundles, synthesised } from './synthesised.ts';
+
+const api = synthesised()('api');
+
+const functionOf = (built: Template, name: FunctionName): Properties =>
+  Object.values(built.findResources('AWS::Lambda::Function', { Properties: { FunctionName: `tidemark-${name}` } }))[0]
+    ?.Properties;
+
+/** The logical ids of a type's resources that belong to a function. */
+const idOf = (name: FunctionName) => `${name.replaceAll('-', '')}Function`;
+const propertiesOf = (type: string): Properties[] =>
+  Object.values(api.findResources(type)).map(({ Properties }) => Properties);
+
+const FAILURES = { 'Fn::GetAtt': [expect.stringMatching(/^Failures/), 'Arn'] };
+
+describe('stream mapping', () => {
+  const mappings = propertiesOf('AWS::Lambda::EventSourceMapping');
+  const WOKEN = [
+    ['worker', ['work']],
+    ['publish', ['dirty', 'awaiting-generation']],
+  ] as const;
+
+  it('is one for each function that waits for something', () => {
+    expect(mappings).toHaveLength(WOKEN.length);
+  });
+
+  it.each(WOKEN)(
+    'of %s: TRIM_HORIZON, filter on new items of %j, window ≤ 5 s, parallelization 1, bounded',
+    (name, partitions) => {
+      const mapping = mappings.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
+      expect(mapping).toMatchObject({
+        EventSourceArn: { 'Fn::ImportValue': expect.stringMatching(/StreamArn/) },
+        StartingPosition: 'TRIM_HORIZON',
+        ParallelizationFactor: 1,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 3,
+        MaximumRecordAgeInSeconds: 3_600,
+        DestinationConfig: { OnFailure: { Destination: FAILURES } },
+      });
+      expect(mapping.MaximumBatchingWindowInSeconds).toBeLessThanOrEqual(5);
+      expect(mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
+        { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: partitions } } } },
+      ]);
+    },
+  );
+});
+
+describe('sweep', () => {
+  const schedules = propertiesOf('AWS::Events::Rule').filter(({ ScheduleExpression }) => ScheduleExpression);
+  const scheduleOf = (name: FunctionName) =>
+    schedules.filter(({ Targets }) => Targets[0].Arn['Fn::GetAtt'][0].startsWith(idOf(name)));
+
+  it.each<[FunctionName, string]>([
+    ['publish', 'rate(1 minute)'],
+    ['worker', 'rate(1 minute)'],
+    ['verify', 'rate(1 hour)'],
+    ['collect-garbage', 'rate(1 day)'],
+  ])('of %s: %s', (name, expression) => {
+    expect(scheduleOf(name)).toMatchObject([{ ScheduleExpression: expression, State: 'ENABLED' }]);
+  });
+
+  it.each<FunctionName>(['publish', 'verify', 'collect-garbage'])(
+    'of %s is not tried again: the next one comes',
+    (name) => {
+      const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
+      const config = configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
+      expect(config).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+    },
+  );
+});
+
+describe('an upload', () => {
+  it('wakes the worker; its event is tried again, and kept when it was given up', () => {
+    const rule = propertiesOf('AWS::Events::Rule').find(({ EventPattern }) => EventPattern);
+    expect(rule.EventPattern).toEqual({
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: {
+        bucket: { name: [{ 'Fn::ImportValue': expect.stringMatching(/Uploads/) }] },
+        object: { key: [{ prefix: 'uploads/' }] },
+      },
+    });
+    expect(rule.Targets).toMatchObject([{ DeadLetterConfig: { Arn: FAILURES } }]);
+    const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
+    expect(configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf('worker')))).toMatchObject({
+      MaximumRetryAttempts: 2,
+      DestinationConfig: { OnFailure: { Destination: FAILURES } },
+    });
+  });
+});
+
+describe('publisher', () => {
+  it('publisher: ≥ 1 GB and a bounded timeout', () => {
+    const { MemorySize, Timeout } = functionOf(api, 'publish');
+    expect(MemorySize).toBeGreaterThanOrEqual(1_024);
+    expect(Timeout).toBeLessThanOrEqual(900);
+  });
+
+  it('publisher: reserved concurrency 1 behind a flag', () => {
+    expect(functionOf(api, 'publish')).not.toHaveProperty('ReservedConcurrentExecutions');
+    const flagged = synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('api');
+    expect(functionOf(flagged, 'publish').ReservedConcurrentExecutions).toBe(1);
+    for (const name of FUNCTION_NAMES.filter((other) => other !== 'publish')) {
+      expect(functionOf(flagged, name)).not.toHaveProperty('ReservedConcurrentExecutions');
+    }
+  });
+});
+
+describe.each(FUNCTION_NAMES)('the function %s', (name) => {
+  it('runs on nodejs24.x, arm64, with a log of its own that does not last for ever', () => {
+    const properties = functionOf(api, name);
+    expect(properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
+    const group = api.findResources('AWS::Logs::LogGroup')[properties.LoggingConfig.LogGroup.Ref];
+    expect(group?.Properties).toEqual({ LogGroupName: `/aws/lambda/tidemark-${name}`, RetentionInDays: 30 });
+  });
+});
+
+/** What the entry points require; each refuses to start without. */
+const PUBLISHER: readonly VariableName[] = [
+  'tableName',
+  'publicBucket',
+  'waitlistEmail',
+  'distributionId',
+  'readBaseUrl',
+  'writeBaseUrl',
+];
+const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
+  'write-api': ['tableName', 'secretArn', 'issuer', 'audience', 'uploadsBucket', 'scopePrefix', 'keyEnvironment'],
+  worker: ['tableName', 'uploadsBucket'],
+  publish: PUBLISHER,
+  verify: ['readBaseUrl'],
+  'collect-garbage': ['tableName', 'publicBucket'],
+  'republish-plan': ['tableName', 'publicBucket'],
+  'republish-range': ['tableName', 'publicBucket'],
+  'republish-commit': PUBLISHER,
+  'first-key': ['tableName', 'keyEnvironment'],
+};
+
+describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required) => {
+  const variables: Record<string, unknown> = functionOf(api, name as FunctionName).Environment.Variables;
+  const ours = Object.keys(variables).filter((variable) => variable.startsWith('TIDEMARK_'));
+
+  it('has what its entry point needs, and no more', () => {
+    // In the shape that each value will have once it is known.
+    const shaped: Record<string, string> = {
+      TIDEMARK_TABLE: 'ledger',
+      TIDEMARK_PUBLIC_BUCKET: 'public-objects',
+      TIDEMARK_UPLOADS_BUCKET: 'uploads',
+      TIDEMARK_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:tidemark',
+      TIDEMARK_ISSUER: 'https://issuer.example',
+      TIDEMARK_AUDIENCE: 'audience',
+      TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
+      TIDEMARK_READ_BASE_URL: 'https://read.example',
+      TIDEMARK_WRITE_BASE_URL: 'https://write.example',
+    };
+    const given = ours.map((variable) => {
+      const value = variables[variable];
+      return [variable, typeof value === 'string' ? value : shaped[variable]];
+    });
+    const read = readLambdaEnvironment(Object.fromEntries(given), { required });
+    expect(Object.keys(read).sort()).toEqual([...required].sort());
+    expect(ours).toHaveLength(required.length);
+  });
+});
+
+describe('the HTTP API', () => {
+  it('sends everything to the write API, whose table of operations routes', () => {
+    expect(onlyOf(api, 'AWS::ApiGatewayV2::Route').RouteKey).toBe('$default');
+    expect(onlyOf(api, 'AWS::ApiGatewayV2::Integration')).toMatchObject({
+      IntegrationType: 'AWS_PROXY',
+      PayloadFormatVersion: '2.0',
+      IntegrationUri: { 'Fn::GetAtt': [expect.stringMatching(/^writeapiFunction/), 'Arn'] },
+    });
+  });
+
+  it('is throttled as configured', () => {
+    const throttle = { requestsPerSecond: 7, burst: 9 };
+    const built = synthesised({ ...MINIMAL, throttle })('api');
+    expect(onlyOf(built, 'AWS::ApiGatewayV2::Stage').DefaultRouteSettings).toMatchObject({
+      ThrottlingRateLimit: 7,
+      ThrottlingBurstLimit: 9,
+    });
+  });
+
+  it('logs no header, query, path or address', () => {
+    const { Format } = onlyOf(api, 'AWS::ApiGatewayV2::Stage').AccessLogSettings;
+    expect(Object.values(JSON.parse(Format)).sort()).toEqual([
+      '$context.httpMethod',
+      '$context.integrationErrorMessage',
+      '$context.integrationLatency',
+      '$context.requestId',
+      '$context.requestTimeEpoch',
+      '$context.responseLatency',
+      '$context.responseLength',
+      '$context.status',
+    ]);
+  });
+
+  it('with a host of its own answers there alone', () => {
+    const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
+    const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
+    const writeDomain = { host: 'write.example.com', certificateArn, hostedZone };
+    const built = synthesised({ ...MINIMAL, writeDomain })('api');
+    expect(onlyOf(built, 'AWS::ApiGatewayV2::Api').DisableExecuteApiEndpoint).toBe(true);
+    expect(onlyOf(built, 'AWS::ApiGatewayV2::DomainName')).toMatchObject({
+      DomainName: 'write.example.com',
+      DomainNameConfigurations: [{ CertificateArn: certificateArn, SecurityPolicy: 'TLS_1_2' }],
+    });
+    expect(functionOf(built, 'publish').Environment.Variables.TIDEMARK_WRITE_BASE_URL).toBe(
+      'https://write.example.com',
+    );
+    built.resourceCountIs('AWS::Route53::RecordSet', 2);
+  });
+});
+
+describe('the queue of failures', () => {
+  it('keeps them for two weeks, encrypted, over TLS', () => {
+    expect(onlyOf(api, 'AWS::SQS::Queue')).toEqual({ MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
+    expect(JSON.stringify(onlyOf(api, 'AWS::SQS::QueuePolicy'))).toContain('"aws:SecureTransport":"false"');
+  });
+});
+
+describe('the outputs', () => {
+  it('are both base URLs and the next command', () => {
+    expect(Object.keys(api.findOutputs('*'))).toEqual(
+      expect.arrayContaining(['ReadBaseUrl', 'WriteBaseUrl', 'NextCommand']),
+    );
+    expect(api.findOutputs('NextCommand').NextCommand?.Value).toBe(
+      'aws lambda invoke --region us-east-1 --function-name tidemark-first-key /dev/stdout',
+    );
+  });
+});
+
+describe('synthesising', () => {
+  it('twice, from copies of the bundles made at another time, gives the same templates and asset hashes', () => {
+    const bundles = standInBundles();
+    const copy = mkdtempSync(join(tmpdir(), 'tidemark-bundles-copy-'));
+    cpSync(bundles, copy, { recursive: true });
+    for (const name of FUNCTION_NAMES) utimesSync(join(copy, name, 'index.mjs'), 1, 1);
+    const [first, second] = [bundles, copy].map((folder) =>
+      Template.fromStack(stackOf(appOf(MINIMAL, folder), 'api')).toJSON(),
+    );
+    expect(JSON.stringify(first)).toContain('S3Key');
+    expect(second).toEqual(first);
+  });
+});

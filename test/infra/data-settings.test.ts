@@ -1,0 +1,138 @@
+/** The settings of what must not be lost, each asserted in the template. */
+import { describe, expect, it } from 'vitest';
+import { MINIMAL, onlyOf, resourceOf, synthesised } from './synthesised.ts';
+
+const template = synthesised();
+const data = template('data');
+
+const RETAINED = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+
+describe('the table', () => {
+  const table = onlyOf(data, 'AWS::DynamoDB::Table');
+
+  it('table: one, with the keys that the adapter writes', () => {
+    expect(table.KeySchema).toEqual([
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ]);
+    expect(table.AttributeDefinitions).toEqual([
+      { AttributeName: 'pk', AttributeType: 'S' },
+      { AttributeName: 'sk', AttributeType: 'S' },
+    ]);
+    expect(table).not.toHaveProperty('GlobalSecondaryIndexes');
+  });
+
+  it('table: on-demand', () => {
+    expect(table.BillingMode).toBe('PAY_PER_REQUEST');
+  });
+
+  it('table: point-in-time recovery, as far back as it goes', () => {
+    expect(table.PointInTimeRecoverySpecification).toEqual({
+      PointInTimeRecoveryEnabled: true,
+      RecoveryPeriodInDays: 35,
+    });
+  });
+
+  it('table: deletion protection, and retained', () => {
+    expect(table.DeletionProtectionEnabled).toBe(true);
+    expect(resourceOf(data, 'AWS::DynamoDB::Table', 'Ledger')).toMatchObject(RETAINED);
+  });
+
+  it('table: a stream of keys, which is a doorbell and not the data', () => {
+    expect(table.StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
+  });
+
+  it('table: TTL attribute, encryption with a key of KMS', () => {
+    expect(table.TimeToLiveSpecification).toEqual({ AttributeName: 'ttl', Enabled: true });
+    expect(table.SSESpecification).toEqual({ SSEEnabled: true });
+  });
+});
+
+describe('a table that was restored', () => {
+  const streamArn = 'arn:aws:dynamodb:us-east-1:123456789012:table/restored/stream/2026-11-20T12:00:00.000';
+  const restored = synthesised({ ...MINIMAL, restoredTable: { name: 'restored', streamArn } });
+
+  it('takes the place of the first one, which stays', () => {
+    restored('data').resourceCountIs('AWS::DynamoDB::Table', 1);
+    const api = restored('api');
+    const functions = Object.values(api.findResources('AWS::Lambda::Function'));
+    const tables = functions.map(({ Properties }) => Properties.Environment.Variables.TIDEMARK_TABLE);
+    expect(new Set(tables)).toEqual(new Set(['restored', undefined]));
+    const mappings = Object.values(api.findResources('AWS::Lambda::EventSourceMapping'));
+    expect(mappings.map(({ Properties }) => Properties.EventSourceArn)).toEqual([streamArn, streamArn]);
+  });
+});
+
+describe('audit table/partition, raw ingest bucket', () => {
+  const bucket = resourceOf(data, 'AWS::S3::Bucket', 'Uploads');
+  const policy = onlyOf(data, 'AWS::S3::BucketPolicy').PolicyDocument.Statement;
+
+  it('raw ingest bucket: versioned, retained, private, encrypted', () => {
+    expect(bucket).toMatchObject(RETAINED);
+    expect(bucket.Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+    });
+    expect(bucket.Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+    ]);
+  });
+
+  it('raw ingest bucket: no lifecycle rule ever deletes what was sent in', () => {
+    for (const rule of bucket.Properties.LifecycleConfiguration.Rules) {
+      expect(Object.keys(rule).filter((key) => /expiration/i.test(key))).toEqual([]);
+    }
+  });
+
+  it('raw ingest bucket: nobody deletes an object or a version, and nothing comes without TLS', () => {
+    expect(policy).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
+      }),
+    );
+    expect(policy).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: 's3:*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    );
+  });
+
+  it('raw ingest bucket: tells EventBridge of each object', () => {
+    expect(bucket.Properties.NotificationConfiguration).toEqual({
+      EventBridgeConfiguration: { EventBridgeEnabled: true },
+    });
+  });
+});
+
+describe('the secret', () => {
+  it('is generated, once, of 256 bits, in hexadecimal', () => {
+    const { GenerateSecretString } = onlyOf(data, 'AWS::SecretsManager::Secret');
+    expect(GenerateSecretString).toEqual({
+      PasswordLength: 64,
+      ExcludeUppercase: true,
+      ExcludePunctuation: true,
+      ExcludeCharacters: 'ghijklmnopqrstuvwxyz',
+      RequireEachIncludedType: false,
+    });
+    expect(resourceOf(data, 'AWS::SecretsManager::Secret', 'Secret')).toMatchObject(RETAINED);
+  });
+});
+
+describe('the users', () => {
+  it('are retained, and cannot be deleted with the stack by mistake', () => {
+    const identity = template('identity');
+    expect(resourceOf(identity, 'AWS::Cognito::UserPool', 'Users')).toMatchObject(RETAINED);
+    expect(onlyOf(identity, 'AWS::Cognito::UserPool').DeletionProtection).toBe('ACTIVE');
+  });
+});

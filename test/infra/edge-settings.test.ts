@@ -1,0 +1,270 @@
+/** The settings of the CDN and of its origin that make the contract true, each asserted in the template. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
+import { onlyOf, type Properties, synthesised } from './synthesised.ts';
+
+const template = synthesised();
+const edge = template('edge');
+const distribution = onlyOf(edge, 'AWS::CloudFront::Distribution').DistributionConfig;
+const behaviour = distribution.DefaultCacheBehavior;
+const cachePolicy = onlyOf(edge, 'AWS::CloudFront::CachePolicy').CachePolicyConfig;
+const headersPolicy = onlyOf(edge, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig;
+const bucketPolicy = onlyOf(edge, 'AWS::S3::BucketPolicy');
+const statements: Properties[] = bucketPolicy.PolicyDocument.Statement;
+const statement = (sid: string): Properties => statements.find(({ Sid }) => Sid === sid);
+
+const BUCKET = { 'Fn::ImportValue': expect.stringContaining('PublicObjects') };
+const objects = (pattern: string) => ({ 'Fn::Join': ['', [BUCKET, `/${pattern}`]] });
+const THIS_DISTRIBUTION = {
+  StringEquals: {
+    'AWS:SourceArn': {
+      'Fn::Join': [
+        '',
+        [
+          'arn:',
+          { Ref: 'AWS::Partition' },
+          ':cloudfront::',
+          { Ref: 'AWS::AccountId' },
+          ':distribution/',
+          { 'Fn::GetAtt': ['Distribution', 'Id'] },
+        ],
+      ],
+    },
+  },
+};
+
+describe('the public objects bucket', () => {
+  const buckets = Object.entries(template('data').findResources('AWS::S3::Bucket'));
+  const bucket: Properties = buckets.find(([id]) => id.startsWith('PublicObjects'))?.[1];
+
+  it('bucket encryption AES256: the ETag is the MD5 of the body', () => {
+    expect(bucket.Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+    ]);
+  });
+
+  it('bucket: all public access blocked, owner enforced, no versions, multipart aborted after a day, retained', () => {
+    expect(bucket.Properties.PublicAccessBlockConfiguration).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    });
+    expect(bucket.Properties.OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }]);
+    expect(bucket.Properties.VersioningConfiguration).toBeUndefined();
+    expect(bucket.Properties.LifecycleConfiguration.Rules).toEqual([
+      { Id: 'unfinished-uploads', Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+    ]);
+    expect(bucket).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+});
+
+describe('the distribution', () => {
+  it('cache policy TTL min/default/max: 0 / 15 / 315 s', () => {
+    expect(cachePolicy).toMatchObject({ MinTTL: 0, DefaultTTL: 15, MaxTTL: 315 });
+    expect(PUBLIC_CACHE_CONTROL).toBe('public, max-age=15, stale-if-error=300');
+  });
+
+  it('cache key: no query strings, headers or cookies; gzip and brotli on; no origin request policy', () => {
+    expect(cachePolicy.ParametersInCacheKeyAndForwardedToOrigin).toEqual({
+      CookiesConfig: { CookieBehavior: 'none' },
+      HeadersConfig: { HeaderBehavior: 'none' },
+      QueryStringsConfig: { QueryStringBehavior: 'none' },
+      EnableAcceptEncodingBrotli: true,
+      EnableAcceptEncodingGzip: true,
+    });
+    expect(behaviour.CachePolicyId).toEqual({ Ref: expect.stringMatching(/^CachePolicy/) });
+    expect(behaviour).not.toHaveProperty('OriginRequestPolicyId');
+    expect(behaviour).not.toHaveProperty('ForwardedValues');
+  });
+
+  it('Compress: true', () => {
+    expect(behaviour.Compress).toBe(true);
+  });
+
+  it('custom error responses: exactly these, none for 403', () => {
+    expect(distribution.CustomErrorResponses).toEqual([
+      { ErrorCode: 500, ErrorCachingMinTTL: 5 },
+      { ErrorCode: 502, ErrorCachingMinTTL: 5 },
+      { ErrorCode: 503, ErrorCachingMinTTL: 5 },
+      { ErrorCode: 504, ErrorCachingMinTTL: 5 },
+      { ErrorCode: 404, ResponseCode: 404, ResponsePagePath: '/errors/404.json', ErrorCachingMinTTL: 15 },
+    ]);
+  });
+
+  it('origin: one attempt, connect 2 s, read 3 s, completion 5 s', () => {
+    expect(distribution.Origins).toEqual([
+      {
+        Id: 'public-objects',
+        DomainName: { 'Fn::ImportValue': expect.stringMatching(/PublicObjects.*RegionalDomainName/) },
+        OriginPath: '/public',
+        OriginAccessControlId: { 'Fn::GetAtt': ['OriginAccess', 'Id'] },
+        ConnectionAttempts: 1,
+        ConnectionTimeout: 2,
+        ResponseCompletionTimeout: 5,
+        S3OriginConfig: { OriginAccessIdentity: '', OriginReadTimeout: 3 },
+      },
+    ]);
+  });
+
+  it('Origin Shield: absent', () => {
+    expect(JSON.stringify(edge.toJSON())).not.toContain('OriginShield');
+  });
+
+  it('read distribution has only the S3 origin, and one behaviour', () => {
+    expect(distribution.Origins).toHaveLength(1);
+    expect(distribution).not.toHaveProperty('CacheBehaviors');
+    expect(distribution).not.toHaveProperty('OriginGroups');
+  });
+
+  it('origin access: OAC, sigv4, always', () => {
+    expect(onlyOf(edge, 'AWS::CloudFront::OriginAccessControl').OriginAccessControlConfig).toMatchObject({
+      OriginAccessControlOriginType: 's3',
+      SigningBehavior: 'always',
+      SigningProtocol: 'sigv4',
+    });
+  });
+
+  it('default root object: the 404 body, not the listing of the bucket', () => {
+    expect(`/${distribution.DefaultRootObject}`).toBe(PUBLIC_OBJECTS['not-found'].path({ kind: 'not-found' }));
+  });
+
+  it('edge function: on viewer-request only, runtime JS 2.0, the built file and at most 10,240 B', () => {
+    expect(behaviour.FunctionAssociations).toEqual([
+      { EventType: 'viewer-request', FunctionARN: { 'Fn::GetAtt': [expect.stringMatching(/^Router/), 'FunctionARN'] } },
+    ]);
+    expect(behaviour).not.toHaveProperty('LambdaFunctionAssociations');
+    const { FunctionCode, FunctionConfig, AutoPublish } = onlyOf(edge, 'AWS::CloudFront::Function');
+    expect(FunctionConfig.Runtime).toBe('cloudfront-js-2.0');
+    expect(AutoPublish).toBe(true);
+    expect(FunctionCode).toBe(readFileSync(join(import.meta.dirname, '../../infra/edge/router.generated.js'), 'utf8'));
+    expect(Buffer.byteLength(FunctionCode)).toBeLessThanOrEqual(10_240);
+  });
+
+  it('methods: allows GET, HEAD, OPTIONS; caches GET, HEAD', () => {
+    expect(behaviour.AllowedMethods).toEqual(['GET', 'HEAD', 'OPTIONS']);
+    expect(behaviour.CachedMethods).toEqual(['GET', 'HEAD']);
+  });
+
+  it('response headers policy: CORS *, exposes ETag and Age, nosniff, HSTS; no Cache-Control', () => {
+    expect(behaviour.ResponseHeadersPolicyId).toEqual({ Ref: expect.stringMatching(/^ResponseHeaders/) });
+    expect(headersPolicy.CorsConfig).toMatchObject({
+      AccessControlAllowCredentials: false,
+      AccessControlAllowOrigins: { Items: ['*'] },
+      AccessControlExposeHeaders: { Items: ['ETag', 'Age'] },
+    });
+    expect(headersPolicy.SecurityHeadersConfig).toMatchObject({
+      ContentTypeOptions: { Override: true },
+      StrictTransportSecurity: { AccessControlMaxAgeSec: 31_536_000, IncludeSubdomains: true, Override: true },
+    });
+    expect(headersPolicy).not.toHaveProperty('CustomHeadersConfig');
+  });
+
+  it('cache tags: CacheTagConfig with the header x-amz-meta-cache-tag', () => {
+    expect(distribution.CacheTagConfig).toEqual({ HeaderName: 'x-amz-meta-cache-tag' });
+  });
+});
+
+describe('the policy of the public objects bucket', () => {
+  it('origin access: GetObject and ListBucket for this distribution, and nothing else for anybody', () => {
+    const cdn = { Service: 'cloudfront.amazonaws.com' };
+    expect(statements.filter(({ Effect }) => Effect === 'Allow')).toEqual([
+      {
+        Sid: 'CdnReadsPublicObjects',
+        Effect: 'Allow',
+        Principal: cdn,
+        Action: 's3:GetObject',
+        Resource: objects('public/*'),
+        Condition: THIS_DISTRIBUTION,
+      },
+      {
+        Sid: 'MissingIsNotForbidden',
+        Effect: 'Allow',
+        Principal: cdn,
+        Action: 's3:ListBucket',
+        Resource: BUCKET,
+        Condition: THIS_DISTRIBUTION,
+      },
+    ]);
+  });
+
+  it('origin access: what does not come over TLS is denied', () => {
+    expect(statement('OnlyOverTls')).toMatchObject({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 's3:*',
+      Resource: [BUCKET, objects('*')],
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    });
+  });
+
+  it('denies every put that says nothing of what it replaces', () => {
+    expect(statement('NoUnconditionalPut')).toMatchObject({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 's3:PutObject',
+      Resource: objects('*'),
+      Condition: { Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' } },
+    });
+  });
+
+  it('denies a put over what is immutable: pages and redo bundles', () => {
+    expect(statement('ImmutableObjectsReplaceNothing')).toMatchObject({
+      Effect: 'Deny',
+      Action: 's3:PutObject',
+      Resource: [
+        objects('public/api/v1/market-pages/*.json'),
+        objects('public/api/v1/history-pages/*/*.json'),
+        objects('redo/*'),
+      ],
+      Condition: { Null: { 's3:if-none-match': 'true' } },
+    });
+  });
+});
+
+describe('options of the edge', () => {
+  const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
+  const of = (more: object) => synthesised({ waitlistEmail: 'keys@tidemark.test', ...more })('edge');
+  const configOf = (built: Template) => onlyOf(built, 'AWS::CloudFront::Distribution').DistributionConfig;
+
+  it('a host of its own has its certificate, TLS 1.2 at least, and its records in the hosted zone', () => {
+    const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
+    const built = of({ readDomain: { host: 'api.example.com', certificateArn, hostedZone } });
+    expect(configOf(built)).toMatchObject({
+      Aliases: ['api.example.com'],
+      ViewerCertificate: {
+        AcmCertificateArn: certificateArn,
+        MinimumProtocolVersion: 'TLSv1.2_2021',
+        SslSupportMethod: 'sni-only',
+      },
+    });
+    const records = Object.values(built.findResources('AWS::Route53::RecordSet')).map(({ Properties }) => Properties);
+    expect(records.map(({ Type, Name }) => [Type, Name])).toEqual([
+      ['A', 'api.example.com.'],
+      ['AAAA', 'api.example.com.'],
+    ]);
+  });
+
+  it('without a hosted zone no record is made', () => {
+    const built = of({ readDomain: { host: 'api.example.com', certificateArn } });
+    built.resourceCountIs('AWS::Route53::RecordSet', 0);
+  });
+
+  it('a web ACL is put before it only where one is given', () => {
+    const readWebAclArn = 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/readers/0a1b2c3d';
+    expect(configOf(of({ readWebAclArn })).WebACLId).toBe(readWebAclArn);
+    expect(distribution).not.toHaveProperty('WebACLId');
+  });
+
+  it('the addresses of readers are logged only where somebody asks for it, and kept for 30 days', () => {
+    expect(distribution).not.toHaveProperty('Logging');
+    const built = of({ readAccessLogs: true });
+    expect(configOf(built).Logging).toMatchObject({ IncludeCookies: false });
+    expect(onlyOf(built, 'AWS::S3::Bucket').LifecycleConfiguration.Rules).toEqual([
+      { ExpirationInDays: 30, Status: 'Enabled' },
+    ]);
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * What each function may do is enough: everything runs on ledgers that note what it would ask of IAM, and each role, as
+ * permissions.test.ts has it in golden/, allows what its function asks.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { FunctionName } from '../../infra/permissions.ts';
+import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
+import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { queueUpload, runUpload } from '../../lambdas/ingest/run-upload.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { publish } from '../../publisher/publish.ts';
+import {
+  abandonRepublish,
+  commitRepublish,
+  finishRepublish,
+  isRepublishing,
+  planRepublish,
+} from '../../publisher/republish.ts';
+import { applyRange, renderRange } from '../../publisher/republish-range.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { sha256Hex } from '../../storage/records.ts';
+import { removeMarket } from '../publisher/remove-market.ts';
+import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { API_OPERATIONS, seedWorld, validCall } from '../write-api/valid-calls.ts';
+import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
+import { allows, recordAccess, type Statement, type TableCall } from './recorded-access.ts';
+
+const SLUGS = ['aluminium-usd', 'copper-usd', 'gold-usd', 'silver-usd', 'tin-usd'];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What of the calls the role of the function would refuse. */
+function refused(name: FunctionName, calls: readonly TableCall[]): readonly TableCall[] {
+  const role: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, `golden/role-${name}.json`), 'utf8'));
+  return calls.filter((call) => !allows(role, call));
+}
+
+/** A world with markets, whose write API is recorded. */
+async function openRecordedWorld(): Promise<{ world: ApiWorld; ledger: Ledger; asked: TableCall[] }> {
+  const ledger = openMemoryLedger();
+  await seedWorld(openApiWorld({ ledger }));
+  const asked: TableCall[] = [];
+  return { world: openApiWorld({ ledger: recordAccess(ledger, asked) }), ledger, asked };
+}
+
+let attempts = 0;
+const newAttemptId = () => `worker-${++attempts}`;
+
+/** Does what is on the queue, and gives what it asked for. */
+async function work(
+  { uploads, nowMs }: ApiWorld,
+  inner: Ledger,
+  arrived: readonly string[] = [],
+): Promise<TableCall[]> {
+  const asked: TableCall[] = [];
+  const ledger = recordAccess(inner, asked);
+  const newId = (prefix: string) => `${prefix}_${++attempts}`;
+  const dependencies = { ledger, uploads, newAttemptId, newId, nowMs: () => nowMs };
+  for (const id of arrived) await queueUpload(dependencies, id);
+  await runWork({
+    ledger,
+    runners: {
+      ingest: ({ batch }) => runBatch(dependencies, batch),
+      upload: ({ upload }) => runUpload(dependencies, upload),
+      erasure: ({ erasure }) => runErasure(dependencies, erasure),
+    },
+    failed: (_, error) => {
+      throw error;
+    },
+  });
+  return asked;
+}
+
+/** Publishes, collects garbage three days later, and gives what both asked for. */
+async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
+  const objects = openMemoryObjects();
+  const published: TableCall[] = [];
+  const collected: TableCall[] = [];
+  const publisher = dependenciesOn(recordAccess(inner, published), objects, { nowMs });
+  await isRepublishing(publisher);
+  await publish(publisher);
+  await collectGarbage(dependenciesOn(recordAccess(inner, collected), objects, { nowMs: nowMs + 3 * DAY_MS }), {
+    dryRun: false,
+  });
+  return { published, collected };
+}
+
+describe('a role that allows nothing', () => {
+  it('is found to refuse', async () => {
+    const { world, asked } = await openRecordedWorld();
+    await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'Metals' } });
+    expect(asked.length).toBeGreaterThan(3);
+    expect(refused('verify', asked)).toEqual(asked);
+  });
+});
+
+describe.each(API_OPERATIONS)('after %s', (id) => {
+  it('the write API, the worker, the publisher and garbage collection may do all that they do', async () => {
+    const { world, ledger, asked } = await openRecordedWorld();
+    expect((await world.call(await validCall(world, id))).status).toBeLessThan(300);
+    expect(refused('write-api', asked)).toEqual([]);
+    expect(refused('worker', await work(world, ledger))).toEqual([]);
+    const { published, collected } = await publishAll(world, ledger);
+    expect(refused('publish', published)).toEqual([]);
+    expect(refused('collect-garbage', collected)).toEqual([]);
+  });
+});
+
+describe('the worker', () => {
+  it('may apply a large file', async () => {
+    const { world, ledger } = await openRecordedWorld();
+    const text = `${JSON.stringify(price('gold-usd', 3, 412_345))}\n`;
+    const bytes = Buffer.from(text);
+    const body = { sha256: sha256Hex(bytes), bytes: bytes.length, records: 1 };
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body });
+    world.uploads.put(json.id, bytes);
+    const asked = await work(world, ledger, [json.id]);
+    expect(asked).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
+    expect(refused('worker', asked)).toEqual([]);
+  });
+
+  it.each(['user:alice', 'operator'])('may erase what %s has left behind', async (subject) => {
+    const { world, ledger } = await openRecordedWorld();
+    for (const id of API_OPERATIONS.filter((operation) => !operation.includes('Upload'))) {
+      await world.call(await validCall(world, id));
+    }
+    await world.call({ method: 'POST', path: '/api/v1/erasures', body: { subject } });
+    expect(refused('worker', await work(world, ledger))).toEqual([]);
+  });
+});
+
+describe('the publisher', () => {
+  it('may close pages, correct them and remove a market', async () => {
+    const world = createWorld();
+    const asked: TableCall[] = [];
+    const publisher = { ...world.dependencies, ledger: recordAccess(world.ledger, asked) };
+    const prices = Array.from({ length: 10 }, (_, day) => price('gold-usd', day + 1, 400_000 + day));
+    await world.ingest([...SLUGS.map((slug) => market(slug)), ...prices]);
+    await publish(publisher);
+    await world.ingest([price('gold-usd', 1, 399_999)], 'correct');
+    await publish(publisher);
+    await removeMarket(world, 'gold-usd');
+    await publish(publisher);
+    for (const [action, partition] of [
+      ['dynamodb:PutItem', 'unlinked'],
+      ['dynamodb:DeleteItem', 'published/market/gold-usd'],
+    ]) {
+      expect(asked).toContainEqual({ action, partition });
+    }
+    expect(refused('publish', asked)).toEqual([]);
+    expect(refused('republish-commit', asked)).toEqual([]);
+  });
+});
+
+describe('a full republish', () => {
+  it('may do each of its steps', async () => {
+    const inner = openMemoryLedger();
+    await seedWorld(openApiWorld({ ledger: inner }));
+    const objects = openMemoryObjects();
+    const clock = { nowMs: Date.parse('2026-11-20T12:00:00Z') };
+    const asked = { plan: [] as TableCall[], range: [] as TableCall[], commit: [] as TableCall[] };
+    const step = (name: keyof typeof asked) => dependenciesOn(recordAccess(inner, asked[name]), objects, clock);
+
+    const { republish, ranges } = await planRepublish(step('plan'), 1);
+    expect(ranges.length).toBeGreaterThan(1);
+    for (const range of ranges) await renderRange(step('range'), republish, range);
+    await commitRepublish(step('commit'), republish);
+    for (const range of ranges) await applyRange(step('range'), republish, range);
+    await finishRepublish(step('commit'), republish);
+    const again = await planRepublish(step('plan'), 1);
+    await abandonRepublish(step('commit'), again.republish);
+
+    expect(refused('republish-plan', asked.plan)).toEqual([]);
+    expect(refused('republish-range', asked.range)).toEqual([]);
+    expect(refused('republish-commit', asked.commit)).toEqual([]);
+  });
+});
+
+describe('the first key', () => {
+  it('may be made, and looked for', async () => {
+    const asked: TableCall[] = [];
+    const ledger = recordAccess(openMemoryLedger(), asked);
+    const newId = (prefix: string) => `${prefix}_1`;
+    const now = '2026-11-20T12:00:00Z';
+    expect(await registerFirstKey({ ledger, now, newId }, { keyId: 'k1', secret: 's'.repeat(43) })).toBe(true);
+    expect(await hasFirstKey({ ledger })).toBe(true);
+    expect(refused('first-key', asked)).toEqual([]);
+  });
+});

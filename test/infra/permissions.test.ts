@@ -1,0 +1,88 @@
+/** What each function may do: as written down, and no more than is promised. */
+import { describe, expect, it } from 'vitest';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { statementsOf } from './access.ts';
+import { allows, type Statement } from './recorded-access.ts';
+import { synthesised } from './synthesised.ts';
+
+const api = synthesised()('api');
+const ROLES = new Map(FUNCTION_NAMES.map((name) => [name, statementsOf(api, name)]));
+const roleOf = (name: FunctionName) => ROLES.get(name) as readonly Statement[];
+
+const actionsOf = (name: FunctionName) => roleOf(name).flatMap(({ Action }) => Action);
+const WRITES = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
+
+describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
+  it('is as written down', async () => {
+    await expect(`${JSON.stringify(roleOf(name), null, 2)}\n`).toMatchFileSnapshot(`golden/role-${name}.json`);
+  });
+
+  it('names every action, and allows none on everything but one that knows no resources', () => {
+    expect(actionsOf(name).filter((action) => action.includes('*'))).toEqual([]);
+    const everywhere = roleOf(name).filter(({ Resource }) => Resource.includes('*'));
+    expect(everywhere.flatMap(({ Action }) => Action).filter((action) => action !== 'dynamodb:ListStreams')).toEqual(
+      [],
+    );
+  });
+
+  it('writes to the table inside transactions alone, and says to which partitions', () => {
+    for (const { Action, Condition } of roleOf(name)) {
+      if (!Action.some((action) => action.startsWith('dynamodb:') && !/Stream|Records|Shard/.test(action))) continue;
+      expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).not.toContain('*');
+      expect(Condition.Null).toEqual({ 'dynamodb:LeadingKeys': 'false' });
+      if (!Action.some((action) => WRITES.includes(action))) continue;
+      expect(Condition['ForAnyValue:StringEquals']).toEqual({
+        'dynamodb:EnclosingOperation': ['TransactWriteItems'],
+      });
+    }
+  });
+
+  it('may neither update nor delete an audit record', () => {
+    for (const action of ['dynamodb:UpdateItem', 'dynamodb:DeleteItem']) {
+      for (const partition of ['audit/actor/user:alice', 'audit/target/claim/1']) {
+        expect(allows(roleOf(name), { action, partition })).toBe(false);
+      }
+    }
+  });
+
+  it('may not delete what was sent in, nor scan the table', () => {
+    const uploads = roleOf(name).filter(({ Resource }) => Resource.some((arn) => arn.startsWith('<Uploads>')));
+    expect(uploads.flatMap(({ Action }) => Action).filter((action) => /Delete/.test(action))).toEqual([]);
+    expect(actionsOf(name)).not.toContain('dynamodb:Scan');
+  });
+});
+
+describe('among all functions', () => {
+  const able = (holds: (name: FunctionName) => boolean) => FUNCTION_NAMES.filter(holds);
+
+  it('garbage collection alone deletes objects: no publisher does', () => {
+    expect(able((name) => actionsOf(name).includes('s3:DeleteObject'))).toEqual(['collect-garbage']);
+  });
+
+  it.each([
+    ['what a user or a key did', 'audit/actor/user:alice', ['write-api']],
+    ['what the service did by itself', 'audit/actor/system:erasure', ['write-api', 'worker', 'first-key']],
+  ])('the audit is told %s by nobody else', (_what, partition, tellers) => {
+    expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
+  });
+
+  it('only publishers move HEAD', () => {
+    const call = { action: 'dynamodb:PutItem', partition: 'publication' };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(['publish', 'republish-plan', 'republish-commit']);
+  });
+
+  it('only the write API knows the secret', () => {
+    expect(able((name) => actionsOf(name).includes('secretsmanager:GetSecretValue'))).toEqual(['write-api']);
+  });
+
+  it.each(['entitlements/user:alice', 'usage/user:alice', 'api-keys', 'waitlist', 'audit/actor/user:alice', 'claim/1'])(
+    'no publisher can so much as read %s: what is paid or personal has no influence',
+    (partition) => {
+      const publishers = able((name) => name.startsWith('publish') || name.startsWith('republish'));
+      expect(publishers).toHaveLength(4);
+      for (const action of ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query']) {
+        expect(publishers.filter((name) => allows(roleOf(name), { action, partition }))).toEqual([]);
+      }
+    },
+  );
+});

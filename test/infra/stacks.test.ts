@@ -1,0 +1,246 @@
+/** Which stacks there are, what outlives what, who is told of what; and that the documents say the same. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { SCOPES } from '../../contract/scopes.ts';
+import { USER_SCOPES } from '../../infra/stacks/identity.ts';
+import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from './synthesised.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ISSUER = { url: 'https://id.example.com', audience: 'tidemark', scopePrefix: 'api/' };
+const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1' };
+
+const template = synthesised();
+const ops = template('ops');
+
+const namesOf = (context: object) => appOf(context).node.children.map(({ node }) => node.id.replace('tidemark-', ''));
+
+const alarmsOf = (built: typeof ops): Properties[] =>
+  Object.values(built.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+
+describe('the stacks', () => {
+  it('are by lifecycle', () => {
+    expect(namesOf(MINIMAL)).toEqual(['data', 'edge', 'identity', 'api', 'ops']);
+  });
+
+  it('have no user pool where an issuer is given', () => {
+    expect(namesOf({ ...MINIMAL, issuer: ISSUER })).toEqual(['data', 'edge', 'api', 'ops']);
+  });
+
+  it("have the edge's alarms where its metrics are, when everything else is elsewhere", () => {
+    expect(namesOf(ELSEWHERE)).toEqual(['data', 'edge', 'identity', 'api', 'ops', 'edge-alarms']);
+    const app = appOf(ELSEWHERE);
+    expect(stackOf(app, 'edge-alarms').region).toBe('us-east-1');
+    expect(stackOf(app, 'data').region).toBe('eu-west-1');
+  });
+
+  it('depend on what lives longer, and never the other way', () => {
+    const app = appOf(MINIMAL);
+    app.synth();
+    const dependencies = app.node.children
+      .filter(Stack.isStack)
+      .map((stack) => [stack.node.id, stack.dependencies.map(({ node }) => node.id).sort()]);
+    expect(Object.fromEntries(dependencies)).toEqual({
+      'tidemark-data': [],
+      'tidemark-edge': ['tidemark-data'],
+      'tidemark-identity': [],
+      'tidemark-api': ['tidemark-data', 'tidemark-edge', 'tidemark-identity'],
+      'tidemark-ops': ['tidemark-api', 'tidemark-edge'],
+    });
+  });
+
+  it('are protected from being deleted where something would be lost', () => {
+    const app = appOf(MINIMAL);
+    const isProtected = (name: 'data' | 'identity' | 'edge' | 'api') => stackOf(app, name).terminationProtection;
+    expect([isProtected('data'), isProtected('identity')]).toEqual([true, true]);
+    expect([isProtected('edge'), isProtected('api')]).not.toContain(true);
+  });
+
+  it('take the name of the deployment, so that an account holds several', () => {
+    const app = appOf({ ...MINIMAL, name: 'staging' });
+    expect(app.node.children.map(({ node }) => node.id)).toContain('staging-api');
+  });
+
+  it('make no custom resources and run no code but ours', () => {
+    for (const name of ['data', 'edge', 'identity', 'api', 'ops'] as const) {
+      const types = Object.values(template(name).toJSON().Resources as Record<string, Properties>).map(
+        ({ Type }) => Type,
+      );
+      expect(types.filter((type) => /^Custom::|CustomResource/.test(type))).toEqual([]);
+    }
+    template('api').resourceCountIs('AWS::Lambda::Function', 9);
+  });
+});
+
+describe('identity', () => {
+  const identity = template('identity');
+  const client = onlyOf(identity, 'AWS::Cognito::UserPoolClient');
+
+  it('has every scope of the contract on its resource server', () => {
+    const { Identifier, Scopes } = onlyOf(identity, 'AWS::Cognito::UserPoolResourceServer');
+    expect(Identifier).toBe('tidemark');
+    const named = Scopes.map(({ ScopeName, ScopeDescription }: Properties) => [ScopeName, ScopeDescription]);
+    expect(Object.fromEntries(named)).toEqual(SCOPES);
+  });
+
+  it('lets users ask for what is their own, and for nothing of an operator', () => {
+    const parts = client.AllowedOAuthScopes.map((scope: Properties) =>
+      typeof scope === 'string' ? scope : scope['Fn::Join'][1].at(-1),
+    );
+    expect(parts).toEqual(['openid', ...USER_SCOPES.map((scope) => `/${scope}`)]);
+    const operators = ['claims:review', 'sources:verify', 'entitlements:admin', 'ingest:write', 'keys:admin'];
+    expect(USER_SCOPES.filter((scope) => /:admin$|^(audit|publications|waitlist):/.test(scope))).toEqual([]);
+    expect(USER_SCOPES.filter((scope) => operators.includes(scope))).toEqual([]);
+  });
+
+  it('has a public client: a code with PKCE, no secret, no password over the wire', () => {
+    expect(client).toMatchObject({ GenerateSecret: false, AllowedOAuthFlows: ['code'] });
+    expect(client.ExplicitAuthFlows.sort()).toEqual(['ALLOW_REFRESH_TOKEN_AUTH', 'ALLOW_USER_SRP_AUTH']);
+  });
+
+  it('lets nobody sign up unless the configuration says so', () => {
+    const isClosed = (context: object) =>
+      onlyOf(synthesised(context)('identity'), 'AWS::Cognito::UserPool').AdminCreateUserConfig.AllowAdminCreateUserOnly;
+    expect(isClosed(MINIMAL)).toBe(true);
+    expect(isClosed({ ...MINIMAL, userPool: { selfSignUp: true } })).toBe(false);
+  });
+
+  it('gives the write API what a given issuer says', () => {
+    const api = synthesised({ ...MINIMAL, issuer: { ...ISSUER, jwksUri: 'https://id.example.com/keys' } })('api');
+    const [writeApi] = Object.values(
+      api.findResources('AWS::Lambda::Function', { Properties: { FunctionName: 'tidemark-write-api' } }),
+    );
+    expect(writeApi?.Properties.Environment.Variables).toMatchObject({
+      TIDEMARK_ISSUER: 'https://id.example.com',
+      TIDEMARK_AUDIENCE: 'tidemark',
+      TIDEMARK_JWKS_URI: 'https://id.example.com/keys',
+      TIDEMARK_SCOPE_PREFIX: 'api/',
+    });
+  });
+});
+
+describe('alarms', () => {
+  const alarms = alarmsOf(ops);
+  const named = alarms.map(({ AlarmName }) => AlarmName.replace('tidemark-', ''));
+  const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `tidemark-${name}`);
+
+  it.each<[string, string, string, string]>([
+    ['publisher lag', 'publisher-lag', 'AWS/Lambda', 'Errors'],
+    ['slow publications', 'publisher-slow', 'AWS/Lambda', 'Duration'],
+    ['a sweep that has stopped', 'publisher-stopped', 'AWS/Lambda', 'Invocations'],
+    ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],
+    ['stream age, for the worker', 'worker-stream-age', 'AWS/Lambda', 'IteratorAge'],
+    ['errors of the write API', 'write-api-errors', 'AWS/Lambda', 'Errors'],
+    ['errors of the worker', 'worker-errors', 'AWS/Lambda', 'Errors'],
+    ['5xx of the HTTP API', 'write-api-5xx', 'AWS/ApiGateway', '5xx'],
+    ['5xx of the CDN', 'read-5xx', 'AWS/CloudFront', '5xxErrorRate'],
+    ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
+    ['a failed verify', 'verify-failed', 'AWS/Lambda', 'Errors'],
+    ['the depth of the queue of failures', 'failures-queued', 'AWS/SQS', 'ApproximateNumberOfMessagesVisible'],
+    ['a failed republish', 'republish-failed', 'AWS/States', 'ExecutionsFailed'],
+  ])('are on %s', (_what, name, Namespace, MetricName) => {
+    expect(alarmOf(name)).toMatchObject({ Namespace, MetricName });
+  });
+
+  it('are on the throttles of every function, but for a publisher that is to be turned away', () => {
+    const functionsOf = (built: typeof ops) =>
+      alarmsOf(built)
+        .find(({ AlarmName }) => AlarmName === 'tidemark-throttles')
+        .Metrics.flatMap(
+          ({ MetricStat }: Properties) => MetricStat?.Metric.Dimensions[0].Value['Fn::ImportValue'] ?? [],
+        );
+    expect(functionsOf(ops)).toHaveLength(9);
+    const reserved = functionsOf(synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('ops'));
+    expect(reserved).toHaveLength(8);
+    expect(reserved.filter((name: string) => /RefpublishFunction/.test(name))).toEqual([]);
+  });
+
+  it.each(['publisher-stopped', 'verify-stopped'])('on %s go off when nothing is heard any more', (name) => {
+    expect(alarmOf(name).TreatMissingData).toBe('breaching');
+  });
+
+  it('all tell the topic, and tell it when they are over', () => {
+    for (const { AlarmActions, OKActions, ActionsEnabled } of alarms) {
+      expect(ActionsEnabled).not.toBe(false);
+      expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^AlarmsTopic/) }]);
+      expect(OKActions).toEqual(AlarmActions);
+    }
+  });
+
+  it('hear only metrics of their own region', () => {
+    const elsewhere = synthesised(ELSEWHERE);
+    const isOfEdge = ({ Namespace }: Properties) => Namespace === 'AWS/CloudFront';
+    expect(alarmsOf(elsewhere('ops')).filter(isOfEdge)).toEqual([]);
+    expect(alarmsOf(elsewhere('edge-alarms')).filter(isOfEdge)).toHaveLength(2);
+    expect(alarmsOf(elsewhere('edge-alarms')).every(isOfEdge)).toBe(true);
+  });
+
+  it('have a metric to hear: additional metrics of the distribution are on', () => {
+    expect(onlyOf(template('edge'), 'AWS::CloudFront::MonitoringSubscription').MonitoringSubscription).toEqual({
+      RealtimeMetricsSubscriptionConfig: { RealtimeMetricsSubscriptionStatus: 'Enabled' },
+    });
+  });
+
+  it('each have a section in docs/operations.md, and no section is without one', () => {
+    const text = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    const sections = [...text.matchAll(/^### (.+)$/gm)].flatMap(([, heading = '']) =>
+      [...heading.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name),
+    );
+    expect(sections.sort()).toEqual(named.sort());
+  });
+
+  it('write to an address where one is configured', () => {
+    ops.resourceCountIs('AWS::SNS::Subscription', 0);
+    const told = synthesised({ ...MINIMAL, alarmEmail: 'ops@example.com' })('ops');
+    expect(onlyOf(told, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
+  });
+});
+
+describe('the budget', () => {
+  it('is the configured amount a month, and warns before it is spent', () => {
+    const built = onlyOf(synthesised({ ...MINIMAL, monthlyBudgetUsd: 123 })('ops'), 'AWS::Budgets::Budget');
+    expect(built.Budget).toMatchObject({
+      BudgetType: 'COST',
+      TimeUnit: 'MONTHLY',
+      BudgetLimit: { Amount: 123, Unit: 'USD' },
+    });
+    const warnings = built.NotificationsWithSubscribers.map(({ Notification }: Properties) => [
+      Notification.NotificationType,
+      Notification.Threshold,
+    ]);
+    expect(warnings).toEqual([
+      ['ACTUAL', 80],
+      ['FORECASTED', 100],
+    ]);
+  });
+
+  it('may publish to the topic, for this account', () => {
+    const { Statement } = onlyOf(ops, 'AWS::SNS::TopicPolicy').PolicyDocument;
+    expect(Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Principal: { Service: 'budgets.amazonaws.com' },
+        Action: 'sns:Publish',
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
+  });
+
+  it('does not keep the alarms from publishing: CloudWatch may, too', () => {
+    const { Statement } = onlyOf(ops, 'AWS::SNS::TopicPolicy').PolicyDocument;
+    const services = Statement.filter(({ Effect }: Properties) => Effect === 'Allow').map(
+      ({ Principal }: Properties) => Principal.Service,
+    );
+    expect(services).toContain('cloudwatch.amazonaws.com');
+  });
+});
+
+describe('the dashboard', () => {
+  it('shows reads, writes, publishing and what went wrong', () => {
+    const body = JSON.stringify(onlyOf(ops, 'AWS::CloudWatch::Dashboard').DashboardBody);
+    for (const metric of ['Requests', 'CacheHitRate', '403ErrorRate', 'Invocations', 'IteratorAge', 'Errors']) {
+      expect(body).toContain(metric);
+    }
+  });
+});

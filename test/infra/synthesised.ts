@@ -1,0 +1,56 @@
+/** The stacks of a deployment as CloudFormation would get them, with bundles that hold nothing. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, type Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { readConfiguration } from '../../infra/configuration.ts';
+import { addDeployment } from '../../infra/deployment.ts';
+import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+
+export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms';
+
+export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
+
+/** A folder as the build leaves it, for an app that is only looked at. */
+export function standInBundles(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-bundles-'));
+  for (const name of FUNCTION_NAMES) {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'index.mjs'), `export const handler = async () => ${JSON.stringify(name)};\n`);
+  }
+  return folder;
+}
+
+export function appOf(context: object = MINIMAL, bundles: string = standInBundles()): App {
+  const app = new App({ analyticsReporting: false, outdir: mkdtempSync(join(tmpdir(), 'tidemark-cdk-')) });
+  addDeployment(app, { configuration: readConfiguration(context), bundles });
+  return app;
+}
+
+export function stackOf(app: App, name: StackName): Stack {
+  return app.node.findChild(`tidemark-${name}`) as Stack;
+}
+
+/** The templates of one deployment. */
+export function synthesised(context: object = MINIMAL): (name: StackName) => Template {
+  const app = appOf(context);
+  return (name) => Template.fromStack(stackOf(app, name));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: templates are looked into as the JSON that they are.
+export type Properties = any;
+
+/** The properties of the only resource of this type. */
+export function onlyOf(template: Template, type: string): Properties {
+  const found = Object.values(template.findResources(type));
+  if (found.length !== 1) throw new Error(`${found.length} resources of ${type}, not one`);
+  return found[0]?.Properties;
+}
+
+/** The whole resource whose logical id begins with this. */
+export function resourceOf(template: Template, type: string, id: string): Properties {
+  const found = Object.entries(template.findResources(type)).filter(([name]) => name.startsWith(id));
+  if (found.length !== 1) throw new Error(`${found.length} resources of ${type} with the id ${id}, not one`);
+  return found[0]?.[1];
+}
