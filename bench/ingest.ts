@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
-import { cpuMs, elapsedMs, interleave, median, ratios } from './rounds.ts';
+import { interleave, median, ratios } from './rounds.ts';
 import { fillLedger, ingest } from './synthetic-ledger.ts';
 import { laterObservation, readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
 import { number, printHeading, printTable, withSpread } from './table.ts';
@@ -27,45 +27,72 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
     'ingest',
     `Batches of ${number(rows)} rows through applyBatch into the SQLite ledger, against bare inserts of the same rows as`,
     'JSON, one transaction a batch; both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks.',
-    'CPU is that of this process; the rows per second are those that one processor would take if it never waited.',
+    'CPU-bound rows/s are rows by the processor time of this process, user and system, all threads.',
   );
   const table: string[][] = [];
   for (const [name, makeBatch] of batchKinds(sample, rows, batches, rounds)) {
-    const cpu: number[] = [];
-    const batchesOf = (round: number) => Array.from({ length: batches }, (_, batch) => makeBatch(round, batch));
+    const spent: { tidemark: Spent[]; floor: Spent[] } = { tidemark: [], floor: [] };
+    const batchesOf = (round: number) => Array.from({ length: batches }, (_, batch) => () => makeBatch(round, batch));
     const { tidemark, floor } = await interleave(rounds, {
-      tidemark: async (round) => {
-        const work = batchesOf(round);
-        let wallMs = 0;
-        cpu.push(
-          await cpuMs(async () => {
-            wallMs = await elapsedMs(async () => {
-              for (const batch of work) await ingest(ledger, batch);
-            });
-          }),
-        );
-        return wallMs;
-      },
-      floor: (round) => {
-        const work = batchesOf(round);
-        return elapsedMs(() => {
-          for (const batch of work) bare.insert(batch);
-        });
-      },
+      tidemark: async (round) => kept(spent.tidemark, await spend(batchesOf(round), (batch) => ingest(ledger, batch))),
+      floor: async (round) => kept(spent.floor, await spend(batchesOf(round), (batch) => bare.insert(batch))),
     });
-    const perSecond = (ms: number) => (batches * rows * 1000) / ms;
+    const perSecond = (samples: readonly number[]) =>
+      withSpread(
+        samples.map((ms) => (batches * rows * 1000) / ms),
+        0,
+      );
+    const perRow = (samples: readonly number[]) => number((median(samples) * 1000) / (batches * rows), 1);
     table.push([
       name,
-      withSpread(tidemark.map(perSecond), 0),
-      withSpread(floor.map(perSecond), 0),
+      perSecond(tidemark),
+      perRow(spent.tidemark.map(({ userMs }) => userMs)),
+      perRow(spent.tidemark.map(({ systemMs }) => systemMs)),
+      perSecond(floor),
       withSpread(ratios(tidemark, floor), 1),
-      withSpread(cpu.map(perSecond), 0),
-      number((median(cpu) * 1000) / (batches * rows), 0),
+      perSecond(spent.tidemark.map(({ wallMs }) => wallMs)),
     ]);
   }
-  printTable(['batch', 'Tidemark, rows/s', 'floor, rows/s', 'times the floor', 'CPU, rows/s', 'CPU, µs/row'], table);
+  const columns = [
+    'CPU-bound rows/s',
+    'user µs/row',
+    'system µs/row',
+    "floor's CPU-bound rows/s",
+    "times the floor's CPU",
+  ];
+  printTable(['batch', ...columns, 'rows/s'], table);
   ledger.close();
   bare.close();
+}
+
+interface Spent {
+  userMs: number;
+  systemMs: number;
+  wallMs: number;
+}
+
+/** Its processor time. */
+function kept(all: Spent[], spent: Spent): number {
+  all.push(spent);
+  return spent.userMs + spent.systemMs;
+}
+
+/** What taking the batches in costs; making them is left out. */
+async function spend(
+  makers: readonly (() => readonly IngestRecordInput[])[],
+  take: (batch: readonly IngestRecordInput[]) => unknown,
+): Promise<Spent> {
+  const spent: Spent = { userMs: 0, systemMs: 0, wallMs: 0 };
+  for (const make of makers) {
+    const batch = make();
+    const before = { cpu: process.cpuUsage(), wallMs: performance.now() };
+    await take(batch);
+    const { user, system } = process.cpuUsage(before.cpu);
+    spent.userMs += user / 1000;
+    spent.systemMs += system / 1000;
+    spent.wallMs += performance.now() - before.wallMs;
+  }
+  return spent;
 }
 
 /** What batches are like in practice; each call gives rows that were never given before. */

@@ -13,7 +13,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  */
 export function canonicalJson(value: Json): string {
   const text = isInOrder(value) ? JSON.stringify(value) : write(value);
-  if (LONE_SURROGATE.test(text)) assertWellFormed(value);
+  // The plain search costs a tenth of the pattern, and finds nothing in nearly every text.
+  if (text.includes('\\ud') && LONE_SURROGATE.test(text)) assertWellFormed(value);
   return text;
 }
 

@@ -11,6 +11,9 @@ import { StartError } from './config.ts';
 export interface DataFolder {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
+  /** Of the ledger: see `SqliteLedger`. */
+  removeExpired(beforeMs: number, limit: number): number;
+  emptyLog(): void;
   close(): void;
 }
 
@@ -25,7 +28,13 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     try {
       leaveOwner(folder);
       const objects = await openDirectoryObjects(join(folder, 'objects'));
-      return { ledger, objects, close: () => ledger.close() };
+      return {
+        ledger,
+        objects,
+        removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
+        emptyLog: () => ledger.emptyLog(),
+        close: () => ledger.close(),
+      };
     } catch (error) {
       ledger.close();
       throw error;

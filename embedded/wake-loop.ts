@@ -8,28 +8,32 @@ export interface WakeLoop {
 }
 
 export interface WakeLoopOptions {
-  /** One round. What it rejects with is reported; the next interval tries again. */
-  readonly round: () => Promise<void>;
+  /**
+   * One round. What it rejects with is reported; the next interval tries again. `stopping` is aborted when the loop is being
+   * stopped: a round of several steps may leave out those that are left.
+   */
+  readonly round: (stopping: AbortSignal) => Promise<void>;
   readonly intervalMs: number;
   readonly onError: (cause: unknown) => void;
 }
 
 /** Starts the loop; its timer keeps no process alive. */
 export function startWakeLoop({ round, intervalMs, onError }: WakeLoopOptions): WakeLoop {
+  const stopper = new AbortController();
+  const stopping = stopper.signal;
   let running: Promise<void> | null = null;
   let due = false;
-  let stopped = false;
 
   async function run(): Promise<void> {
-    while (due && !stopped) {
+    while (due && !stopping.aborted) {
       due = false;
-      await round().catch(onError);
+      await round(stopping).catch(onError);
     }
   }
 
   function wake(): void {
     due = true;
-    if (stopped) return;
+    if (stopping.aborted) return;
     running ??= run().finally(() => {
       running = null;
       if (due) wake();
@@ -41,7 +45,7 @@ export function startWakeLoop({ round, intervalMs, onError }: WakeLoopOptions): 
   return {
     wake,
     async stop() {
-      stopped = true;
+      stopper.abort();
       clearInterval(timer);
       await running;
     },

@@ -7,9 +7,10 @@
  * | `batch/<batch id>`   | `raw/<n>`    | a part of the request's body as it came, gzip in base64                |
  * | `batch/<batch id>`   | `checkpoint` | {@link CheckpointValue}: how far the worker has come                   |
  * | `batch/<batch id>`   | `faults/<n>` | {@link FaultsValue}: faults, in the order in which they came up       |
- * | `work`               | `<work id>`  | {@link WorkValue}: what a worker must do, in order                     |
+ * | `batch/<upload id>`  | `upload`     | {@link UploadValue}: a large file, and how far the worker has come     |
+ * | `work`               | `<work id>`  | {@link WorkValue}: what a worker must do, each kind in order           |
  */
-import type { IngestMode, RowErrorCode } from '../contract/ingest-records.ts';
+import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../contract/ingest-records.ts';
 import type { ItemKey } from './ledger.ts';
 
 /** Revision 0; written once, with the request. */
@@ -33,7 +34,7 @@ export type BatchValue = {
  * each part of a batch is applied once, however many workers apply it and wherever they die.
  */
 export type CheckpointValue = {
-  state: 'applying' | 'applied' | 'refused';
+  state: 'applying' | 'applied' | 'examined' | 'refused';
   /** Rows that were refused before anything was applied, by index; none of them is tried again. */
   setAside: number[];
   /** How many of the batch's markets are done, in order of their slugs; those without a row that is left do not count. */
@@ -50,17 +51,59 @@ export type CheckpointValue = {
   finishedAt: string | null;
 };
 
+/**
+ * A large file, which is applied as a row of batches, one for each part of it. Revision: counts every change. What moves
+ * is moved once a part's batch has come to its end.
+ */
+export type UploadValue = {
+  id: string;
+  subject: string;
+  mode: IngestMode;
+  /** As the sender said them. */
+  sha256: string;
+  bytes: number;
+  records: number;
+  createdAt: string;
+  /** `stopped`: it holds more records than was said, and what was left is not taken in. */
+  state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'stopped';
+  /** Of the file: what has been applied. */
+  bytesDone: number;
+  linesDone: number;
+  partsDone: number;
+  recordsDone: number;
+  accepted: number;
+  unchanged: number;
+  refused: number;
+  /** The first batches that have refused records. */
+  refusedIn: { batch: string; firstLine: number; refused: number }[];
+  /** The batch of the newest part. */
+  lastBatch: string | null;
+  /** When a worker last moved it on, in milliseconds since the epoch; null before. */
+  movedAtMs: number | null;
+  finishedAt: string | null;
+};
+
 /** What a `faults/<n>` item holds; see `batchReportSchema`, where `pointer` and `line` are put as the request needs them. */
-export type FaultsValue = { index: number; line: number | null; pointer: string; code: RowErrorCode; detail: string }[];
+export type FaultsValue = {
+  index: number;
+  line: number | null;
+  pointer: string;
+  code: RowErrorCode | typeof BATCH_FAILED;
+  detail: string;
+}[];
 
 /** The id of a batch's work is the batch's own. */
-export type WorkValue = { kind: 'ingest'; batch: string } | { kind: 'erasure'; erasure: string };
+export type WorkValue =
+  | { kind: 'ingest'; batch: string }
+  | { kind: 'upload'; upload: string }
+  | { kind: 'erasure'; erasure: string };
 
 const PART_DIGITS = 4;
 const part = (index: number): string => String(index).padStart(PART_DIGITS, '0');
 
 export const batchPartition = (id: string): string => `batch/${id}`;
 export const batchKey = (id: string): ItemKey => ({ partition: batchPartition(id), sort: 'record' });
+export const uploadKey = (id: string): ItemKey => ({ partition: batchPartition(id), sort: 'upload' });
 export const RAW_PREFIX = 'raw/';
 export const rawPartKey = (id: string, index: number): ItemKey => ({
   partition: batchPartition(id),

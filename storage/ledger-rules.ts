@@ -32,12 +32,12 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
   if (changes.length < 1 || changes.length > MAX_TRANSACT_CHANGES) {
     throw new RangeError(`a transaction holds 1 to ${MAX_TRANSACT_CHANGES} changes, not ${changes.length}`);
   }
-  checkText('attemptId', attemptId, MAX_SORT_BYTES);
+  const attemptBytes = checkText('attemptId', attemptId, MAX_SORT_BYTES);
   const seen = new Set<string>();
   let totalBytes = 0;
   return changes.map((change) => {
     const { key } = change;
-    checkKey(key);
+    const keyBytes = checkKey(key);
     const identity = `${key.partition.length} ${key.partition}${key.sort}`;
     if (seen.has(identity)) throw new RangeError(`two changes of one transaction to ${describeKey(key)}: merge them`);
     seen.add(identity);
@@ -47,7 +47,7 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
     checkInteger('revision', key, change.revision);
     if (change.expiresAtMs !== undefined) checkInteger('expiresAtMs', key, change.expiresAtMs);
     const text = canonicalJson(change.value);
-    const itemBytes = itemSizeBytes(key, attemptId, text);
+    const itemBytes = ITEM_OVERHEAD_BYTES + keyBytes + attemptBytes + Buffer.byteLength(text);
     if (itemBytes > MAX_ITEM_BYTES) {
       const name = describeKey(key);
       throw new RangeError(`${name} takes ${itemBytes} bytes, more than an item may (${MAX_ITEM_BYTES}): split it`);
@@ -76,10 +76,15 @@ export function checkQuery(partition: string, options: QueryOptions): void {
   if (options.after !== undefined) checkText('after', options.after, MAX_SORT_BYTES);
 }
 
-/** @throws RangeError for a key with an empty, too long or ill-formed part. */
-export function checkKey(key: ItemKey): void {
-  checkText('partition', key.partition, MAX_PARTITION_BYTES);
-  checkText('sort key', key.sort, MAX_SORT_BYTES);
+/** @throws RangeError for a moment or a limit that cannot be meant. */
+export function checkRemoval(beforeMs: number, limit: number): void {
+  if (!Number.isSafeInteger(beforeMs)) throw new RangeError(`${beforeMs} is not a moment in milliseconds`);
+  if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`the limit of a removal is at least 1, not ${limit}`);
+}
+
+/** How many bytes the key takes. @throws RangeError for a key with an empty, too long or ill-formed part. */
+export function checkKey(key: ItemKey): number {
+  return checkText('partition', key.partition, MAX_PARTITION_BYTES) + checkText('sort key', key.sort, MAX_SORT_BYTES);
 }
 
 /** For messages, and distinct for distinct keys. */
@@ -90,11 +95,6 @@ export function describeKey(key: ItemKey): string {
 /** A value as it was written. Kept beside its inverse, {@link checkTransact}. */
 export function parseValue(text: string): Json {
   return JSON.parse(text) as Json;
-}
-
-function itemSizeBytes(key: ItemKey, attemptId: string, valueText: string): number {
-  const keyBytes = Buffer.byteLength(key.partition) + Buffer.byteLength(key.sort);
-  return ITEM_OVERHEAD_BYTES + keyBytes + Buffer.byteLength(attemptId) + Buffer.byteLength(valueText);
 }
 
 /** What a counter becomes depends on what it is, so there is no text to write yet. */
@@ -136,12 +136,14 @@ function checkCondition(key: ItemKey, condition: Condition): void {
   }
 }
 
-function checkText(what: string, text: string, maxBytes: number): void {
+/** How many bytes the text takes. */
+function checkText(what: string, text: string, maxBytes: number): number {
   if (text === '') throw new RangeError(`the ${what} is empty`);
   // Not representable in UTF-8: it would come back as another string.
   if (!text.isWellFormed()) throw new RangeError(`the ${what} ${JSON.stringify(text)} holds a lone surrogate`);
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) throw new RangeError(`the ${what} takes ${bytes} bytes, more than ${maxBytes}`);
+  return bytes;
 }
 
 function checkInteger(what: string, key: ItemKey, value: number): void {

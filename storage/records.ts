@@ -13,6 +13,8 @@
  * | `generation-of`      | `<what>`                          | {@link GenerationOfValue}                         |
  * | `publication`        | `head`                            | {@link HeadValue}: the only commit point          |
  * | `publication`        | `generation/<n>`                  | {@link GenerationValue}                           |
+ * | `publication`        | `republish`                       | {@link RepublishValue}: under way                 |
+ * | `republish/<id>`     | `range/<n>`                       | {@link RenderedRangeValue}: done of it            |
  * | `published/list`     | `page/<index>`                    | {@link PublishedPage} of the market list          |
  * | `published/market/<slug>` | `heads`                           | {@link PublishedHeads} of one market              |
  * | `published/market/<slug>` | `page/<index>`                    | {@link PublishedPage} of its history              |
@@ -23,7 +25,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Market, Source, SourceVerification, Unit } from '../contract/market.ts';
-import type { Metric, Observation } from '../contract/metric.ts';
+import { type Metric, millisecondInstant, type Observation } from '../contract/metric.ts';
 import type { StaticKind } from '../contract/public-objects.ts';
 import type { Item, ItemKey } from './ledger.ts';
 
@@ -47,13 +49,23 @@ export type MarketRecordValue = {
   standing?: MarketStanding;
 };
 
-/** See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger. */
+/**
+ * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
+ *
+ * A metric is disputed while an accepted claim disputes it, or while the latest comparison of what it shows with its
+ * source is a mismatch. A claim is about the metric: its dispute is settled when the metric's latest observation is
+ * corrected or retracted. A comparison is about one version of one observation: it is dropped as soon as another is the
+ * metric's latest, a correction, a retraction or a newer observation; until then a later comparison takes its place. So
+ * the same comparisons come to the same, in whatever order they arrive.
+ */
 export type MarketStanding = {
   /** The public name of who represents the market, and the claim that said so. */
   representedBy: { name: string; claim: string } | null;
-  /** The metrics that are disputed, each by the newest accepted claim, by the newest mismatch, or by both. */
-  disputes: { [metric: string]: { claim: string | null; verification: string | null } };
-  /** The latest verification of each of the market's sources, by the source's URL. */
+  /** The newest accepted claim that disputes each metric. */
+  disputes: { [metric: string]: string };
+  /** The latest comparison, by `verifiedAt`, of each metric's latest observation with its source. */
+  comparisons: { [metric: string]: { outcome: 'confirmed' | 'mismatch'; verifiedAt: string; verification: string } };
+  /** The latest verification, by `verifiedAt`, of each of the sources that the market lists, by the source's URL. */
   verifications: { [sourceUrl: string]: SourceVerification };
 };
 
@@ -89,6 +101,35 @@ export type GenerationValue = {
   bundleKey: string;
   /** When its last head was put in place, milliseconds since the epoch: the one before stops being handed out. */
   appliedAtMs: number | null;
+};
+
+/** A full republish, in ranges of slugs. Revision 0. While it has not expired, ordinary publications hold back. */
+export type RepublishValue = {
+  id: string;
+  /** The one that it prepares: HEAD is the one before until the swap. */
+  generation: number;
+  /** The slug before each range, in order: a range ends with the slug that the next one begins after. */
+  after: string[];
+  /** What wrote the mark of everything, if that was set. */
+  everythingMark: string | null;
+};
+
+/** An immutable object of a generation being prepared, and the SHA-256 of its bytes in hex. */
+export type PreparedObject = { key: string; digest: string };
+
+/** What has been rendered of one range. Revision 0; 1 once the swapped generation is applied to it. */
+export type RenderedRangeValue = {
+  /** What applying it writes; null when nothing in the range differs from what is published. */
+  bundle: PreparedObject | null;
+  /** Whether readers would see a difference. */
+  hasPuts: boolean;
+  /** List items in order of slug, and removed markets. */
+  items: PreparedObject | null;
+  /** How many of them are in the list. */
+  listed: number;
+  /** The marks that it takes care of. */
+  marks: PreparedObject | null;
+  countsDelta: HeadValue['counts'];
 };
 
 /** An immutable page of the newest generation. Revision: the generation that put it at this index. */
@@ -133,15 +174,25 @@ export interface ObservationIdentity {
  * nothing but the identity, so the same observations give the same history in whatever order they arrived.
  */
 export function orderKey(identity: ObservationIdentity): string {
-  // Normalised: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
-  const instant = new Date(identity.observedAt).toISOString();
+  // Always with its milliseconds: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
+  const instant = millisecondInstant(identity.observedAt);
   const source = sha256Hex(identity.sourceUrl).slice(0, 16);
   return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 }
 
+/** Which version of its observation is at that place: see {@link ObservationIdentity}. */
+export function ordinalOf(order: string): number {
+  return Number(order.slice(order.lastIndexOf('/') + 1));
+}
+
 /** The observation's public id: 96 bits of the digest of its identity. */
 export function observationId(identity: ObservationIdentity): string {
-  return `obs_${sha256Hex(`${identity.market}\n${orderKey(identity)}`).slice(0, 24)}`;
+  return observationIdAt(identity.market, orderKey(identity));
+}
+
+/** The same, by the observation's {@link orderKey}. */
+export function observationIdAt(market: string, order: string): string {
+  return `obs_${sha256Hex(`${market}\n${order}`).slice(0, 24)}`;
 }
 
 export const marketPartition = (slug: string): string => `market/${slug}`;
@@ -198,6 +249,12 @@ export const GENERATION_PREFIX = 'generation/';
 export const generationKey = (generation: number): ItemKey => ({
   partition: PUBLICATION_PARTITION,
   sort: `${GENERATION_PREFIX}${String(generation).padStart(15, '0')}`,
+});
+
+export const REPUBLISH_KEY: ItemKey = { partition: PUBLICATION_PARTITION, sort: 'republish' };
+export const renderedRangeKey = (republish: string, range: number): ItemKey => ({
+  partition: `republish/${republish}`,
+  sort: `range/${String(range).padStart(INDEX_DIGITS, '0')}`,
 });
 
 export const PAGE_PREFIX = 'page/';

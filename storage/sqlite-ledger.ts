@@ -12,35 +12,20 @@ import {
   type QueryPage,
   type Refusal,
   StorageCorrupt,
-  StorageUnavailable,
   type TransactResult,
 } from './ledger.ts';
 import {
   checkGetMany,
   checkKey,
   checkQuery,
+  checkRemoval,
   checkTransact,
   countHolds,
   countOf,
   describeKey,
   parseValue,
 } from './ledger-rules.ts';
-
-/** Counts up when the table changes shape. Kept in the file's `user_version`. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
-  CREATE TABLE items (
-    partition TEXT NOT NULL,
-    sort TEXT NOT NULL,
-    revision INTEGER NOT NULL,
-    attempt_id TEXT NOT NULL,
-    expires_at_ms INTEGER,
-    value TEXT NOT NULL,
-    PRIMARY KEY (partition, sort)
-  ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
+import { prepareFile, REMEDY, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another one's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -49,18 +34,6 @@ const EXCLUSIVE_WAIT_MS = 500;
 
 /** A page of a query ends early once it holds this much, as DynamoDB's do: memory stays bounded. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
-
-/** Large enough that the record of a market with one metric, about 1 KB, is not split over two pages. */
-const PAGE_BYTES = 8192;
-/** Pages of the file that are kept in memory. SQLite's 2 MB would hold the pages of hardly more than one batch. */
-const CACHE_KIB = 32 * 1024;
-/** The write-ahead log moves into the file at this many pages, 32 MB: a page that changes often then moves less often. */
-const CHECKPOINT_PAGES = 4_000;
-
-/** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
-const SQLITE_BUSY = 5;
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
 
 export interface SqliteLedgerOptions {
   /**
@@ -72,7 +45,16 @@ export interface SqliteLedgerOptions {
 }
 
 export interface SqliteLedger extends Ledger {
-  /** Gives the file up. Harmless when done twice; every other method rejects from then on. */
+  /**
+   * Removes items that expired before this moment (milliseconds since the epoch), those that expired first, and at most
+   * `limit` of them; returns how many. SQLite has nothing that does it by itself.
+   *
+   * @throws RangeError for a moment or a limit that is none. StorageUnavailable, StorageCorrupt as the other methods.
+   */
+  removeExpired(beforeMs: number, limit: number): number;
+  /** Moves the write-ahead log into the file and empties it: of what was deleted before, no copy is left on disk. */
+  emptyLog(): void;
+  /** Gives the file up. Harmless when done twice; every other method fails from then on. */
   close(): void;
 }
 
@@ -103,41 +85,15 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
   }
 }
 
-function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
-  // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
-  if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
-  // Counts for a file that is made here; one that is there keeps its own.
-  database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
-  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-  if (mode !== 'wal' && path !== ':memory:') {
-    throw new StorageUnavailable(
-      `${path} cannot use a write-ahead log (its file system gave ${mode}): use a local disk`,
-    );
-  }
-  // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's cache.
-  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
-  database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  database.exec('BEGIN IMMEDIATE');
-  const version = database.prepare('PRAGMA user_version').get()?.user_version;
-  const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
-  if (version === 0 && tables === 0) {
-    database.exec(SCHEMA);
-  } else if (version !== SCHEMA_VERSION) {
-    throw new StorageCorrupt(
-      version === 0
-        ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
-        : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
-    );
-  }
-  database.exec('COMMIT');
-}
-
 const COLUMNS = 'revision, attempt_id, expires_at_ms, value';
 const SELECT = `SELECT ${COLUMNS} FROM items WHERE partition = ? AND sort = ?`;
 const INSERT = 'INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING';
 const SET = 'SET revision = ?3, attempt_id = ?4, expires_at_ms = ?5, value = ?6';
 const UPSERT = `INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE ${SET}`;
 const UPDATE_REVISION = `UPDATE items ${SET} WHERE partition = ?1 AND sort = ?2 AND revision = ?7`;
+
+const REMOVE_EXPIRED = `DELETE FROM items WHERE rowid IN
+  (SELECT rowid FROM items WHERE expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?)`;
 
 class OpenSqliteLedger implements SqliteLedger {
   readonly #database: DatabaseSync;
@@ -197,6 +153,15 @@ class OpenSqliteLedger implements SqliteLedger {
       }
       return { items, next: null };
     });
+  }
+
+  removeExpired(beforeMs: number, limit: number): number {
+    checkRemoval(beforeMs, limit);
+    return this.#guard(() => Number(this.#statement(REMOVE_EXPIRED).run(beforeMs, limit).changes));
+  }
+
+  emptyLog(): void {
+    this.#guard(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
   }
 
   close(): void {
@@ -359,30 +324,4 @@ function endOfPrefix(prefix: string): string | null {
 
 function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
-}
-
-const REMEDY =
-  'stop every process that uses it and put back a copy of the whole data folder, or move the folder away and ingest again';
-
-/** SQLite's errors and the system's, as what the caller must do about them. */
-function translateError(error: unknown, path: string): unknown {
-  // What has no code is one of the two already, or a mistake in here.
-  if (!(error instanceof Error && 'code' in error)) return error;
-  const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
-  // The lower eight bits of an extended code are the primary one.
-  const code = cause.errcode === undefined ? undefined : cause.errcode & 0xff;
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
-    return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });
-  }
-  if (code === SQLITE_BUSY) {
-    return new StorageUnavailable(`${path} is in use by another process: stop it, or choose another data folder`, {
-      cause,
-    });
-  }
-  return new StorageUnavailable(
-    `${path} cannot be used (${cause.message}): check its folder, permissions and free space`,
-    {
-      cause,
-    },
-  );
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PublishLoop, startPublishLoop } from '../../embedded/publish-loop.ts';
+import { startPublishLoop } from '../../embedded/publish-loop.ts';
+import type { WakeLoop } from '../../embedded/wake-loop.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
@@ -10,7 +11,7 @@ const MINUTE_MS = 60_000;
 
 interface Watched {
   readonly world: World;
-  readonly loop: PublishLoop;
+  readonly loop: WakeLoop;
   readonly reports: { what: string; cause: unknown }[];
   /** How many rounds have begun: each begins by reading HEAD. */
   rounds(): number;
@@ -18,7 +19,7 @@ interface Watched {
   hold(gate: Promise<unknown> | null): void;
 }
 
-let open: PublishLoop[] = [];
+let open: WakeLoop[] = [];
 
 function watchedLoop(): Watched {
   const world = createWorld();

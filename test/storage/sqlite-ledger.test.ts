@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Json } from '../../contract/canonical-json.ts';
-import { type Change, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { type Change, type PutChange, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
 import { openSqliteLedger, type SqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { runUntilKilled, startChild } from './child-process.ts';
 import { ledgerContract } from './ledger-contract.ts';
@@ -130,7 +130,7 @@ describe('the SQLite ledger', () => {
       'the database of another program',
       (path) => alter(path, 'DROP TABLE items; CREATE TABLE t (a); PRAGMA user_version = 0'),
     ],
-    ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 2')],
+    ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 3')],
   ])('finds %s corrupt', async (_what, damage) => {
     const path = await writtenLedger();
     await damage(path);
@@ -197,11 +197,210 @@ describe('the SQLite ledger', () => {
     expect([items.map((item) => item.sort), next]).toEqual([['1', '2', '3', '4'], '4']);
   });
 
+  test('leaves nothing of what was deleted or replaced on disk, once its log is emptied', async () => {
+    const path = join(await temporaryFolder(), 'ledger.sqlite');
+    const ledger = openSqliteLedger(path, { exclusive: true });
+    onTestFinished(() => ledger.close());
+    const written = Array.from({ length: 40 }, (_, item) => put(`item-${item}`, `a secret of item ${item}`.repeat(50)));
+    await ledger.transact(written, { attemptId: 'written' });
+    const gone = written.map(({ key }, item): Change => {
+      const condition = { kind: 'any' } as const;
+      return item % 2 === 0
+        ? { kind: 'delete', key, if: condition }
+        : { kind: 'put', key, revision: 2, value: 'erased', if: condition };
+    });
+    await ledger.transact(gone, { attemptId: 'gone' });
+    ledger.emptyLog();
+    for (const file of [path, `${path}-wal`]) expect(await readFile(file, 'latin1')).not.toContain('a secret of item');
+    expect((await ledger.get({ partition: 'shelf', sort: 'item-1' }))?.value).toBe('erased');
+  });
+
   test('syncs each commit to the disk before it is acknowledged', async () => {
     const { database } = await openWatched();
     const setting = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
     const FULL = 2;
     expect([setting('synchronous'), setting('fullfsync'), setting('journal_mode')]).toEqual([FULL, 1, 'wal']);
+  });
+});
+
+const HOUR_MS = 60 * 60 * 1000;
+const NOW_MS = Date.UTC(2026, 10, 20);
+
+describe('removing what has expired', () => {
+  const expiring = (sort: string, expiresAtMs?: number): Change => ({
+    ...(put(sort) as PutChange),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    if: { kind: 'any' },
+  });
+  const sortsOf = async (ledger: SqliteLedger) =>
+    (await ledger.query('shelf', { limit: 1000 })).items.map(({ sort }) => sort);
+
+  async function ledgerWith(...changes: Change[]): Promise<SqliteLedger> {
+    const ledger = openSqliteLedger(':memory:');
+    onTestFinished(() => ledger.close());
+    if (changes.length > 0) await ledger.transact(changes, { attemptId: 'attempt' });
+    return ledger;
+  }
+
+  test('takes only what expired before the moment: not at it, not later, and nothing that never expires', async () => {
+    const ledger = await ledgerWith(
+      expiring('before', NOW_MS - 1),
+      expiring('epoch', 0),
+      expiring('at', NOW_MS),
+      expiring('later', NOW_MS + 1),
+      expiring('never'),
+    );
+    expect(ledger.removeExpired(NOW_MS, 1000)).toBe(2);
+    expect(await sortsOf(ledger)).toEqual(['at', 'later', 'never']);
+    expect(ledger.removeExpired(NOW_MS, 1000)).toBe(0);
+  });
+
+  test('takes no more than it may, and what expired first', async () => {
+    const ledger = await ledgerWith(...['a', 'b', 'c', 'd', 'e'].map((sort, index) => expiring(sort, NOW_MS - index)));
+    expect(ledger.removeExpired(NOW_MS + 1, 3)).toBe(3);
+    expect(await sortsOf(ledger)).toEqual(['a', 'b']);
+    expect(ledger.removeExpired(NOW_MS + 1, 3)).toBe(2);
+  });
+
+  test('goes by the expiry that an item has now', async () => {
+    const ledger = await ledgerWith(expiring('extended', NOW_MS - HOUR_MS), expiring('kept', NOW_MS - HOUR_MS));
+    await ledger.transact([expiring('extended', NOW_MS + HOUR_MS), expiring('kept')], { attemptId: 'again' });
+    expect(ledger.removeExpired(NOW_MS, 1000)).toBe(0);
+    await ledger.transact([expiring('extended', NOW_MS - 1)], { attemptId: 'shortened' });
+    expect(ledger.removeExpired(NOW_MS, 1000)).toBe(1);
+    expect(await sortsOf(ledger)).toEqual(['kept']);
+  });
+
+  test('agrees with a list of what there is, whatever there is', async () => {
+    const item = fc.record({
+      sort: fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 }),
+      expiresAtMs: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
+    });
+    const items = fc.uniqueArray(item, { selector: ({ sort }) => sort, maxLength: 30 });
+    const removal = fc.record({ beforeMs: fc.integer({ min: -1, max: 21 }), limit: fc.integer({ min: 1, max: 10 }) });
+    await fc.assert(
+      fc.asyncProperty(items, removal, async (items, { beforeMs, limit }) => {
+        const ledger = await ledgerWith(...items.map(({ sort, expiresAtMs }) => expiring(sort, expiresAtMs)));
+        const isDue = ({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs < beforeMs;
+        const due = items.filter(isDue).length;
+        expect(ledger.removeExpired(beforeMs, limit)).toBe(Math.min(due, limit));
+        const left = new Set(await sortsOf(ledger));
+        expect(left.size).toBe(items.length - Math.min(due, limit));
+        for (const item of items) if (!isDue(item)) expect(left).toContain(item.sort);
+        ledger.close();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('finds them by the index on expiry, however many items never expire', async () => {
+    const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+    onTestFinished(() => prepare.mockRestore());
+    const ledger = await ledgerWith();
+    ledger.removeExpired(NOW_MS, 10);
+    const sql = prepare.mock.calls.map(([text]) => text).find((text) => text.startsWith('DELETE')) as string;
+    const database = prepare.mock.contexts.at(-1) as DatabaseSync;
+    const plan = database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(NOW_MS, 10)
+      .map((step) => String(step.detail));
+    expect(plan).toContainEqual(expect.stringContaining('items_by_expiry'));
+    for (const step of plan) expect(step).not.toMatch(/^SCAN|TEMP B-TREE/);
+  });
+
+  test.each([
+    [Number.NaN, 1],
+    [0.5, 1],
+    [Number.POSITIVE_INFINITY, 1],
+    [NOW_MS, 0],
+    [NOW_MS, -1],
+    [NOW_MS, 1.5],
+    [NOW_MS, Number.NaN],
+  ])('refuses %d, %d', async (beforeMs, limit) => {
+    const ledger = await ledgerWith(expiring('expired', 0));
+    expect(() => ledger.removeExpired(beforeMs, limit)).toThrow(RangeError);
+    expect(await sortsOf(ledger)).toEqual(['expired']);
+  });
+
+  test('is unavailable once closed', () => {
+    const ledger = openSqliteLedger(':memory:');
+    ledger.close();
+    expect(() => ledger.removeExpired(NOW_MS, 1)).toThrow(StorageUnavailable);
+  });
+});
+
+describe('a file of version 1', () => {
+  const ROWS = [
+    {
+      partition: 'a',
+      sort: 'ä',
+      revision: 3,
+      attemptId: 'one',
+      expiresAtMs: null,
+      value: { deep: ['x'.repeat(9_000)] },
+    },
+    { partition: 'a', sort: '日本', revision: 0, attemptId: 'two', expiresAtMs: NOW_MS, value: null },
+    { partition: 'b', sort: 'z', revision: Number.MAX_SAFE_INTEGER, attemptId: 'one', expiresAtMs: null, value: 'z' },
+  ];
+
+  async function fileOfVersion1(): Promise<string> {
+    const path = join(await temporaryFolder(), 'ledger.sqlite');
+    const database = new DatabaseSync(path);
+    database.exec(`PRAGMA journal_mode = WAL;
+      CREATE TABLE items (
+        partition TEXT NOT NULL, sort TEXT NOT NULL, revision INTEGER NOT NULL, attempt_id TEXT NOT NULL,
+        expires_at_ms INTEGER, value TEXT NOT NULL, PRIMARY KEY (partition, sort)
+      ) STRICT, WITHOUT ROWID;
+      PRAGMA user_version = 1;`);
+    const insert = database.prepare('INSERT INTO items VALUES (?, ?, ?, ?, ?, ?)');
+    for (const { partition, sort, revision, attemptId, expiresAtMs, value } of ROWS) {
+      insert.run(partition, sort, revision, attemptId, expiresAtMs, JSON.stringify(value));
+    }
+    database.close();
+    return path;
+  }
+
+  const rowsOf = async (ledger: SqliteLedger) => [
+    ...(await ledger.query('a', { limit: 10 })).items,
+    ...(await ledger.query('b', { limit: 10 })).items,
+  ];
+
+  /** What the file is made of, as SQLite says it. */
+  function schemaOf(path: string): unknown {
+    const database = new DatabaseSync(path);
+    const parts = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+    const version = database.prepare('PRAGMA user_version').get()?.user_version;
+    database.close();
+    return { parts, version };
+  }
+
+  test('keeps every item, and becomes what a new file is', async () => {
+    const path = await fileOfVersion1();
+    for (let time = 0; time < 2; time++) {
+      const ledger = openSqliteLedger(path, { exclusive: true });
+      expect(await rowsOf(ledger)).toEqual(ROWS);
+      ledger.close();
+    }
+    expect(schemaOf(path)).toEqual(schemaOf(await writtenLedger()));
+    const ledger = openSqliteLedger(path);
+    expect(ledger.removeExpired(NOW_MS + 1, 10)).toBe(1);
+    ledger.close();
+  });
+
+  test('stays what it was when the change does not come to its end', async () => {
+    const path = await fileOfVersion1();
+    const before = schemaOf(path);
+    const { exec } = DatabaseSync.prototype;
+    const dying = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql === 'COMMIT') throw Object.assign(new Error('the disk is gone'), { code: 'ERR_SQLITE_ERROR' });
+      exec.call(this, sql);
+    });
+    expect(() => openSqliteLedger(path)).toThrow(StorageUnavailable);
+    dying.mockRestore();
+    expect(schemaOf(path)).toEqual(before);
+    const ledger = openSqliteLedger(path);
+    expect(await rowsOf(ledger)).toEqual(ROWS);
+    ledger.close();
   });
 });
 

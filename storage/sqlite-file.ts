@@ -1,0 +1,113 @@
+/** The file of the SQLite ledger: its schema, its settings, and what its failures mean. */
+import type { DatabaseSync } from 'node:sqlite';
+import { StorageCorrupt, StorageUnavailable } from './ledger.ts';
+
+/** Counts up when the table changes shape. Kept in the file's `user_version`. */
+const SCHEMA_VERSION = 2;
+
+/**
+ * Rows apart from the key's index: a value that changes does not move its neighbours, and rows that come together lie
+ * together. One observation for each of many markets writes half as many bytes as into a table WITHOUT ROWID. The price is
+ * paid by whoever reads a long history that came one by one: each of its rows may lie on a page of its own.
+ */
+const SCHEMA = `
+  CREATE TABLE items (
+    partition TEXT NOT NULL,
+    sort TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    attempt_id TEXT NOT NULL,
+    expires_at_ms INTEGER,
+    value TEXT NOT NULL,
+    PRIMARY KEY (partition, sort)
+  ) STRICT;
+  CREATE INDEX items_by_expiry ON items (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** From version 1, which kept the rows in the key's index itself. In order of the key, as they lay there. */
+const MIGRATION_FROM_1 = `
+  ALTER TABLE items RENAME TO items_of_version_1;
+  ${SCHEMA}
+  INSERT INTO items SELECT partition, sort, revision, attempt_id, expires_at_ms, value
+    FROM items_of_version_1 ORDER BY partition, sort;
+  DROP TABLE items_of_version_1;
+`;
+
+/** Large enough that the record of a market with one metric, about 1 KB, is not split over two pages. */
+const PAGE_BYTES = 8192;
+/** Pages of the file that are kept in memory. SQLite's 2 MB would hold the pages of hardly more than one batch. */
+const CACHE_KIB = 32 * 1024;
+/** The write-ahead log moves into the file at this many pages, 64 MB: a page that changes often then moves less often. */
+const CHECKPOINT_PAGES = 8_000;
+
+/** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/**
+ * Makes a new file a ledger, and one of an earlier version a ledger of this one: in one transaction, so that a process
+ * that dies meanwhile leaves it as it was.
+ *
+ * @throws StorageCorrupt when the file is something else, or of a later version.
+ */
+export function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
+  // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
+  if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  // Counts for a file that is made here; one that is there keeps its own.
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (mode !== 'wal' && path !== ':memory:') {
+    throw new StorageUnavailable(
+      `${path} cannot use a write-ahead log (its file system gave ${mode}): use a local disk`,
+    );
+  }
+  // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's cache.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
+  database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  // What is deleted is overwritten: an erasure must not leave the text in pages that nothing uses any more.
+  database.exec('PRAGMA secure_delete = ON');
+  // Of processes that open the file at once, one makes it what it is to be, and the others find it so.
+  database.exec('BEGIN IMMEDIATE');
+  const version = database.prepare('PRAGMA user_version').get()?.user_version;
+  const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
+  if (version === 0 && tables === 0) {
+    database.exec(SCHEMA);
+  } else if (version === 1) {
+    database.exec(MIGRATION_FROM_1);
+  } else if (version !== SCHEMA_VERSION) {
+    throw new StorageCorrupt(
+      version === 0
+        ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
+        : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
+    );
+  }
+  database.exec('COMMIT');
+}
+
+/** What can be done about a damaged file. */
+export const REMEDY =
+  'stop every process that uses it and put back a copy of the whole data folder, or move the folder away and ingest again';
+
+/** SQLite's errors and the system's, as what the caller must do about them. */
+export function translateError(error: unknown, path: string): unknown {
+  // What has no code is one of the two already, or a mistake in here.
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
+  // The lower eight bits of an extended code are the primary one.
+  const code = cause.errcode === undefined ? undefined : cause.errcode & 0xff;
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
+    return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });
+  }
+  if (code === SQLITE_BUSY) {
+    return new StorageUnavailable(`${path} is in use by another process: stop it, or choose another data folder`, {
+      cause,
+    });
+  }
+  return new StorageUnavailable(
+    `${path} cannot be used (${cause.message}): check its folder, permissions and free space`,
+    {
+      cause,
+    },
+  );
+}

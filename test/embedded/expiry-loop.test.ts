@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { type ExpiryDependencies, startExpiryLoop } from '../../embedded/expiry-loop.ts';
+import type { WakeLoop } from '../../embedded/wake-loop.ts';
+import { openSqliteLedger, type SqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { openApiWorld, START_MS } from '../write-api/world.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+let open: WakeLoop[] = [];
+
+function startLoop(removeExpired: ExpiryDependencies['removeExpired'], nowMs: () => number = () => START_MS) {
+  const reports: unknown[] = [];
+  const loop = startExpiryLoop({ removeExpired, nowMs, report: (_what, cause) => reports.push(cause) });
+  open.push(loop);
+  return { loop, reports };
+}
+
+/** A ledger with so many items that expired two hours ago, and one that expires now. */
+async function ledgerWithExpired(count: number): Promise<SqliteLedger> {
+  const ledger = openSqliteLedger(':memory:');
+  onTestFinished(() => ledger.close());
+  for (let item = 0; item <= count; item++) {
+    const key = { partition: 'shelf', sort: String(item) };
+    const expiresAtMs = item === count ? START_MS : START_MS - 2 * HOUR_MS;
+    const change = { kind: 'put', key, revision: 0, value: null, expiresAtMs, if: { kind: 'any' } } as const;
+    await ledger.transact([change], { attemptId: 'attempt' });
+  }
+  return ledger;
+}
+
+const sorts = async (ledger: SqliteLedger) =>
+  (await ledger.query('shelf', { limit: 1000 })).items.map(({ sort }) => sort);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const loop of open) await loop.stop();
+  open = [];
+});
+
+test('at the start, everything that expired more than an hour ago is removed, and nothing else', async () => {
+  const ledger = await ledgerWithExpired(500);
+  const { reports } = startLoop((beforeMs, limit) => ledger.removeExpired(beforeMs, limit));
+  await vi.waitFor(async () => expect(await sorts(ledger)).toEqual(['500']));
+  expect(reports).toEqual([]);
+});
+
+test('what has expired is left for an hour', async () => {
+  const removals: number[] = [];
+  startLoop((beforeMs) => {
+    removals.push(beforeMs);
+    return 0;
+  });
+  await vi.waitFor(() => expect(removals).toEqual([START_MS - HOUR_MS]));
+});
+
+test('others have their turn between batches', async () => {
+  const order: string[] = [];
+  let batches = 0;
+  startLoop((_beforeMs, limit) => {
+    order.push('batch');
+    setImmediate(() => order.push('other'));
+    return ++batches < 3 ? limit : 0;
+  });
+  await vi.waitFor(() => expect(order).toHaveLength(6));
+  expect(order).toEqual(['batch', 'other', 'batch', 'other', 'batch', 'other']);
+});
+
+test('it sweeps again every hour', async () => {
+  let sweeps = 0;
+  startLoop(() => {
+    sweeps++;
+    return 0;
+  });
+  await vi.waitFor(() => expect(sweeps).toBe(1));
+  vi.advanceTimersByTime(HOUR_MS);
+  await vi.waitFor(() => expect(sweeps).toBe(2));
+});
+
+test('a sweep that fails is reported, and made good an hour later', async () => {
+  const failure = new Error('for a while');
+  let sweeps = 0;
+  const { reports } = startLoop(() => {
+    if (++sweeps === 1) throw failure;
+    return 0;
+  });
+  await vi.waitFor(() => expect(reports).toEqual([failure]));
+  vi.advanceTimersByTime(HOUR_MS);
+  await vi.waitFor(() => expect(sweeps).toBe(2));
+  expect(reports).toHaveLength(1);
+});
+
+test('stopping ends a sweep that would go on for ever, and none touches the ledger afterwards', async () => {
+  let batches = 0;
+  const { loop } = startLoop((_beforeMs, limit) => {
+    batches++;
+    return limit;
+  });
+  await vi.waitFor(() => expect(batches).toBeGreaterThan(1));
+  await loop.stop();
+  const before = batches;
+  vi.advanceTimersByTime(2 * HOUR_MS);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(batches).toBe(before);
+});
+
+test('what an idempotency key stands for is in the file for 72 hours, and no longer after 73', async () => {
+  const path = join(await temporaryFolder(), 'ledger.sqlite');
+  const ledger = openSqliteLedger(path);
+  onTestFinished(() => ledger.close());
+  const world = await openApiWorld({ ledger });
+  const { status } = await world.call({
+    method: 'POST',
+    path: '/api/v1/watchlists',
+    body: { name: 'Fuel', markets: [] },
+  });
+  expect(status).toBe(201);
+
+  const reader = new DatabaseSync(path, { readOnly: true });
+  onTestFinished(() => reader.close());
+  const count = (partitions: string) =>
+    reader.prepare('SELECT count(*) AS count FROM items WHERE partition GLOB ?').get(partitions)?.count;
+  expect(count('idempotency/*')).toBe(1);
+
+  let sweeps = 0;
+  const remove = (beforeMs: number, limit: number) => {
+    sweeps++;
+    return ledger.removeExpired(beforeMs, limit);
+  };
+  const { loop } = startLoop(remove, () => world.nowMs);
+  world.nowMs = START_MS + 72 * HOUR_MS;
+  loop.wake();
+  await vi.waitFor(() => expect(sweeps).toBeGreaterThan(1));
+  expect(count('idempotency/*')).toBe(1);
+
+  world.nowMs = START_MS + 73 * HOUR_MS + 1;
+  vi.advanceTimersByTime(HOUR_MS);
+  await vi.waitFor(() => expect(count('idempotency/*')).toBe(0));
+  const { json } = await world.call({ path: '/api/v1/watchlists' });
+  expect(json.data).toHaveLength(1);
+});

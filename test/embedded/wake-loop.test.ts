@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { startWakeLoop, type WakeLoop } from '../../embedded/wake-loop.ts';
+
+const INTERVAL_MS = 1_000;
+
+interface Watched {
+  readonly loop: WakeLoop;
+  readonly errors: unknown[];
+  /** The rounds that have begun, each to be ended by the test. */
+  readonly rounds: { readonly stopping: AbortSignal; end(): void; fail(cause: unknown): void }[];
+}
+
+let open: Watched[] = [];
+
+function watchedLoop(): Watched {
+  const rounds: Watched['rounds'][number][] = [];
+  const errors: unknown[] = [];
+  const loop = startWakeLoop({
+    round: (stopping) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      rounds.push({ stopping, end: resolve, fail: reject });
+      return promise;
+    },
+    intervalMs: INTERVAL_MS,
+    onError: (cause) => errors.push(cause),
+  });
+  const watched = { loop, errors, rounds };
+  open.push(watched);
+  return watched;
+}
+
+/** Lets everything happen that is waiting for nothing but its turn. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+
+afterEach(async () => {
+  for (const { loop, rounds } of open) {
+    const stopped = loop.stop();
+    for (const { end } of rounds) end();
+    await stopped;
+  }
+  open = [];
+  vi.useRealTimers();
+});
+
+test('nothing is done before it is woken, or the interval is over', async () => {
+  const { rounds } = watchedLoop();
+  vi.advanceTimersByTime(INTERVAL_MS - 1);
+  await settle();
+  expect(rounds).toHaveLength(0);
+  vi.advanceTimersByTime(1);
+  expect(rounds).toHaveLength(1);
+});
+
+test('a wake-up begins a round, and is done with when the round is', async () => {
+  const { loop, rounds } = watchedLoop();
+  loop.wake();
+  expect(rounds).toHaveLength(1);
+  rounds[0]?.end();
+  await settle();
+  expect(rounds).toHaveLength(1);
+});
+
+test('rounds never overlap: any number of wake-ups and intervals during one lead to one more', async () => {
+  const { loop, rounds } = watchedLoop();
+  loop.wake();
+  for (let time = 0; time < 10; time++) loop.wake();
+  vi.advanceTimersByTime(5 * INTERVAL_MS);
+  await settle();
+  expect(rounds).toHaveLength(1);
+  rounds[0]?.end();
+  await settle();
+  expect(rounds).toHaveLength(2);
+  rounds[1]?.end();
+  await settle();
+  expect(rounds).toHaveLength(2);
+});
+
+test('a round that fails is told of, and is done again at the next interval, not before', async () => {
+  const { loop, rounds, errors } = watchedLoop();
+  const failure = new Error('for a while');
+  loop.wake();
+  rounds[0]?.fail(failure);
+  await settle();
+  expect(errors).toEqual([failure]);
+  expect(rounds).toHaveLength(1);
+  vi.advanceTimersByTime(INTERVAL_MS);
+  expect(rounds).toHaveLength(2);
+});
+
+test('a wake-up during a round that fails is not lost', async () => {
+  const { loop, rounds } = watchedLoop();
+  loop.wake();
+  loop.wake();
+  rounds[0]?.fail(new Error('for a while'));
+  await settle();
+  expect(rounds).toHaveLength(2);
+});
+
+test('stopping tells the round under way, waits for it, and begins no other', async () => {
+  const { loop, rounds } = watchedLoop();
+  loop.wake();
+  loop.wake();
+  expect(rounds[0]?.stopping.aborted).toBe(false);
+  let stopped = false;
+  const stopping = loop.stop().then(() => {
+    stopped = true;
+  });
+  await settle();
+  expect([stopped, rounds[0]?.stopping.aborted]).toEqual([false, true]);
+  rounds[0]?.end();
+  await stopping;
+  loop.wake();
+  vi.advanceTimersByTime(5 * INTERVAL_MS);
+  await settle();
+  expect(rounds).toHaveLength(1);
+});
+
+test('it may be stopped before anything was begun, and twice', async () => {
+  const { loop, rounds } = watchedLoop();
+  await loop.stop();
+  await loop.stop();
+  expect(rounds).toHaveLength(0);
+});

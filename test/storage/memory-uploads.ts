@@ -1,0 +1,30 @@
+/** Uploads in memory for tests: a target tells nothing but what it is for, and files come by {@link MemoryUploads.put}. */
+import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadStore } from '../../storage/upload-store.ts';
+
+export interface MemoryUploads extends UploadStore {
+  put(id: string, bytes: Uint8Array): void;
+}
+
+export function openMemoryUploads(nowMs: () => number): MemoryUploads {
+  const files = new Map<string, Uint8Array>();
+  return {
+    put(id, bytes) {
+      checkUploadId(id);
+      files.set(id, bytes);
+    },
+    async presign(id, { bytes, sha256 }) {
+      checkUploadId(id);
+      const expiresAt = new Date(nowMs() + UPLOAD_TARGET_SECONDS * 1000).toISOString();
+      return { url: `https://uploads.test/${id}?${sha256}`, headers: { 'content-length': String(bytes) }, expiresAt };
+    },
+    async head(id) {
+      const file = files.get(id);
+      return file === undefined ? null : { bytes: file.length };
+    },
+    async *read(id, fromByte) {
+      const file = files.get(id);
+      if (file === undefined) throw new RangeError(`${id} is read although it is not there`);
+      yield file.subarray(fromByte);
+    },
+  };
+}

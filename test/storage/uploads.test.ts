@@ -1,0 +1,243 @@
+/** Places for large files: who may put what there, and how it is read. */
+
+import { readdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { mockClient } from 'aws-sdk-client-mock';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type DirectoryUploads, openDirectoryUploads, uploadPath } from '../../storage/directory-uploads.ts';
+import { StorageUnavailable } from '../../storage/ledger.ts';
+import { sha256Hex } from '../../storage/records.ts';
+import { createS3Client } from '../../storage/s3-client.ts';
+import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
+import { openS3Uploads } from '../../storage/s3-uploads.ts';
+import { UPLOAD_TARGET_SECONDS, uploadObjectKey, uploadOfObjectKey } from '../../storage/upload-store.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const OTHER = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3B';
+const START_MS = Date.parse('2026-10-01T12:00:00Z');
+const TEXT = '{"type":"market"}\n{"type":"observation"}\n';
+const CONTENT = { bytes: Buffer.byteLength(TEXT), sha256: sha256Hex(TEXT) };
+
+async function* streamOf(...chunks: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  return await text(Readable.from(chunks));
+}
+
+const BAD_IDS = ['', 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A', '../upl_01JD8N5W5XQ6M4T0VZ8R2K7C3', `${ID}/x`, ID.toLowerCase()];
+
+describe('in a folder', () => {
+  async function opened(): Promise<{ uploads: DirectoryUploads; folder: string; clock: { nowMs: number } }> {
+    const folder = `${await temporaryFolder()}/uploads`;
+    const clock = { nowMs: START_MS };
+    let names = 0;
+    const options = { folder, key: new Uint8Array(32).fill(1), nowMs: () => clock.nowMs, newName: () => `n${++names}` };
+    return { uploads: openDirectoryUploads(options), folder, clock };
+  }
+
+  const queryOf = (url: string) => new URL(url, 'http://localhost').searchParams;
+
+  test('a file is put at its target and read from any place on', async () => {
+    const { uploads, folder } = await opened();
+    const { url, headers, expiresAt } = await uploads.presign(ID, CONTENT);
+    expect(new URL(url, 'http://localhost').pathname).toBe(uploadPath(ID));
+    expect(headers).toEqual({ 'content-length': String(CONTENT.bytes) });
+    expect(Date.parse(expiresAt)).toBe(START_MS + UPLOAD_TARGET_SECONDS * 1000);
+    expect(await uploads.head(ID)).toBeNull();
+    expect(await uploads.receive(ID, queryOf(url), streamOf(TEXT.slice(0, 5), TEXT.slice(5)))).toBe('stored');
+    expect(await uploads.head(ID)).toEqual({ bytes: CONTENT.bytes });
+    expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+    expect(await textOf(uploads.read(ID, 18))).toBe(TEXT.slice(18));
+    expect(await readdir(folder)).toEqual([ID]);
+  });
+
+  test('the same file may be put again', async () => {
+    const { uploads } = await opened();
+    const { url } = await uploads.presign(ID, CONTENT);
+    for (let times = 0; times < 2; times++) {
+      expect(await uploads.receive(ID, queryOf(url), streamOf(TEXT))).toBe('stored');
+    }
+  });
+
+  test.each([
+    ['a byte less', TEXT.slice(0, -1)],
+    ['a byte more', `${TEXT} `],
+    ['another byte', `${TEXT.slice(0, -1)} `],
+    ['nothing', ''],
+  ])('a file that is %s is refused, and nothing is left', async (_, other) => {
+    const { uploads, folder } = await opened();
+    const { url } = await uploads.presign(ID, CONTENT);
+    expect(await uploads.receive(ID, queryOf(url), streamOf(other))).toBe('content-differs');
+    expect(await uploads.head(ID)).toBeNull();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test.each(['bytes', 'sha256', 'expires', 'signature'])('a target with another %s is forbidden', async (name) => {
+    const { uploads } = await opened();
+    const { url } = await uploads.presign(ID, CONTENT);
+    for (const value of [null, '', '1', 'f'.repeat(64), String(START_MS * 2)]) {
+      const query = queryOf(url);
+      if (value === null) query.delete(name);
+      else query.set(name, value);
+      expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('forbidden');
+    }
+  });
+
+  test('a target is forbidden for another upload, with another key, and once it has expired', async () => {
+    const { uploads, clock } = await opened();
+    const query = queryOf((await uploads.presign(ID, CONTENT)).url);
+    expect(await uploads.receive(OTHER, query, streamOf(TEXT))).toBe('forbidden');
+    const { uploads: elsewhere } = await opened();
+    const strange = openDirectoryUploads({
+      folder: 'x',
+      key: new Uint8Array(32),
+      nowMs: () => START_MS,
+      newName: () => 'n',
+    });
+    expect(await strange.receive(ID, query, streamOf(TEXT))).toBe('forbidden');
+    expect(await elsewhere.head(ID)).toBeNull();
+    clock.nowMs += UPLOAD_TARGET_SECONDS * 1000;
+    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('forbidden');
+  });
+
+  test('a body that breaks off leaves nothing', async () => {
+    const { uploads, folder } = await opened();
+    const { url } = await uploads.presign(ID, CONTENT);
+    async function* broken() {
+      yield Buffer.from(TEXT.slice(0, 9));
+      throw new Error('the connection broke');
+    }
+    await expect(uploads.receive(ID, queryOf(url), broken())).rejects.toThrow();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('a file that is not there cannot be read', async () => {
+    const { uploads } = await opened();
+    await expect(textOf(uploads.read(ID, 0))).rejects.toThrow(StorageUnavailable);
+  });
+
+  test.each(BAD_IDS)('%j is no upload', async (id) => {
+    const { uploads } = await opened();
+    await expect(uploads.presign(id, CONTENT)).rejects.toThrow(RangeError);
+    await expect(uploads.head(id)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('in a bucket', () => {
+  const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'se/cret+key' };
+  const client = createS3Client({ region: 'eu-west-1', credentials });
+  const uploads = openS3Uploads({ client, bucket: 'tidemark-uploads' });
+  const targets = openS3UploadTargets({
+    bucket: 'tidemark-uploads',
+    region: 'eu-west-1',
+    credentials: async () => credentials,
+    nowMs: () => START_MS,
+  });
+
+  test('a target is good for one key, one length and one digest, for an hour', async () => {
+    const { url, headers, expiresAt } = await targets.presign(ID, CONTENT);
+    const { host, pathname, searchParams } = new URL(url);
+    expect(host).toBe('tidemark-uploads.s3.eu-west-1.amazonaws.com');
+    expect(pathname).toBe(`/uploads/${ID}`);
+    expect(searchParams.get('X-Amz-SignedHeaders')).toBe('content-length;host;x-amz-checksum-sha256');
+    expect(searchParams.get('X-Amz-Expires')).toBe('3600');
+    expect(searchParams.get('X-Amz-Date')).toBe('20261001T120000Z');
+    expect(headers).toEqual({
+      'content-length': String(CONTENT.bytes),
+      'x-amz-checksum-sha256': Buffer.from(CONTENT.sha256, 'hex').toString('base64'),
+    });
+    expect(expiresAt).toBe('2026-10-01T13:00:00.000Z');
+  });
+
+  test('its target is the one that the SDK would sign', async () => {
+    const alphabet = fc.string({ unit: fc.constantFrom(...'aZ09/+=~!*()-_.'), minLength: 1, maxLength: 40 });
+    const secrets = fc.record(
+      { accessKeyId: fc.stringMatching(/^[A-Z0-9]{16}$/), secretAccessKey: alphabet, sessionToken: alphabet },
+      { requiredKeys: ['accessKeyId', 'secretAccessKey'] },
+    );
+    const place = fc.record({
+      bucket: fc.constantFrom('tidemark-uploads', 'a.b.c', 'x-1'),
+      region: fc.constantFrom('eu-west-1', 'us-east-1', 'ap-southeast-2'),
+      endpoint: fc.constantFrom(undefined, 'http://127.0.0.1:9000', 'https://s3.test/'),
+    });
+    const content = fc.record({
+      bytes: fc.integer({ min: 1, max: 5_000_000_000 }),
+      sha256: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString('hex')),
+    });
+    const at = fc.date({ min: new Date('2026-01-01'), max: new Date('2099-01-01'), noInvalidDate: true });
+    await fc.assert(
+      fc.asyncProperty(secrets, place, content, at, async (secrets, { endpoint, ...place }, content, at) => {
+        const elsewhere = endpoint === undefined ? {} : { endpoint };
+        const own = openS3UploadTargets({
+          ...place,
+          ...elsewhere,
+          credentials: async () => secrets,
+          nowMs: () => at.getTime(),
+        });
+        const sdk = createS3Client({
+          region: place.region,
+          credentials: secrets,
+          ...elsewhere,
+          forcePathStyle: endpoint !== undefined,
+        });
+        const command = new PutObjectCommand({
+          Bucket: place.bucket,
+          Key: uploadObjectKey(ID),
+          ContentLength: content.bytes,
+          ChecksumSHA256: Buffer.from(content.sha256, 'hex').toString('base64'),
+        });
+        const url = await getSignedUrl(sdk, command, {
+          expiresIn: UPLOAD_TARGET_SECONDS,
+          signingDate: at,
+          unhoistableHeaders: new Set(['x-amz-checksum-sha256']),
+        });
+        const sorted = (text: string) => [...new URL(text).searchParams].sort().map(String);
+        const target = (await own.presign(ID, content)).url;
+        expect(sorted(target)).toEqual(sorted(url));
+        expect(target.split('?', 1)).toEqual(url.split('?', 1));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('a file is read from any place on', async () => {
+    const s3 = mockClient(client);
+    const key = { Bucket: 'tidemark-uploads', Key: `uploads/${ID}` };
+    s3.on(HeadObjectCommand, key).resolves({ ContentLength: CONTENT.bytes });
+    s3.on(GetObjectCommand, { ...key, Range: 'bytes=18-' }).resolves({
+      Body: Readable.from([Buffer.from(TEXT.slice(18))]) as never,
+    });
+    expect(await uploads.head(ID)).toEqual({ bytes: CONTENT.bytes });
+    expect(await textOf(uploads.read(ID, 18))).toBe(TEXT.slice(18));
+    s3.restore();
+  });
+
+  test('what is not there is told from what cannot be asked', async () => {
+    const s3 = mockClient(client);
+    const failure = (httpStatusCode: number, name: string) =>
+      Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+    s3.on(HeadObjectCommand).rejectsOnce(failure(404, 'NotFound')).rejects(failure(403, 'Forbidden'));
+    s3.on(GetObjectCommand).rejects(failure(503, 'SlowDown'));
+    expect(await uploads.head(ID)).toBeNull();
+    await expect(uploads.head(ID)).rejects.toThrow(StorageUnavailable);
+    await expect(textOf(uploads.read(ID, 0))).rejects.toThrow(StorageUnavailable);
+    s3.restore();
+  });
+
+  test('its key names the upload', () => {
+    expect(uploadOfObjectKey(uploadObjectKey(ID))).toBe(ID);
+  });
+
+  test.each(BAD_IDS)('%j is no upload, and no key names it', (id) => {
+    expect(() => uploadObjectKey(id)).toThrow(RangeError);
+    expect(uploadOfObjectKey(`uploads/${id}`)).toBeNull();
+    expect(uploadOfObjectKey(ID)).toBeNull();
+  });
+});
