@@ -27,7 +27,14 @@ export const FEATURES = {
     kind: 'rate',
     defaultLimit: 1_000_000,
     maxLimit: 1_000_000_000,
-    description: 'Records sent for ingest in a day',
+    description: 'Records sent for ingest in a day, in dry runs too',
+  },
+  // Bodies are kept as they came.
+  'ingest-bytes-per-day': {
+    kind: 'rate',
+    defaultLimit: 2 ** 30,
+    maxLimit: 2 ** 40,
+    description: 'Bytes sent for ingest in a day, in dry runs too',
   },
   'api-keys': { kind: 'quota', defaultLimit: 2, maxLimit: 50, description: 'API keys that are not revoked' },
 } as const satisfies Record<string, FeatureDefinition>;

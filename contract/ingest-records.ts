@@ -23,7 +23,10 @@ const identityFields = {
   // Checked for shape by the row rules, so that its two ways to be wrong have codes of their own.
   sourceUrl: z
     .string()
-    .describe('The page or file from which the number was read: absolute http or https, at most 2,048 characters.'),
+    .describe(
+      'The page or file from which the number was read: absolute http or https, at most 2,048 characters, all but those of ' +
+        'RFC 3986 percent-encoded.',
+    ),
 } as const;
 
 const observationRecordFields = {
@@ -60,7 +63,13 @@ export const retractionRecordSchema = z
   .strictObject({
     type: z.literal('retraction'),
     ...identityFields,
-    reason: z.string().trim().min(1).max(500).describe('Kept with the batch, and not published.'),
+    reason: z
+      .string()
+      .trim()
+      .min(1)
+      .max(500)
+      .refine((text) => text.isWellFormed(), { error: 'holds half of a surrogate pair' })
+      .describe('Kept with the batch, and not published.'),
   })
   .describe("Takes an observation's value back, in either mode; what was published stays in the history, superseded.");
 
@@ -96,6 +105,9 @@ export const ROW_ERROR_CODES = [
   'outlier',
 ] as const;
 
+/** The code of the one fault of a batch, or of what is left of it, that failed for a reason that is in no record. */
+export const BATCH_FAILED = 'batch.failed';
+
 export type RowErrorCode = (typeof ROW_ERROR_CODES)[number];
 
 /** A refused row: which field (JSON Pointer into the row), which rule, and how to mend it. */
@@ -119,7 +131,8 @@ export const BATCH_RECORDS_MAX = 1000;
 
 export const DRY_RUN = 'Reports what would come of the batch, and changes nothing.';
 export const PARTIAL =
-  'Sets refused records aside and takes the others in; otherwise one refused record refuses the whole batch.';
+  'Sets refused records aside and takes the others in; otherwise one refused record refuses the whole batch. Of records ' +
+  'that are JSON: a line that is not refuses the request, with 400.';
 
 /**
  * `POST /api/v1/ingest/batches` as JSON; NDJSON is one record a line, with the same options in the query. Records are left
@@ -146,7 +159,12 @@ const batchErrorSchema = z.strictObject({
     .describe(
       "JSON Pointer (RFC 6901): into a JSON body, `/records/<index>/…`; of an NDJSON body, into the line's record.",
     ),
-  code: z.enum(ROW_ERROR_CODES).describe('The rule that the record breaks. Stable.'),
+  code: z
+    .enum([...ROW_ERROR_CODES, BATCH_FAILED])
+    .describe(
+      'The rule that the record breaks. Stable. `batch.failed`: we could not apply the batch, or what was left of it; the ' +
+        'record is only the first, and need not be at fault.',
+    ),
   detail: z.string().describe('What is wrong and how to mend it. For people: its wording may change.'),
 });
 
@@ -154,10 +172,10 @@ const batchErrorSchema = z.strictObject({
 export const batchReportSchema = z.strictObject({
   id: z.string(),
   state: z
-    .enum(['queued', 'applying', 'applied', 'refused'])
+    .enum(['queued', 'applying', 'applied', 'examined', 'refused'])
     .describe(
-      'From `queued` by way of `applying` to `applied`; or to `refused`, when nothing is taken in. A dry run that finds ' +
-        'nothing to refuse the batch for ends `applied`.',
+      'From `queued` by way of `applying` to `applied`; or to `refused`, when the batch is refused as a whole and nothing is ' +
+        'taken in. A dry run ends `examined`, or `refused` where the batch would be.',
     ),
   mode: ingestModeSchema,
   partial: z.boolean().describe(PARTIAL),
@@ -174,21 +192,23 @@ export const batchReportSchema = z.strictObject({
       unchanged: z.int().min(0).describe('Known already, with the same content.'),
       refused: z.int().min(0).describe('With at least one of `errors`.'),
     })
-    .describe('Records so far. Of a refused batch and of a dry run: what would have come of them.'),
+    .describe('Records so far. Of a batch that was `examined`: what would come of them.'),
   errors: z
     .array(batchErrorSchema)
     .describe('In order of the records; those that came up only while the batch was applied follow.'),
   markets: z
     .array(slugSchema)
-    .describe('The markets that changed, by slug; of a refused batch and of a dry run, those that would have.'),
+    .describe('The markets that changed, by slug; of a batch that was `examined`, those that would.'),
   receivedAt: instantSchema,
-  finishedAt: instantSchema.nullable().describe('Null until it is applied or refused.'),
+  finishedAt: instantSchema.nullable().describe('Null until it is applied, examined or refused.'),
   generation: z
     .int()
     .min(1)
     .nullable()
     .describe('The first generation that shows all of it; null until then, and of a refused batch or a dry run.'),
-  publishedAt: instantSchema.nullable().describe('When `generation` was published.'),
+  publishedAt: instantSchema
+    .nullable()
+    .describe('When `generation` was published: before `receivedAt` where nothing had to be published anew.'),
 });
 
 export type BatchReport = z.infer<typeof batchReportSchema>;

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from './limits.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
+import { publicTextSchema } from './public-text.ts';
 
 export const slugSchema = z
   .string()
@@ -12,27 +13,19 @@ export const slugSchema = z
 export const unitSchema = z
   .strictObject({
     quantity: z.int().min(1).max(1_000_000_000).describe('How many of `of` one price buys.'),
-    of: z.string().trim().min(1).max(60).describe('What is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
+    of: publicTextSchema(60).describe('What is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
   })
   .describe("What one price buys, e.g. 1,000 EUR: large enough that minor units keep the price's precision.");
 
 /** Where a market's numbers come from. */
 export const sourceSchema = z.strictObject({
-  label: z.string().trim().min(1).max(200).describe('By this, as `sourceLabel`, observations name their source.'),
+  label: publicTextSchema(200).describe('By this, as `sourceLabel`, observations name their source.'),
   url: sourceUrlSchema.describe('Where the source as a whole is described or found: absolute http or https.'),
-  publisher: z.string().trim().min(1).max(200).nullable().describe('Who publishes the source; null: not stated.'),
-  licence: z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
+  publisher: publicTextSchema(200).nullable().describe('Who publishes the source; null: not stated.'),
+  licence: publicTextSchema(100)
     .nullable()
     .describe('The licence of the data, as its SPDX identifier where there is one; null: not stated.'),
-  attribution: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
+  attribution: publicTextSchema(500)
     .nullable()
     .describe('What to show with the data, where the source asks for it; null: nothing.'),
 });
@@ -40,7 +33,7 @@ export const sourceSchema = z.strictObject({
 /** What an ingested `market` record says; everything else on a market is derived from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
-  name: z.string().trim().min(1).max(200),
+  name: publicTextSchema(200),
   kind: z
     .string()
     .max(40)
@@ -109,8 +102,7 @@ export const marketSchema = z.strictObject({
       'Whether any metric is disputed, by an accepted claim or because its source was found to say something else.',
     ),
   disputedMetrics: z.array(metricNameSchema).describe('The names of the disputed metrics, in order.'),
-  representedBy: z
-    .string()
+  representedBy: publicTextSchema(200)
     .nullable()
     .describe('The public name of who represents the market, by an accepted claim; null: nobody.'),
   updatedAt: instantSchema

@@ -1,5 +1,6 @@
 /** A metric: one observed number, money or scalar, that says where it came from. */
 import * as z from 'zod';
+import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
 export const instantSchema = z.iso
   .datetime({ abort: true })
@@ -8,14 +9,34 @@ export const instantSchema = z.iso
 
 /** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
 export function canonicalInstant(instant: string): string {
-  return new Date(instant).toISOString().replace('.000Z', 'Z');
+  return millisecondInstant(instant).replace('.000Z', 'Z');
 }
 
-/** Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. */
+const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
+const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
+
+/** An instant of {@link instantSchema} with all three digits of its fraction: as text, such instants order as in time. */
+export function millisecondInstant(instant: string): string {
+  // Nearly all are one of these already, and a Date would cost ten times as much.
+  if (instant.length === TO_THE_SECOND) return `${instant.slice(0, -1)}.000Z`;
+  return instant.length === TO_THE_MILLISECOND ? instant : new Date(instant).toISOString();
+}
+
+/**
+ * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. Of the
+ * characters of that standard alone (section 2), which are no spaces, double quotes, angle brackets or backslashes.
+ */
 export const sourceUrlSchema = z
   .string()
-  .max(2048)
-  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' });
+  .max(2048, { error: 'must have at most 2,048 characters' })
+  .regex(/^([A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/, {
+    error: 'must be a URL of the characters of RFC 3986: percent-encode all others',
+    abort: true,
+  })
+  .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' })
+  .refine((url) => neverPublicIn(url) === null && neverPublicIn(url.replaceAll('%40', '@')) === null, {
+    error: 'becomes public: must not hold an e-mail address, an API key or a token',
+  });
 
 /** A decimal number as text, without exponent or leading plus: the source's own digits. */
 export const decimalSchema = z
@@ -58,18 +79,18 @@ export const valueFields = {
   value: decimalSchema
     .nullable()
     .describe('Plain decimal text, without exponent or leading plus. Null is unknown, never zero.'),
-  unit: z.string().min(1).max(60).describe('What `value` counts, e.g. `percent`.'),
+  unit: publicTextSchema(60).describe('What `value` counts, e.g. `percent`.'),
 } as const;
 
 /** The provenance of a metric. Present even when the value is null. */
 export const provenanceFields = {
-  sourceLabel: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
-    .describe('What the source is called: `label` of one of the sources of the market, where it lists them.'),
-  sourceUrl: sourceUrlSchema.describe('The page or file from which the number was read: absolute http or https.'),
+  sourceLabel: publicTextSchema(200).describe(
+    'What the source is called: `label` of one of the sources of the market, where it lists them.',
+  ),
+  sourceUrl: sourceUrlSchema.describe(
+    'The page or file from which the number was read: absolute http or https, all but the characters of RFC 3986 ' +
+      'percent-encoded.',
+  ),
   observedAt: instantSchema.describe('The moment of which the source says this. Not when it was retrieved.'),
   confidence: confidenceSchema,
   status: metricStatusSchema,
@@ -109,6 +130,10 @@ export const metricNameSchema = z
   .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
   // Markets hold their metrics by name: one that every object inherits would be found where nobody has put it.
   .refine((name) => !(name in Object.prototype), { error: 'is a name that objects have already: choose another' })
+  // Public bodies are searched for these names, whatever they stand for there.
+  .refine((name) => !INTERNAL_FIELDS.some((internal) => internal === name), {
+    error: 'is the name of a field that must not become public: choose another',
+  })
   .describe('The name of a metric on its market: `price`, or another camelCase word.');
 
 const observationFields = {
@@ -151,7 +176,7 @@ function hasReasonExactlyWhenUnknown(metric: Metric): boolean {
 }
 
 function isAbsoluteHttpUrl(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || /\s/.test(text)) return false;
+  if (!/^https?:\/\//i.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '';
 }

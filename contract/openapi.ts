@@ -14,6 +14,7 @@ import {
   retractionRecordSchema,
   scalarObservationRecordSchema,
 } from './ingest-records.ts';
+import { uploadSchema } from './ingest-uploads.ts';
 import { marketSchema, slugSchema, snapshotSchema } from './market.ts';
 import { instantSchema, metricSchema, moneyMetricSchema, observationSchema, scalarMetricSchema } from './metric.ts';
 import { REQUEST_HEADERS, RESPONSE_HEADERS, requestHeadersOf, responseHeadersOf } from './openapi-headers.ts';
@@ -82,6 +83,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Slug: slugSchema,
     Snapshot: snapshotSchema,
     SourceVerification: sourceVerificationRecordSchema,
+    Upload: uploadSchema,
     Waitlist: waitlistSchema,
     WaitlistRequest: waitlistRequestSchema,
     WaitlistRequestWithContact: waitlistRequestWithContactSchema,

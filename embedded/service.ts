@@ -8,8 +8,8 @@ import { openApiDocument } from '../contract/openapi.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { runErasure } from '../lambdas/erasure/run-erasure.ts';
-import type { IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
 import { runBatch } from '../lambdas/ingest/run-batch.ts';
+import { queueUpload, runUpload, type UploadDependencies } from '../lambdas/ingest/run-upload.ts';
 import { newUlid } from '../lambdas/pipeline/request.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
@@ -24,11 +24,14 @@ import { type EmbeddedConfig, StartError } from './config.ts';
 import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
+import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
-import { openWriteApi } from './write-api.ts';
+import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
+import { yieldingLedger } from './yielding-ledger.ts';
 
 /** What the service says while it starts. */
 export interface StartProgress {
@@ -43,8 +46,7 @@ export interface Service {
   readonly baseUrl: string;
   /** What is published. */
   readonly head: HeadValue;
-  /** Whether this start has made the first operator key. */
-  readonly madeOperatorKey: boolean;
+  readonly operatorKey: OperatorKeyFile;
   /** Ends open connections, lets a publication under way finish, and closes the data folder. */
   stop(): Promise<void>;
 }
@@ -91,9 +93,22 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     progress.publishing();
     const head = await publishWhole(dependencies);
 
-    const publishing = startPublishLoop(dependencies, report);
-    const working = startWorkLoop(dependencies, () => publishing.wake(), report);
-    divert = createWriteServer({
+    // From here on there are readers, who do not wait for what is done in the background.
+    const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
+    const publishing = startPublishLoop(background, report);
+    const working = startWorkLoop(
+      { ...background, uploads: writeApi.uploads },
+      { onDone: () => publishing.wake(), onErased: () => data.emptyLog(), report },
+    );
+    const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
+    const takeUpload = createUploadServer({
+      uploads: writeApi.uploads,
+      onStored: async (id) => {
+        await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        working.wake();
+      },
+    });
+    const answerWrite = createWriteServer({
       handle: writeApi.handle,
       onCommitted: () => {
         working.wake();
@@ -102,16 +117,18 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       nowMs: Date.now,
       newRequestId: () => newUlid(Date.now(), randomBytes),
     });
+    divert = (request) => takeUpload(request) ?? answerWrite(request);
     // What a process before this one has left undone.
     working.wake();
     const stop = async (): Promise<void> => {
       server.close();
       server.closeAllConnections();
+      await expiring.stop();
       await working.stop();
       await publishing.stop();
       data.close();
     };
-    return { baseUrl, head, madeOperatorKey: writeApi.madeOperatorKey, stop };
+    return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
   } catch (error) {
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
@@ -122,19 +139,28 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
 const WORK_INTERVAL_MS = 60_000;
 
 /** Does what requests have queued; what has been done may be due for publication. */
-function startWorkLoop(dependencies: IngestDependencies, onDone: () => void, report: Report): WakeLoop {
+function startWorkLoop(
+  dependencies: UploadDependencies,
+  { onDone, onErased, report }: { onDone: () => void; onErased: () => void; report: Report },
+): WakeLoop {
+  const newId = (prefix: string) => `${prefix}_${newUlid(Date.now(), randomBytes)}`;
   const runners = {
     ingest: ({ batch }: { batch: string }) => runBatch(dependencies, batch),
-    erasure: ({ erasure }: { erasure: string }) => runErasure(dependencies, erasure),
+    upload: ({ upload }: { upload: string }) => runUpload(dependencies, upload),
+    erasure: async ({ erasure }: { erasure: string }) => {
+      const outcome = await runErasure({ ...dependencies, newId }, erasure);
+      if (outcome === 'done') onErased();
+      return outcome;
+    },
   };
   const failed = (item: Item, error: unknown) => report(`work ${item.sort} failed`, error);
   return startWakeLoop({
     round: async () => {
-      const { done } = await runWork({ ledger: dependencies.ledger, runners, failed });
-      if (done > 0) onDone();
+      // Also when it stops half-way: what was done before that is due for publication.
+      await runWork({ ledger: dependencies.ledger, runners, failed }).finally(onDone);
     },
     intervalMs: WORK_INTERVAL_MS,
-    onError: (cause) => report('reading the work queue failed', cause),
+    onError: (cause) => report('work has stopped until the next minute', cause),
   });
 }
 

@@ -1,5 +1,6 @@
 /** The write API of this process: its secrets, its issuer and its first key are files of the data folder. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambdas/credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../lambdas/credentials/fetch-jwks.ts';
 import { createTokenVerifier, type TokenVerifier } from '../lambdas/credentials/jwt.ts';
@@ -12,6 +13,7 @@ import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
 import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeline/handle.ts';
 import { newUlid } from '../lambdas/pipeline/request.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
+import { type DirectoryUploads, openDirectoryUploads } from '../storage/directory-uploads.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { keepSecretFile, readSecretFile } from './secret-files.ts';
@@ -26,6 +28,8 @@ const MAX_CREDENTIALS = 10_000;
 
 export interface WriteApi {
   readonly handle: (event: HttpEvent) => Promise<Handled>;
+  /** Where large files are put. */
+  readonly uploads: DirectoryUploads;
   readonly operatorKey: OperatorKeyFile;
 }
 
@@ -50,8 +54,15 @@ export async function openWriteApi(
   );
   const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
   const operatorKey = await keepOperatorKey(ledger, dataFolder);
+  const uploads = openDirectoryUploads({
+    folder: join(dataFolder, 'uploads'),
+    key: secrets.uploadKey,
+    nowMs: Date.now,
+    newName: randomUUID,
+  });
   const handle = createWriteApi({
     ledger,
+    uploads,
     secrets,
     randomBytes,
     environment: 'dev',
@@ -62,7 +73,7 @@ export async function openWriteApi(
     nowMs: Date.now,
     log,
   });
-  return { handle, operatorKey };
+  return { handle, uploads, operatorKey };
 }
 
 /** The issuer of the configuration, or one of this machine. */

@@ -8,6 +8,7 @@ import * as reviewer from './claims/reviewer.ts';
 import * as entitlements from './entitlements/entitlements.ts';
 import * as erasures from './erasure/erasures.ts';
 import * as batches from './ingest/batches.ts';
+import * as uploads from './ingest/uploads.ts';
 import * as me from './me/me.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
 import * as publications from './publications/publications.ts';
@@ -29,6 +30,7 @@ export const handlers: Handlers = {
     listSourceVerifications: sourceVerifications.listSourceVerifications,
     getSourceVerification: sourceVerifications.getSourceVerification,
     getIngestBatch: batches.getIngestBatch,
+    getIngestUpload: uploads.getIngestUpload,
     getPublication: publications.getPublication,
     getEntitlements: entitlements.getEntitlements,
     listWaitlistRequests: waitlist.listWaitlistRequests,
@@ -50,6 +52,7 @@ export const handlers: Handlers = {
     decideClaim: reviewer.decideClaim,
     createSourceVerification: sourceVerifications.createSourceVerification,
     createIngestBatch: batches.createIngestBatch,
+    createIngestUpload: uploads.createIngestUpload,
     createPublication: publications.createPublication,
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,

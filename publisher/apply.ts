@@ -4,7 +4,7 @@ import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../contract
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records.ts';
 import { type BundleLine, readBundle } from './bundle.ts';
-import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { Superseded } from './errors.ts';
 import { fencedDelete, fencedPut } from './fenced-head.ts';
 
@@ -18,29 +18,40 @@ const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'mar
  * Puts every body of the generation that HEAD names and records what is published. Every step may be done again, by
  * this process or another. Throws {@link Superseded} when a newer generation is found in place.
  */
-export async function applyGeneration(dependencies: PublisherDependencies, head: Item): Promise<void> {
+export async function applyGeneration(storage: PublisherStorage, head: Item): Promise<void> {
   const value = head.value as HeadValue;
   const bundle = { key: value.bundleKey, digest: value.bundleDigest };
+  await applyParts(storage, value.generation, readBundle(storage.objects, bundle));
+  await markApplied(storage, value);
+}
+
+/** Applies some parts of a committed generation's bundle, in the order in which they come. */
+export async function applyParts(
+  storage: PublisherStorage,
+  generation: number,
+  parts: AsyncIterable<readonly BundleLine[]>,
+): Promise<void> {
   try {
-    for await (const lines of readBundle(dependencies.objects, bundle)) {
-      await applyPart(dependencies, value.generation, lines);
-    }
+    for await (const lines of parts) await applyPart(storage, generation, lines);
   } catch (error) {
     // Once a newer generation is applied, the sweep may take the bundle away from under a slow publisher.
-    throw await supersededIfMoved(dependencies.ledger, head, error);
+    throw await supersededIfMoved(storage.ledger, { revision: generation }, error);
   }
-  await markApplied(dependencies, value);
 }
 
 /** What cannot be true of the generation that was worked on may be true of a newer one that came in between. */
-export async function supersededIfMoved(ledger: Ledger, head: Item | null, error: unknown): Promise<unknown> {
+export async function supersededIfMoved(
+  ledger: Ledger,
+  head: Pick<Item, 'revision'> | null,
+  error: unknown,
+): Promise<unknown> {
   const now = await ledger.get(HEAD_KEY).catch(() => head);
   if (now?.revision === head?.revision) return error;
   return new Superseded('another publisher has committed a newer generation meanwhile', { cause: error });
 }
 
 async function applyPart(
-  { ledger, objects, newAttemptId }: PublisherDependencies,
+  { ledger, objects, newAttemptId }: PublisherStorage,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {
@@ -71,10 +82,7 @@ function recordChange(line: Extract<BundleLine, { kind: 'record' }>, generation:
 }
 
 /** HEAD stays at its generation: this only says that recovery has nothing left to do. */
-export async function markApplied(
-  { ledger, nowMs, newAttemptId }: PublisherDependencies,
-  head: HeadValue,
-): Promise<void> {
+export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStorage, head: HeadValue): Promise<void> {
   const { generation, publishedAt, bundleKey } = head;
   const record: GenerationValue = { generation, publishedAt, bundleKey, appliedAtMs: nowMs() };
   const result = await ledger.transact(

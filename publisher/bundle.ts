@@ -2,7 +2,8 @@
  * The redo bundle of a generation: everything that applying it will write, as immutable NDJSON objects.
  *
  * A small generation is one object. A large one spills into parts, which the last object, the one that HEAD names,
- * lists in its first line; so no more than one part is ever in memory.
+ * lists in its first line; so no more than one part is ever in memory. A part may be a bundle itself, with parts of its
+ * own: where many prepare a generation together, each seals what it has rendered.
  */
 import type { Json } from '../contract/canonical-json.ts';
 import type { ItemKey } from '../storage/ledger.ts';
@@ -64,6 +65,13 @@ export class BundleWriter {
     return this.#puts === 0;
   }
 
+  /** Takes in a bundle of the same generation that somebody else has sealed; it is applied before what is added later. */
+  async adopt(part: BundleRef, { isEmpty }: Pick<BundleWriter, 'isEmpty'>): Promise<void> {
+    if (this.#lines.length > 0) this.#parts.push(await this.#flush([]));
+    this.#parts.push(part);
+    if (!isEmpty) this.#puts++;
+  }
+
   async add(line: BundleLine): Promise<void> {
     const text = JSON.stringify(line);
     this.#lines.push(text);
@@ -79,29 +87,45 @@ export class BundleWriter {
 
   async #flush(parts: readonly BundleRef[]): Promise<BundleRef> {
     const header: BundleHeader = { generation: this.#generation, parts };
-    const body = Buffer.from(`${[JSON.stringify(header), ...this.#lines].join('\n')}\n`);
-    const digest = sha256Hex(body);
-    const key = `${REDO_PREFIX}${this.#generation}-${digest.slice(0, 32)}.ndjson`;
+    const lines = [JSON.stringify(header), ...this.#lines];
     this.#lines = [];
     this.#bytes = 0;
-    await putImmutable(this.#objects, key, body, bundleMetadata(this.#generation));
-    return { key, digest };
+    return await putLines(this.#objects, this.#generation, lines);
   }
 }
 
-/** Reads a generation back, one part at a time, in the order of application. */
-export async function* readBundle(objects: ObjectStore, last: BundleRef): AsyncGenerator<readonly BundleLine[]> {
-  const final = await readPart(objects, last);
-  for (const part of final.header.parts) yield (await readPart(objects, part)).lines;
-  yield final.lines;
+/** Puts lines that belong to a generation under a name made from their bytes; they are swept once it is applied. */
+export async function putLines(objects: ObjectStore, generation: number, lines: readonly string[]): Promise<BundleRef> {
+  const body = Buffer.from(`${lines.join('\n')}\n`);
+  const digest = sha256Hex(body);
+  const key = `${REDO_PREFIX}${generation}-${digest.slice(0, 32)}.ndjson`;
+  await putImmutable(objects, key, body, bundleMetadata(generation));
+  return { key, digest };
 }
 
-async function readPart(objects: ObjectStore, ref: BundleRef): Promise<{ header: BundleHeader; lines: BundleLine[] }> {
+/** Reads back what {@link putLines} has put. Throws {@link BundleLost} when it is gone or damaged. */
+export async function readLines(objects: ObjectStore, ref: BundleRef): Promise<readonly string[]> {
   const found = await objects.get(ref.key);
   if (found.kind !== 'found') throw new BundleLost(`the redo bundle ${ref.key} is gone: run a rebuild`);
   if (sha256Hex(found.body) !== ref.digest)
     throw new BundleLost(`the redo bundle ${ref.key} is damaged: run a rebuild`);
-  const [header, ...lines] = Buffer.from(found.body).toString('utf8').trimEnd().split('\n');
+  return Buffer.from(found.body).toString('utf8').trimEnd().split('\n');
+}
+
+/** Reads a generation back, one part at a time, in the order of application. */
+export async function* readBundle(objects: ObjectStore, last: BundleRef): AsyncGenerator<readonly BundleLine[]> {
+  const { header, lines } = await readPart(objects, last);
+  for (const part of header.parts) yield* readBundle(objects, part);
+  yield lines;
+}
+
+/** Only what a bundle holds beside its parts. */
+export async function* readOwnLines(objects: ObjectStore, bundle: BundleRef): AsyncGenerator<readonly BundleLine[]> {
+  yield (await readPart(objects, bundle)).lines;
+}
+
+async function readPart(objects: ObjectStore, ref: BundleRef): Promise<{ header: BundleHeader; lines: BundleLine[] }> {
+  const [header, ...lines] = await readLines(objects, ref);
   return {
     header: JSON.parse(header ?? '') as BundleHeader,
     lines: lines.map((line) => JSON.parse(line) as BundleLine),

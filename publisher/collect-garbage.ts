@@ -27,7 +27,7 @@ import {
   unlinkedKey,
 } from '../storage/records.ts';
 import { bundleGeneration, REDO_PREFIX } from './bundle.ts';
-import type { PublisherDependencies } from './dependencies.ts';
+import type { PublisherStorage } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
 import { readAll } from './read-market.ts';
 
@@ -57,10 +57,7 @@ export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + 
 const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], capped: false };
 
 /** Marks and sweeps. Does nothing while a generation is being applied, or waits to be: publish first. */
-export async function collectGarbage(
-  dependencies: PublisherDependencies,
-  options: GarbageOptions,
-): Promise<GarbageReport> {
+export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
   const reach = await Reach.read(dependencies);
   if (reach === null) return NOTHING_DONE;
 
@@ -81,7 +78,7 @@ export async function collectGarbage(
 
 /** Removes the object unless a generation after the one that was judged has put it, then or now. */
 async function remove(
-  { objects }: PublisherDependencies,
+  { objects }: PublisherStorage,
   key: string,
   generation: number,
   { dryRun }: GarbageOptions,
@@ -96,7 +93,7 @@ async function remove(
  * never in use, and of the expired generations only the newest is asked for.
  */
 async function pruneRecords(
-  { ledger, newAttemptId }: PublisherDependencies,
+  { ledger, newAttemptId }: PublisherStorage,
   reach: Reach,
   { dryRun, maxRemovals }: { readonly dryRun: boolean; readonly maxRemovals: number },
 ): Promise<number> {
@@ -123,7 +120,7 @@ async function pruneRecords(
   return pruned;
 }
 
-async function* allKeys({ objects }: PublisherDependencies): AsyncGenerator<string> {
+async function* allKeys({ objects }: PublisherStorage): AsyncGenerator<string> {
   for (const prefix of [`${PUBLIC_PREFIX}/`, REDO_PREFIX]) {
     for (let after: string | null | undefined; after !== null; ) {
       const page = await objects.list(prefix, after === undefined ? {} : { after });
@@ -153,7 +150,7 @@ class Reach {
   }
 
   /** Null unless one generation was in place, applied, all the while. */
-  static async read(dependencies: PublisherDependencies): Promise<Reach | null> {
+  static async read(dependencies: PublisherStorage): Promise<Reach | null> {
     const { ledger, nowMs } = dependencies;
     const head = await ledger.get(HEAD_KEY);
     if (head === null || !(head.value as HeadValue).applied) return null;

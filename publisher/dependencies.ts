@@ -12,7 +12,8 @@ export interface PageSizes {
 
 export const DEFAULT_PAGE_SIZES: PageSizes = { markets: MARKETS_PAGE_SIZE, observations: OBSERVATIONS_PAGE_SIZE };
 
-export interface PublisherDependencies {
+/** What it takes to render markets and to put immutable objects. */
+export interface PublisherStorage {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
   /** Milliseconds since the epoch. */
@@ -21,6 +22,9 @@ export interface PublisherDependencies {
   readonly newAttemptId: () => string;
   /** Fixed by the deployment: changing them needs a rebuild. */
   readonly pageSizes: PageSizes;
+}
+
+export interface PublisherDependencies extends PublisherStorage {
   /** What is published beside what the ledger holds. */
   readonly staticBodies: StaticBodies;
   /** What may still serve what was published before. */

@@ -52,17 +52,33 @@ export function planList(input: ListInput): ListPlan {
   const pageCount = Math.max(1, Math.ceil(input.items.length / input.pageSize));
   for (let number = pageCount - 1; number >= 1; number--) {
     const covered = input.items.slice(number * input.pageSize, (number + 1) * input.pageSize);
-    const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor));
-    const published = reusable.get(digest);
-    reusable.delete(digest);
-    const cursor = pageCursor(input.generation, digest);
-    const page = published ?? { cursor, digest, first: covered[0]?.slug ?? '', last: covered.at(-1)?.slug ?? '' };
-    cutPages.push({ page, body, nextCursor, isNew: published === undefined });
-    nextCursor = page.cursor;
+    const cut = cutPage(covered, nextCursor, input.generation, reusable);
+    cutPages.push(cut);
+    nextCursor = cut.page.cursor;
   }
-  const head = rendered(collectionBody(bodiesOf(input.items.slice(0, input.pageSize)), nextCursor));
+  const head = listHead(input.items.slice(0, input.pageSize), nextCursor);
   const layout = [...cutPages.map(({ page }) => page).reverse(), ...input.keptPages];
-  return { head: { ...head, nextCursor }, cutPages, layout, unlinked: [...reusable.values()] };
+  return { head, cutPages, layout, unlinked: [...reusable.values()] };
+}
+
+/** One page after the head. One with the bytes of a published page is that page, which `reusable` then no longer holds. */
+export function cutPage(
+  covered: readonly ListItem[],
+  nextCursor: string | null,
+  generation: number,
+  reusable: Map<string, PublishedPage>,
+): ListPage {
+  const { body, digest } = rendered(collectionBody(bodiesOf(covered), nextCursor));
+  const published = reusable.get(digest);
+  reusable.delete(digest);
+  const cursor = pageCursor(generation, digest);
+  const page = published ?? { cursor, digest, first: covered[0]?.slug ?? '', last: covered.at(-1)?.slug ?? '' };
+  return { page, body, nextCursor, isNew: published === undefined };
+}
+
+/** The first page. */
+export function listHead(covered: readonly ListItem[], nextCursor: string | null): ListPlan['head'] {
+  return { ...rendered(collectionBody(bodiesOf(covered), nextCursor)), nextCursor };
 }
 
 function bodiesOf(items: readonly ListItem[]): readonly string[] {

@@ -13,7 +13,7 @@ import {
   unlinkedKey,
 } from '../storage/records.ts';
 import type { BundleWriter } from './bundle.ts';
-import { OBJECT_CONCURRENCY, type PublisherDependencies, type PublishScope } from './dependencies.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage, type PublishScope } from './dependencies.ts';
 import { type ListItem, type ListPage, type ListPlan, planList } from './list-plan.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 import { putPage } from './put-immutable.ts';
@@ -26,7 +26,7 @@ import { collectionItems } from './render.ts';
  * so a list item and the market's body always belong to the same generation.
  */
 export async function planMarketList(
-  dependencies: PublisherDependencies,
+  dependencies: PublisherStorage,
   bundle: BundleWriter,
   generation: number,
   head: HeadValue | null,
@@ -47,8 +47,7 @@ export async function planMarketList(
     keptPages: layout.slice(cutPages),
     replacedPages,
   });
-  const put = ({ page, body, nextCursor }: ListPage) =>
-    putPage(dependencies.objects, { kind: 'market-list-page', cursor: page.cursor }, body, nextCursor);
+  const put = (page: ListPage) => putListPage(dependencies.objects, page);
   // In any order: nobody can reach one of them before HEAD is swapped, and then all of them are in place.
   await pMap(
     plan.cutPages.filter(({ isNew }) => isNew),
@@ -59,8 +58,12 @@ export async function planMarketList(
   return plan;
 }
 
+export async function putListPage(objects: ObjectStore, { page, body, nextCursor }: ListPage): Promise<void> {
+  await putPage(objects, { kind: 'market-list-page', cursor: page.cursor }, body, nextCursor);
+}
+
 /** The pages after the head, in order. */
-export async function readLayout({ ledger }: PublisherDependencies): Promise<readonly PublishedPage[]> {
+export async function readLayout({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly PublishedPage[]> {
   const items = await readAll(ledger, LIST_PARTITION, { prefix: PAGE_PREFIX });
   return items.map((item) => item.value as PublishedPage);
 }
@@ -113,11 +116,12 @@ function inOrder(items: ReadonlyMap<string, string>): readonly ListItem[] {
   return [...items].map(([slug, body]) => ({ slug, body })).sort((left, right) => (left.slug < right.slug ? -1 : 1));
 }
 
-async function addLayoutRecords(
+/** Adds what applying the generation shall note of the list. */
+export async function addLayoutRecords(
   bundle: BundleWriter,
   generation: number,
   before: readonly PublishedPage[],
-  plan: ListPlan,
+  plan: Pick<ListPlan, 'layout' | 'unlinked'>,
 ): Promise<void> {
   // First what is dropped: see addPageRecords.
   for (const page of plan.unlinked) {

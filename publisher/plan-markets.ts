@@ -4,7 +4,7 @@ import { publicKey } from '../contract/public-objects.ts';
 import type { Item } from '../storage/ledger.ts';
 import type { HeadValue } from '../storage/records.ts';
 import type { BundleWriter } from './bundle.ts';
-import type { PublisherDependencies, PublishScope } from './dependencies.ts';
+import type { PublisherStorage, PublishScope } from './dependencies.ts';
 import { planMarket } from './market-plan.ts';
 import { putPage } from './put-immutable.ts';
 import { type MarketView, readMarket } from './read-market.ts';
@@ -29,7 +29,7 @@ const MARKETS_AT_ONCE = 8;
 
 /** Reads and plans each market, some at once; adds to the bundle in the order of `slugs`. */
 export async function planMarkets(
-  { ledger, objects, pageSizes }: PublisherDependencies,
+  { ledger, objects, pageSizes }: PublisherStorage,
   bundle: BundleWriter,
   generation: number,
   slugs: readonly string[],

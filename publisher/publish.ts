@@ -20,8 +20,9 @@ import {
 import { applyGeneration, supersededIfMoved } from './apply.ts';
 import { answerAwaiting, readAwaiting } from './awaiting.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';
-import type { PublisherDependencies, PublishScope } from './dependencies.ts';
+import type { PublisherDependencies, PublisherStorage, PublishScope } from './dependencies.ts';
 import { Superseded } from './errors.ts';
+import type { ListPlan } from './list-plan.ts';
 import { planMarketList } from './plan-market-list.ts';
 import { planMarkets } from './plan-markets.ts';
 import { readAll } from './read-market.ts';
@@ -79,23 +80,31 @@ export async function publish(
 }
 
 /** Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. */
-export async function recover(dependencies: PublisherDependencies): Promise<Item | null> {
+export async function recover(dependencies: PublisherStorage): Promise<Item | null> {
   const head = await dependencies.ledger.get(HEAD_KEY);
   if (head !== null && !(head.value as HeadValue).applied) await applyGeneration(dependencies, head);
   return head;
 }
 
-interface Draft {
+/** A generation that is rendered and not yet committed. */
+export interface Draft {
   readonly generation: number;
   readonly publishedAt: string;
   readonly bundle: BundleWriter;
-  /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
-  readonly marks: readonly Item[];
   readonly listDigest: string;
   readonly counts: HeadValue['counts'];
 }
 
-async function prepare(dependencies: PublisherDependencies, head: Item | null, asked: PublishScope): Promise<Draft> {
+interface MarkedDraft extends Draft {
+  /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
+  readonly marks: readonly Item[];
+}
+
+async function prepare(
+  dependencies: PublisherDependencies,
+  head: Item | null,
+  asked: PublishScope,
+): Promise<MarkedDraft> {
   if (head === null) await assertNothingPublished(dependencies);
   const before = (head?.value as HeadValue | undefined) ?? null;
   const generation = (before?.generation ?? 0) + 1;
@@ -111,7 +120,7 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, a
     before === null || scope === 'everything' || markets.changedItems.size > 0
       ? await planMarketList(dependencies, bundle, generation, before, markets, scope)
       : null;
-  const draft: Draft = {
+  const draft: MarkedDraft = {
     generation,
     publishedAt,
     bundle,
@@ -120,29 +129,39 @@ async function prepare(dependencies: PublisherDependencies, head: Item | null, a
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };
 
+  await addSingleBodies(dependencies, draft, before, list);
+  for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
+  return draft;
+}
+
+/** Adds what there is one of, where it changes: the head of the list, static bodies, and after all else the snapshot. */
+export async function addSingleBodies(
+  { staticBodies }: PublisherDependencies,
+  draft: Draft,
+  before: HeadValue | null,
+  list: Pick<ListPlan, 'head'> | null,
+): Promise<void> {
   const put = (kind: 'market-list' | 'snapshot' | StaticKind, body: string, nextCursor: string | null) =>
-    bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor });
+    draft.bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor });
   if (list !== null && list.head.digest !== before?.listDigest) {
     await put('market-list', list.head.body, list.head.nextCursor);
   }
   for (const kind of STATIC_KINDS) {
-    const { body, digest } = dependencies.staticBodies[kind];
+    const { body, digest } = staticBodies[kind];
     if (digest !== before?.staticDigests?.[kind]) await put(kind, body, null);
   }
-  if (!bundle.isEmpty) await put('snapshot', snapshotBody(draft), null);
-  for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
-  return draft;
+  if (!draft.bundle.isEmpty) await put('snapshot', snapshotBody(draft), null);
 }
 
 /**
  * Throws `StorageCorrupt` for a ledger that was lost or mixed up: one that knows of no generation must not begin again at
  * the first, over what readers hold cursors of.
  */
-export async function assertSameOrigin(dependencies: PublisherDependencies): Promise<void> {
+export async function assertSameOrigin(dependencies: PublisherStorage): Promise<void> {
   if ((await dependencies.ledger.get(HEAD_KEY)) === null) await assertNothingPublished(dependencies);
 }
 
-async function assertNothingPublished({ objects }: PublisherDependencies): Promise<void> {
+async function assertNothingPublished({ objects }: PublisherStorage): Promise<void> {
   const key = publicKey({ kind: 'snapshot' });
   const present = await objects.stat(key);
   if (present === null) return;
@@ -160,11 +179,13 @@ async function slugsToPlan(ledger: Ledger, marks: readonly Item[], scope: Publis
   return [...slugs].sort();
 }
 
-async function swapHead(
+/** The one transaction that commits a generation, if HEAD is still what the draft was made after. */
+export async function swapHead(
   { ledger, newAttemptId, staticBodies }: PublisherDependencies,
   before: Item | null,
   draft: Draft,
   bundle: BundleRef,
+  attemptId: string = newAttemptId(),
 ): Promise<Item> {
   const { generation, publishedAt, listDigest, counts } = draft;
   const head: HeadValue = {
@@ -178,7 +199,6 @@ async function swapHead(
     counts,
   };
   const record: GenerationValue = { generation, publishedAt, bundleKey: bundle.key, appliedAtMs: null };
-  const attemptId = newAttemptId();
   const result = await ledger.transact(
     [
       {
@@ -197,7 +217,10 @@ async function swapHead(
 }
 
 /** A mark that was set again since it was read stays: the next generation takes care of it. */
-async function clearMarks({ ledger, newAttemptId }: PublisherDependencies, marks: readonly Item[]): Promise<void> {
+export async function clearMarks(
+  { ledger, newAttemptId }: PublisherStorage,
+  marks: readonly Pick<Item, 'partition' | 'sort' | 'attemptId'>[],
+): Promise<void> {
   for (let start = 0; start < marks.length; start += MAX_TRANSACT_CHANGES) {
     let batch = marks.slice(start, start + MAX_TRANSACT_CHANGES);
     while (batch.length > 0) {
@@ -212,7 +235,7 @@ async function clearMarks({ ledger, newAttemptId }: PublisherDependencies, marks
   }
 }
 
-function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {
+export function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {
   return {
     markets: counts.markets + delta.markets,
     observations: counts.observations + delta.observations,

@@ -25,8 +25,9 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
     metrics[name] = record.latest[name]?.metric ?? null;
   }
-  const { disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
-  const disputedMetrics = Object.keys(disputes).sort();
+  const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
+  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
+  const disputedMetrics = [...new Set([...Object.keys(disputes), ...mismatches])].sort();
   return canonicalJson({
     disputed: disputedMetrics.length > 0,
     disputedMetrics,

@@ -19,20 +19,35 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: ['contract/'],
   lambdas: ['contract/', 'storage/'],
   publisher: ['contract/', 'storage/'],
-  infra: EDGE_CONTRACT,
+  infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts'],
   sample: [],
   embedded: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
   cli: ['contract/', 'storage/', 'publisher/'],
   site: ['contract/'],
   bench: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
-  scripts: ['contract/', 'infra/'],
+  scripts: ['contract/', 'infra/', 'test/aws/engines/'],
   test: [''],
 };
 
-/** Folders whose code runs when only `dependencies` are installed, as before `npm start`. */
-const SHIPPED = ['contract', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
+/**
+ * What runs in AWS only, as part of a bundle, which holds what it needs: folders, or beginnings of files. It may import
+ * development dependencies, of which no more than these.
+ */
+const BUNDLED = [
+  'lambdas/entry/',
+  'publisher/entry/',
+  'publisher/purge-cloudfront.ts',
+  'storage/dynamodb-',
+  'storage/s3-',
+  'storage/environment-credentials.ts',
+];
+const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
-const AWS_SDK_USERS = ['storage/'];
+/** Where functions begin. */
+const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/'];
+
+/** Folders whose code runs when only `dependencies` are installed, as before `npm start`. Not what is bundled. */
+const SHIPPED = ['contract', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
 
 /** `node:` modules that neither touch the world outside nor read a clock; a stream only passes on what it is given. */
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
@@ -62,6 +77,7 @@ const LEDGER_WRITERS = [
   'lambdas/erasure/run-erasure.ts',
   'lambdas/ingest/commit-markets.ts',
   'lambdas/ingest/run-batch.ts',
+  'lambdas/ingest/run-upload.ts',
   'lambdas/pipeline/commit.ts',
 ];
 
@@ -160,7 +176,7 @@ describe('imports', () => {
   });
 
   it('of shipped code name no development dependency, except for types', () => {
-    const shipped = imports.filter(({ file }) => SHIPPED.some((folder) => file.startsWith(`${folder}/`)));
+    const shipped = imports.filter(({ file }) => isShipped(file));
     const missing = shipped.filter(
       ({ clause, specifier, target }) =>
         target === null &&
@@ -171,9 +187,33 @@ describe('imports', () => {
     expect(missing.map(inWords)).toEqual([]);
   });
 
-  it('of the AWS SDK are made only by adapters', () => {
-    const users = imports.filter(({ specifier }) => specifier.startsWith('@aws-sdk/'));
-    expect(users.filter(({ file }) => !AWS_SDK_USERS.some((place) => file.startsWith(place))).map(inWords)).toEqual([]);
+  it('of bundled code name the AWS SDK, and no other development dependency', () => {
+    const added = imports.filter(
+      ({ file, specifier, target }) =>
+        isBundled(file) &&
+        target === null &&
+        !isBuiltin(specifier) &&
+        !(packageName(specifier) in manifest.dependencies),
+    );
+    expect(added.filter(({ specifier }) => !BUNDLED_DEPENDENCIES.test(specifier)).map(inWords)).toEqual([]);
+  });
+
+  it('of the AWS SDK are made only by bundled code, and by tests', () => {
+    const users = imports.filter(({ specifier }) => BUNDLED_DEPENDENCIES.test(specifier));
+    expect(users.filter(({ file }) => !isBundled(file) && topFolder(file) !== 'test').map(inWords)).toEqual([]);
+  });
+
+  it('of bundled code are not made by what runs without it, except for types', () => {
+    const own = imports.filter(
+      ({ clause, target }) => target !== null && isBundled(target) && !clause.startsWith('type '),
+    );
+    expect(own.filter(({ file }) => isShipped(file)).map(inWords)).toEqual([]);
+  });
+
+  it('of entry points are made by nobody: a function begins there', () => {
+    const own = imports.filter(({ target }) => ENTRY_FOLDERS.some((folder) => target?.startsWith(folder)));
+    const others = own.filter(({ file }) => topFolder(file) !== 'test' && !ENTRY_FOLDERS.includes(`${dirname(file)}/`));
+    expect(others.map(inWords)).toEqual([]);
   });
 
   // `import { z }` pulls every locale into a bundle: 444 KB instead of 91.
@@ -255,10 +295,18 @@ describe('dependencies', () => {
 
 /** Every file that people write code in, relative to the root. */
 function sourceFiles(): string[] {
-  const skipped = ['node_modules', 'cdk.out'];
+  const skipped = ['node_modules', 'cdk.out', 'build'];
   return globSync('**/*.{ts,mjs}', { cwd: ROOT, exclude: (name) => skipped.includes(name) || name.startsWith('.') })
     .map((file) => file.replaceAll('\\', '/'))
     .sort();
+}
+
+function isBundled(file: string): boolean {
+  return BUNDLED.some((place) => file.startsWith(place));
+}
+
+function isShipped(file: string): boolean {
+  return SHIPPED.some((folder) => file.startsWith(`${folder}/`)) && !isBundled(file);
 }
 
 function importsOf(file: string): Import[] {

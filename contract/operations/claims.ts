@@ -2,17 +2,9 @@
 import * as z from 'zod';
 import { slugSchema } from '../market.ts';
 import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema, valueFields } from '../metric.ts';
+import { publicTextSchema } from '../public-text.ts';
 import { defineOperations } from './operation.ts';
-import {
-  idParams,
-  idSchema,
-  lineSchema,
-  pageQuery,
-  pageSchema,
-  revisionSchema,
-  subjectSchema,
-  textSchema,
-} from './resources.ts';
+import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from './resources.ts';
 
 export const claimStateSchema = z
   .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
@@ -40,12 +32,47 @@ const correctedFields = {
 
 const reason = textSchema(2_000).describe('For reviewers. Not shown in public.');
 
-/** A line that acceptance publishes. */
-function publicLineSchema(maxLength: number) {
-  return lineSchema(maxLength).refine((line) => !line.includes('@'), {
-    error: 'is shown in public: leave out addresses',
-  });
-}
+const observation = {
+  market: 'gold-usd',
+  metric: 'price',
+  observedAt: '2026-11-18T00:00:00Z',
+  sourceUrl: 'https://source.example/gold/2026-11-18.json',
+} as const;
+
+/** One of each type. */
+const ASSERTIONS = {
+  correction: {
+    type: 'correction',
+    ...observation,
+    corrected: {
+      amountMinor: 412910,
+      currency: 'USD',
+      sourceValue: '4129.10',
+      rounded: false,
+      unknownReason: null,
+      confidence: 'high',
+      status: 'final',
+    },
+    reason: 'The source has published 4129.10 since; 4192.10 was a slip of its own.',
+  },
+  retraction: {
+    type: 'retraction',
+    ...observation,
+    reason: 'The source has taken the number back and gives no other.',
+  },
+  dispute: {
+    type: 'dispute',
+    market: 'gold-usd',
+    metric: 'price',
+    reason: 'It is a tenth of what every other source says of that day.',
+  },
+  representation: {
+    type: 'representation',
+    market: 'gold-usd',
+    name: 'Example Bullion Exchange',
+    reason: 'We run the exchange: the page that the evidence names is ours.',
+  },
+} as const;
 
 export const claimAssertionSchema = z
   .discriminatedUnion('type', [
@@ -65,7 +92,7 @@ export const claimAssertionSchema = z
             z
               .strictObject({
                 value: valueFields.value,
-                unit: publicLineSchema(60).describe('What `value` counts, e.g. `percent`. One line, without `@`.'),
+                unit: valueFields.unit,
                 ...correctedFields,
               })
               .meta({ title: 'Scalar' }),
@@ -73,33 +100,45 @@ export const claimAssertionSchema = z
           .describe('What the observation should have said; the rest of its provenance stays.'),
         reason,
       })
-      .meta({ title: 'Correction', description: 'An observation should have said something else.' }),
-    z
-      .strictObject({ type: z.literal('retraction'), ...observationFields, reason })
-      .meta({ title: 'Retraction', description: 'An observation should not have been published: it becomes unknown.' }),
-    z
-      .strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason })
-      .meta({ title: 'Dispute', description: 'What the market shows as the newest value of a metric is in doubt.' }),
+      .meta({
+        title: 'Correction',
+        description: 'An observation should have said something else.',
+        examples: [ASSERTIONS.correction],
+      }),
+    z.strictObject({ type: z.literal('retraction'), ...observationFields, reason }).meta({
+      title: 'Retraction',
+      description: 'An observation should not have been published: it becomes unknown.',
+      examples: [ASSERTIONS.retraction],
+    }),
+    z.strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason }).meta({
+      title: 'Dispute',
+      description: 'What the market shows as the newest value of a metric is in doubt.',
+      examples: [ASSERTIONS.dispute],
+    }),
     z
       .strictObject({
         type: z.literal('representation'),
         market: slugSchema,
-        name: publicLineSchema(200).describe(
-          'The public name of the organisation: shown on the market as `representedBy`. One line, without `@`.',
+        name: publicTextSchema(200).describe(
+          'The public name of the organisation: shown on the market as `representedBy`.',
         ),
         reason,
       })
-      .meta({ title: 'Representation', description: 'The claimant speaks for the market.' }),
+      .meta({
+        title: 'Representation',
+        description: 'The claimant speaks for the market.',
+        examples: [ASSERTIONS.representation],
+      }),
   ])
   .describe('What is asserted: done when the claim is accepted.');
 export type ClaimAssertion = z.infer<typeof claimAssertionSchema>;
 
 /** Pieces of evidence of one claim. */
-export const CLAIM_EVIDENCE_MAX = 20;
+export const CLAIM_EVIDENCE_MAX = 10;
 
 const evidenceInputSchema = z.strictObject({
   url: sourceUrlSchema.describe('Where the evidence is: absolute http or https. It is not retrieved.'),
-  note: textSchema(2_000).nullable().default(null).describe('What it shows. For reviewers.'),
+  note: textSchema(500).nullable().default(null).describe('What it shows. For reviewers.'),
 });
 
 const claimInputSchema = z.strictObject({
@@ -175,23 +214,7 @@ const submitted: Claim = {
   id: ID,
   subject: 'user:alice',
   state: 'submitted',
-  assertion: {
-    type: 'correction',
-    market: 'gold-usd',
-    metric: 'price',
-    observedAt: '2026-11-18T00:00:00Z',
-    sourceUrl: 'https://source.example/gold/2026-11-18.json',
-    corrected: {
-      amountMinor: 412910,
-      currency: 'USD',
-      sourceValue: '4129.10',
-      rounded: false,
-      unknownReason: null,
-      confidence: 'high',
-      status: 'final',
-    },
-    reason: 'The source has published 4129.10 since; 4192.10 was a slip of its own.',
-  },
+  assertion: ASSERTIONS.correction,
   evidence: [
     { url: 'https://source.example/errata/2026-11-19', note: 'The erratum', addedAt: '2026-11-20T12:00:00.000Z' },
   ],

@@ -14,12 +14,13 @@ export const erasureSchema = z.strictObject({
 
 export type Erasure = z.infer<typeof erasureSchema>;
 
+/** A subject that is a person, or may be one. */
+const erasableSubjectSchema = subjectSchema.regex(/^(?!operator$)/, {
+  error: 'must be a user or an account: the operator of the deployment is no person',
+});
+
 const erasureInputSchema = z.strictObject({
-  subject: subjectSchema
-    .refine((subject) => subject !== 'operator', {
-      error: 'must be a user or an account: the operator of the deployment is no person',
-    })
-    .describe('Whose data to erase: `user:<sub>` or `account:<waitlist request id>`.'),
+  subject: erasableSubjectSchema.describe('Whose data to erase: `user:<sub>` or `account:<waitlist request id>`.'),
 });
 
 const ID = 'era_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -46,7 +47,9 @@ export const erasureOperations = defineOperations({
       'What is written before the erasure has finished may be erased with the rest; whoever comes back later starts ' +
       'anew. What stays: observations, the batches that brought them, and disputes, which are about markets; and the ' +
       'audit, in which the person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that showed any ' +
-      'of it expire within 72 hours.',
+      'of it expire within 72 hours; pages that were handed out by cursor before the erasure can be read until 24 hours ' +
+      'after the next publication. An API key of the account may act for up to 30 seconds more; what it writes is erased ' +
+      'with the rest.',
     scopes: ['waitlist:admin'],
     body: erasureInputSchema,
     success: { status: 202, description: 'Accepted', body: erasureSchema, headers: ['Location'] },

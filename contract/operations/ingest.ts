@@ -9,11 +9,16 @@ import {
   ingestRecordSchema,
   PARTIAL,
 } from '../ingest-records.ts';
+import { type Upload, uploadRequestSchema, uploadSchema } from '../ingest-uploads.ts';
+import { PUBLIC_TEXT } from '../public-text.ts';
 import { defineOperations } from './operation.ts';
 import { idParams } from './resources.ts';
 
 /** The media type of newline-delimited JSON. */
 export const NDJSON_TYPE = 'application/x-ndjson';
+
+/** How long the body of a dry run is kept: long enough to ask why its report says what it says. */
+export const DRY_RUN_KEPT_DAYS = 30;
 
 const flag = z.enum(['true', 'false']);
 
@@ -44,6 +49,32 @@ const queued: BatchReport = {
   publishedAt: null,
 };
 
+const UPLOAD_ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+
+const announced: Upload = {
+  id: UPLOAD_ID,
+  state: 'awaiting-content',
+  mode: 'append',
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  bytes: 734003200,
+  records: 900000,
+  put: {
+    url: `https://uploads.example/uploads/${UPLOAD_ID}?X-Amz-Signature=…`,
+    headers: {
+      'content-length': '734003200',
+      'x-amz-checksum-sha256': 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
+    },
+    expiresAt: '2026-11-20T13:00:00.000Z',
+  },
+  done: { bytes: 0, records: 0, batches: 0 },
+  counts: { accepted: 0, unchanged: 0, refused: 0 },
+  refusedIn: [],
+  createdAt: '2026-11-20T12:00:00.000Z',
+  finishedAt: null,
+  generation: null,
+  publishedAt: null,
+};
+
 const tag = 'Ingest';
 
 export const ingestOperations = defineOperations({
@@ -57,13 +88,15 @@ export const ingestOperations = defineOperations({
       'options in the query; a JSON body holds its own). What is accepted here is kept as it came, and applied by a ' +
       'worker: read the report at `Location` until `finishedAt` is set; what was taken in is public from its `generation` ' +
       'on. Whether each record is right is in the report. Every record that is sent counts against ' +
-      '`ingest-rows-per-day`, those that are refused later too; records of a dry run do not.',
+      '`ingest-rows-per-day`, and every byte of the body against `ingest-bytes-per-day`, what is refused later and dry runs ' +
+      `too. What came for a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
     scopes: ['ingest:write'],
     query: lineOptionsSchema,
     body: batchRequestSchema,
+    maxBodyBytes: 1024 * 1024,
     mediaTypes: ['application/json', NDJSON_TYPE],
     line: ingestRecordSchema,
-    features: ['ingest-rows-per-day'],
+    features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: {
       status: 202,
       description: 'Accepted: the report says what comes of it',
@@ -119,6 +152,53 @@ export const ingestOperations = defineOperations({
         finishedAt: '2026-11-20T12:00:01.000Z',
         generation: 5,
         publishedAt: '2026-11-20T12:00:02.000Z',
+      },
+    },
+  },
+  createIngestUpload: {
+    method: 'POST',
+    path: '/api/v1/ingest/uploads',
+    tag,
+    summary: 'Announce a large file to be taken in',
+    description:
+      'For what is too large for a batch: up to 5 GB of NDJSON, one record a line. PUT the file to `put.url` with ' +
+      '`put.headers`; a file of another length or digest is refused there. Once it has arrived it is applied from its first ' +
+      'line to its last, in batches of at most 1,000 records, each with a report of its own. Refused records are always set ' +
+      'aside, and there is no dry run: nobody looks at the whole before its beginning is public. A line that is not JSON, ' +
+      'or longer than 128 KiB, is refused as a record. To try a file out, send its first records as a batch with ' +
+      `\`dryRun\`.\n\n${PUBLIC_TEXT}`,
+    scopes: ['ingest:write'],
+    body: uploadRequestSchema,
+    features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
+    success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
+    problems: ['daily-quota-exceeded'],
+    example: {
+      body: { sha256: announced.sha256, bytes: announced.bytes, records: announced.records },
+      response: announced,
+    },
+  },
+  getIngestUpload: {
+    method: 'GET',
+    path: '/api/v1/ingest/uploads/{id}',
+    tag,
+    summary: 'Read what has come of a large file of yours',
+    description: 'Until the file has arrived, each reading gives a new target.',
+    scopes: ['ingest:write'],
+    params: idParams('upl'),
+    success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },
+    problems: ['not-found'],
+    example: {
+      params: { id: UPLOAD_ID },
+      response: {
+        ...announced,
+        state: 'applied',
+        put: null,
+        done: { bytes: 734003200, records: 898400, batches: 899 },
+        counts: { accepted: 898100, unchanged: 0, refused: 300 },
+        refusedIn: [{ batch: ID, firstLine: 42001, refused: 300 }],
+        finishedAt: '2026-11-20T12:40:00.000Z',
+        generation: 61,
+        publishedAt: '2026-11-20T12:40:02.000Z',
       },
     },
   },

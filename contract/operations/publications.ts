@@ -31,7 +31,11 @@ export const publicationSchema = z.strictObject({
   createdAt: instantSchema,
   state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of it.'),
   generation: z.int().min(1).nullable().describe('The first generation that shows all of it; null until then.'),
-  publishedAt: instantSchema.nullable().describe('When `generation` was published; null until then.'),
+  publishedAt: instantSchema
+    .nullable()
+    .describe(
+      'When `generation` was published; null until then. Before `createdAt` where nothing had to be published anew.',
+    ),
 });
 
 export type Publication = z.infer<typeof publicationSchema>;

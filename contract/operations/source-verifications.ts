@@ -84,8 +84,9 @@ export const sourceVerificationOperations = defineOperations({
     tag,
     summary: 'Record what came of comparing a source with what we published',
     description:
-      "The latest by `verifiedAt` shows on the market's source. A `mismatch` disputes what we show from it, until the " +
-      'source is found to confirm it or the observation is corrected.',
+      "The latest by `verifiedAt` shows on the market's source. A `mismatch` disputes what the market shows from it: until " +
+      'that is corrected, a newer observation takes its place, or the source is later, by `verifiedAt`, found to confirm it. ' +
+      'What was compared before a correction was recorded says nothing of the correction.',
     scopes: ['sources:verify'],
     body: z.strictObject(inputFields),
     success: { status: 201, description: 'Recorded', body: sourceVerificationRecordSchema, headers: ['Location'] },

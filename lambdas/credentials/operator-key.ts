@@ -1,16 +1,14 @@
 /** The first key of a deployment: without it nobody could issue any. */
-import type { Json } from '../../contract/canonical-json.ts';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import {
   type ApiKeyValue,
   type AuditValue,
   apiKeyKey,
-  auditActorPartition,
-  auditTargetPartition,
   FIRST_KEY_KEY,
   type FirstKeyValue,
 } from '../../storage/account-records.ts';
-import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { auditChanges } from '../audit/audit-changes.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
 /** Owns what the operators of a deployment write, whichever key they use. */
@@ -61,9 +59,6 @@ export async function registerFirstKey(
   const id = newId('aud');
   const target = `api-key/${keyId}`;
   const audit: AuditValue = { id, at: now, actor: ACTOR, action: ACTOR, target, requestId: id, fingerprint: '' };
-  const put = (key: ItemKey, revision: number, item: Json): Change => {
-    return { kind: 'put', key, revision, value: item, if: { kind: 'absent' } };
-  };
   const registered: FirstKeyValue = { keyId };
   const revision = first?.revision ?? 0;
   const { committed } = await ledger.transact(
@@ -75,9 +70,8 @@ export async function registerFirstKey(
         value: registered,
         if: first === null ? { kind: 'absent' } : { kind: 'revision-is', revision },
       },
-      put(apiKeyKey(keyId), 1, value),
-      put({ partition: auditActorPartition(ACTOR), sort: id }, 0, audit),
-      put({ partition: auditTargetPartition(target), sort: id }, 0, audit),
+      { kind: 'put', key: apiKeyKey(keyId), revision: 1, value, if: { kind: 'absent' } },
+      ...auditChanges(audit),
     ],
     { attemptId: id },
   );

@@ -5,6 +5,7 @@
 import {
   API_KEYS_PARTITION,
   type ApiKeyValue,
+  type AuditValue,
   apiKeyKey,
   claimKey,
   claimsOfSubjectPartition,
@@ -24,6 +25,9 @@ import {
 import { workKey } from '../../storage/batch-records.ts';
 import type { Change, Item, Ledger } from '../../storage/ledger.ts';
 import { marketKey } from '../../storage/records.ts';
+import { auditChanges } from '../audit/audit-changes.ts';
+import { claimTarget } from '../claims/claim-record.ts';
+import { CREDENTIAL_CACHE_SECONDS } from '../credentials/account-cache.ts';
 import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
 export interface ErasureDependencies {
@@ -32,26 +36,36 @@ export interface ErasureDependencies {
   readonly nowMs: () => number;
   /** Unique per call, also across processes. */
   readonly newAttemptId: () => string;
+  /** A new id with this prefix: in order of time. */
+  readonly newId: (prefix: string) => string;
 }
+
+const ACTOR = 'system:erasure';
+
+/** For how long the keys of an account go on writing though they are revoked: from caches, and what is under way. */
+const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 
 /** Items that are read at a time. */
 const PAGE_ITEMS = 100;
 
 /**
- * Does the worker's part of an erasure, and takes it off the queue. May be called again at any time.
+ * Does the worker's part of an erasure, and takes it off the queue; of an account only once its keys write no more. May be
+ * called again at any time.
  *
  * @throws StorageUnavailable when storage fails: call it again later.
  */
-export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<void> {
+export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
   if (record === null) throw new Error(`no erasure ${id}: it is written together with its work`);
-  const { subject } = record.value as ErasureValue;
+  const { subject, requestedAt } = record.value as ErasureValue;
+  const isAccount = waitlistRequestOf(subject) !== null;
+  if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);
   await deletePartition(dependencies, watchlistsPartition(subject));
   await deletePartition(dependencies, usagePartition(subject));
   await eraseEntitlements(dependencies, subject);
-  await eraseClaims(dependencies, subject);
+  await eraseClaims(dependencies, subject, id);
   await eraseVerifications(dependencies, subject);
   await untilCommitted(dependencies, async () => {
     const item = await ledger.get(erasureKey(id));
@@ -62,6 +76,7 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
       { kind: 'delete', key: workKey(id), if: { kind: 'any' } },
     ];
   });
+  return 'done';
 }
 
 /** The stored answers of whatever the subject has signed in with, and the labels of its keys, revoked ones too. */
@@ -92,8 +107,8 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
 }
 
 /** A claim leaves its subject's list in the transaction that erases it: what is on the list is what is left to do. */
-async function eraseClaims(dependencies: ErasureDependencies, subject: string): Promise<void> {
-  const { ledger, nowMs } = dependencies;
+async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
+  const { ledger, nowMs, newId } = dependencies;
   for await (const { partition, sort } of itemsOf(ledger, claimsOfSubjectPartition(subject))) {
     const unlisted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
     await untilCommitted(dependencies, async () => {
@@ -102,7 +117,13 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string): 
       const slug = represents(claim);
       const market = slug === null ? null : await ledger.get(marketKey(slug));
       const now = new Date(nowMs()).toISOString();
-      return [unlisted, ...erasedClaim(claim, now), ...(market === null ? [] : withoutRepresentation(claim, market))];
+      const ofMarket = market === null ? [] : withoutRepresentation(claim, market);
+      const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
+      const audits = targets.map((target): AuditValue => {
+        const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
+        return { id: newId('aud'), at: now, ...what };
+      });
+      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap(auditChanges)];
     });
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../contract/canonical-json.ts';
 import { BATCH_RECORDS_MAX, type BatchReport, type IngestMode } from '../../contract/ingest-records.ts';
-import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
+import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
 import type { Change, ItemKey } from '../../storage/ledger.ts';
 import { sha256Hex } from '../../storage/records.ts';
@@ -35,10 +35,13 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
       target: `batch/${id}`,
       changes: [
         created(batchKey(id), batch),
-        ...parts.map((part, index) => created(rawPartKey(id, index), part)),
+        ...parts.map((part, index) => ({ ...created(rawPartKey(id, index), part), ...expiry(sent, request.nowMs) })),
         created(workKey(id), work),
       ],
-      uses: sent.dryRun ? [] : [{ feature: 'ingest-rows-per-day', amount: sent.records }],
+      uses: [
+        { feature: 'ingest-rows-per-day', amount: sent.records },
+        { feature: 'ingest-bytes-per-day', amount: bytes.length },
+      ],
       response: { body: queuedReport(batch), location: `/api/v1/ingest/batches/${id}` },
     };
   },
@@ -87,6 +90,11 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
   if (records === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
   const { dryRun, mode = 'append', partial } = query;
   return { records, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
+}
+
+/** What was taken in can be traced to the request that brought it, for good; of a dry run nothing was. */
+function expiry({ dryRun }: SentBatch, nowMs: number): { expiresAtMs?: number } {
+  return dryRun ? { expiresAtMs: nowMs + DRY_RUN_KEPT_DAYS * 24 * 60 * 60 * 1000 } : {};
 }
 
 function created(key: ItemKey, value: Json): Change {

@@ -3,7 +3,7 @@
  * transaction, so nothing is taken in without being due for publication. Small markets share a transaction; one with many
  * rows takes several, in order.
  */
-import type { Change, Ledger, TransactResult } from '../../storage/ledger.ts';
+import { type Change, type Ledger, StorageUnavailable, type TransactResult } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarket } from './examine-batch.ts';
@@ -54,11 +54,22 @@ const COMMITTED: TransactResult = { committed: true };
 /** How often a market is read and decided again when other writers keep changing it. */
 const MAX_TRIES = 10;
 
+/** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
+export class Contended extends Error {
+  override readonly name = 'Contended';
+}
+
+/** Whether what has failed may be done by trying again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof StorageUnavailable || error instanceof Contended;
+}
+
 /**
  * Commits every part of every market, and tells the journal. `overtaken` means that another worker has moved the journal:
  * what this one has read is no longer how things stand.
  *
  * @throws StorageUnavailable when storage fails: what was committed until then stays.
+ * @throws Contended when other writers never let it through: what was committed until then stays too.
  */
 export async function commitMarkets(
   { ledger, newAttemptId }: CommitDependencies,
@@ -93,7 +104,7 @@ export async function commitMarkets(
     const states = taken.map(({ state }) => state);
     if (++tries === MAX_TRIES) {
       const slugs = states.map(({ slug }) => slug).join(', ');
-      throw new Error(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
+      throw new Contended(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
     }
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarket(state, options)));

@@ -24,7 +24,7 @@ import {
   type MarketRecordValue,
   marketIndexKey,
   marketKey,
-  observationId,
+  observationIdAt,
   observationKey,
   orderKey,
 } from '../../storage/records.ts';
@@ -38,7 +38,8 @@ import {
   saysTheSame,
 } from './observation-value.ts';
 import { contradictionOf } from './outlier.ts';
-import { withoutDispute } from './standing.ts';
+import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
+import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';
 
 /** One row of a batch, with its place in it. Made by {@link rowOf}. */
 export interface Row {
@@ -49,7 +50,11 @@ export interface Row {
 }
 
 export function rowOf(index: number, record: IngestRecord): Row {
-  return { index, record, order: record.type === 'market' ? null : orderKey({ ...record, ordinal: 0 }) };
+  return { index, record, order: record.type === 'market' ? null : orderOf(record, 0) };
+}
+
+function orderOf({ market, metric, observedAt, sourceUrl }: ObservationRecord | RetractionRecord, ordinal: number) {
+  return orderKey({ market, metric, observedAt, sourceUrl, ordinal });
 }
 
 export type RowOutcome =
@@ -115,6 +120,12 @@ const UNCHANGED: RowOutcome = { kind: 'unchanged' };
 const ANY = { kind: 'any' } as const;
 const ABSENT = { kind: 'absent' } as const;
 
+const TOO_LARGE = refused(
+  'record.invalid',
+  '',
+  'with this the record of the market would be too large: shorten texts, or use another market',
+);
+
 class MarketDraft {
   readonly #input: MarketInput;
   readonly #known: Map<string, KnownObservation>;
@@ -151,7 +162,9 @@ class MarketDraft {
 
   #define(record: MarketRecord): RowOutcome {
     if (this.#value === null) {
-      this.#value = newMarketValue(record);
+      const value = newMarketValue(record);
+      if (isTooLarge(value)) return TOO_LARGE;
+      this.#value = value;
       return ACCEPTED;
     }
     const definition = definitionOf(record);
@@ -162,7 +175,9 @@ class MarketDraft {
       if (nativeCurrency !== definition.nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
       if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
     }
+    if (isTooLarge({ ...this.#value, ...definition })) return TOO_LARGE;
     Object.assign(this.#value, definition);
+    restate(this.#value, (standing) => withSources(standing, definition.sources));
     this.#revision++;
     return ACCEPTED;
   }
@@ -209,6 +224,10 @@ class MarketDraft {
       const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if it is right, send it again with outlierConfirmed`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
+    if (mayOutgrow(value)) {
+      const order = before === undefined ? first : orderOf(record, before.ordinal + 1);
+      if (isTooLargeWith(value, record.metric, { metric, order })) return TOO_LARGE;
+    }
     this.#append(value, record, first, before, metric);
     return ACCEPTED;
   }
@@ -245,16 +264,15 @@ class MarketDraft {
     metric: Metric,
   ): void {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
-    const order = ordinal === 0 ? first : orderKey({ ...record, ordinal });
+    const order = ordinal === 0 ? first : orderOf(record, ordinal);
     const observation = observationOf(metric, {
-      id: observationId({ ...record, ordinal }),
+      id: observationIdAt(record.market, order),
       metric: record.metric,
       recordedAt: this.#input.recordedAt,
       supersedes: before?.newest.id ?? null,
       supersededBy: null,
     });
-    if (before !== undefined)
-      this.#supersede(value, orderKey({ ...record, ordinal: before.ordinal }), before, observation.id);
+    if (before !== undefined) this.#supersede(value, orderOf(record, before.ordinal), before, observation.id);
     this.#put(order, observation, ABSENT);
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal });
     this.#count(value, record.metric, order, metric);
@@ -265,10 +283,8 @@ class MarketDraft {
     // Guarded by the revision of the market, which every writer of its observations must move.
     this.#put(order, { ...newest, supersededBy }, ANY);
     this.#rewritten(order);
-    if (value.latest[newest.metric]?.order !== order || value.standing === undefined) return;
-    const standing = withoutDispute(value.standing, newest.metric);
-    if (standing === undefined) delete value.standing;
-    else value.standing = standing;
+    if (value.latest[newest.metric]?.order !== order) return;
+    restate(value, (standing) => withoutDispute(standing, newest.metric));
   }
 
   #count(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
@@ -276,7 +292,10 @@ class MarketDraft {
     value.observations++;
     if (isUnknown(metric)) value.unknownValues++;
     const latest = value.latest[name];
-    if (latest === undefined || latest.order < order) value.latest[name] = { metric, order };
+    if (latest === undefined || latest.order < order) {
+      value.latest[name] = { metric, order };
+      restate(value, (standing) => withoutComparison(standing, name));
+    }
     const { observedAt } = metric;
     // The order begins with the instant, so what comes last was observed last.
     if (value.lastOrder === null || value.lastOrder < order) {

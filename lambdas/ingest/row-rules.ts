@@ -44,8 +44,6 @@ export function parseRecord(input: unknown): ParsedRecord {
     );
     return { errors: [first as RowError, ...others] };
   }
-  const [malformed, ...others] = malformedTexts(parsed.data);
-  if (malformed !== undefined) return { errors: [malformed, ...others] };
   if (parsed.data.type === 'market') {
     const fault = checkCurrencyCode(parsed.data.nativeCurrency);
     if (fault !== null) return { errors: [{ pointer: '/nativeCurrency', ...fault }] };
@@ -114,9 +112,10 @@ function sourceUrlErrors(sourceUrl: string): RowError[] {
   if (sourceUrl.trim() === '') {
     return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
   }
-  if (sourceUrlSchema.safeParse(sourceUrl).success) return [];
-  const detail = 'must be an absolute http or https URL of at most 2,048 characters, without user name or password';
-  return [error('/sourceUrl', 'source.url-not-absolute', detail)];
+  const { error: refused } = sourceUrlSchema.safeParse(sourceUrl);
+  // One fault is enough: whoever mends it reads the rule.
+  const [issue] = refused?.issues ?? [];
+  return issue === undefined ? [] : [error('/sourceUrl', 'source.url-not-absolute', issue.message)];
 }
 
 function provenanceErrors(record: ObservationRecord): RowError[] {
@@ -150,6 +149,9 @@ const PROVENANCE_FIELDS: ReadonlySet<PropertyKey | undefined> = new Set(['source
 function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
   const pointer = pointerOf(issue.path);
   const [field, ...deeper] = issue.path;
+  if (field === 'sources' && deeper.at(-1) === 'url' && typeof value === 'string') {
+    return error(pointer, 'source.url-not-absolute', issue.message);
+  }
   if (deeper.length === 0 && issue.code !== 'unrecognized_keys') {
     if (field === 'amountMinor' && typeof value === 'number') {
       return Number.isInteger(value) || !Number.isFinite(value)
@@ -165,25 +167,6 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
     if (PROVENANCE_FIELDS.has(field) && isMissing) return error(pointer, 'provenance.incomplete', 'is missing');
   }
   return error(pointer, 'record.invalid', issue.message);
-}
-
-/** JSON can escape half of a surrogate pair; canonical JSON cannot say it, so it must not get as far as the publisher. */
-function malformedTexts(value: unknown): RowError[] {
-  return isWellFormed(value) ? [] : malformedTextsAt(value, '');
-}
-
-/** By itself, because hardly any record needs the pointers. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed);
-}
-
-function malformedTextsAt(value: unknown, pointer: string): RowError[] {
-  if (isWellFormed(value)) return [];
-  if (typeof value !== 'object' || value === null) {
-    return [error(pointer, 'record.invalid', 'holds half of a surrogate pair')];
-  }
-  return Object.entries(value).flatMap(([key, inner]) => malformedTextsAt(inner, pointer + pointerOf([key])));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

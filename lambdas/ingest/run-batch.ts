@@ -6,15 +6,18 @@
  * that goes on from there; of two workers at once, one loses each transaction, reads the checkpoint again and goes on too.
  * So nothing is done twice, and a batch that corrects cannot come back after a later one.
  *
- *     absent ──► applying ──► applied      rows are taken in
- *        └──► applied (dry run) | refused  one transaction, nothing but the report
+ *     absent ──► applying ──► applied   rows are taken in
+ *        └──► examined | refused        one transaction, nothing but the report
+ *
+ * What cannot be applied, now or ever, ends too: `refused`, or `applied` as far as it went.
  */
+import { BATCH_FAILED } from '../../contract/ingest-records.ts';
 import { type BatchValue, type CheckpointValue, checkpointKey, workKey } from '../../storage/batch-records.ts';
 import { type Change, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
 import { awaitingGenerationKey } from '../../storage/records.ts';
 import type { IngestDependencies } from './apply-batch.ts';
 import { parseRows, type RowFault } from './check-rows.ts';
-import { commitMarkets, type Entry, type Journal, type Part, START } from './commit-markets.ts';
+import { commitMarkets, type Entry, type Journal, mayPass, type Part, START } from './commit-markets.ts';
 import { type DecideOptions, type Examination, examineBatch, planMarket } from './examine-batch.ts';
 import { groupByMarket, readMarkets } from './read-markets.ts';
 import { type Checkpoint, type RawRecord, readBatch, readCheckpoint, readRecords } from './stored-batch.ts';
@@ -24,28 +27,55 @@ import { faultsOf, tallyOf } from './tally.ts';
 /**
  * Applies the batch to its end, and takes its work off the queue. Harmless when it is done already.
  *
- * @throws StorageUnavailable when storage fails: run it again.
- * @throws StorageCorrupt when the batch is not what came.
+ * @throws StorageUnavailable when storage fails, Contended when others are in the way: run it again.
+ * @throws whatever else goes wrong, StorageCorrupt when the batch is not what came: it would do so each time, so what is
+ *   left of the batch is refused and its work is off the queue.
  */
-export async function runBatch(dependencies: IngestDependencies, batchId: string): Promise<void> {
+export async function runBatch(dependencies: IngestDependencies, batchId: string): Promise<'done'> {
   const batch = await readBatch(dependencies.ledger, batchId);
-  let records: readonly RawRecord[] | undefined;
+  try {
+    let records: readonly RawRecord[] | undefined;
+    return await untilDone(dependencies, batchId, async (checkpoint) => {
+      records ??= await readRecords(dependencies.ledger, batch);
+      return await new Run(dependencies, batch, records, checkpoint).advance();
+    });
+  } catch (error) {
+    if (!mayPass(error)) {
+      await untilDone(dependencies, batchId, (checkpoint) => new Run(dependencies, batch, [], checkpoint).fail());
+    }
+    throw error;
+  }
+}
+
+/** Goes on from where the batch stands. Whoever was overtaken was so by progress, of which there is only so much. */
+async function untilDone(
+  dependencies: IngestDependencies,
+  batchId: string,
+  step: (checkpoint: Checkpoint | null) => Promise<'done' | 'overtaken'>,
+): Promise<'done'> {
   for (;;) {
     const checkpoint = await readCheckpoint(dependencies.ledger, batchId);
     if (checkpoint !== null && checkpoint.value.state !== 'applying') {
       // Delivered once more.
       await transact(dependencies, [workDone(batchId)]);
-      return;
+      return 'done';
     }
-    records ??= await readRecords(dependencies.ledger, batch);
-    const run = new Run(dependencies, batch, records, checkpoint);
-    // Whoever was overtaken was so by progress, of which there is only so much.
-    if ((await run.advance()) === 'done') return;
+    if ((await step(checkpoint)) === 'done') return 'done';
   }
 }
 
 /** What an entry takes: the checkpoint, what deletes the work, what awaits the generation, and faults. */
 const ENTRY_CHANGES = 3 + COMMIT_FAULT_PARTS;
+
+/** Says nothing of what went wrong: that is for the operator. */
+const FAILURE = {
+  index: 0,
+  pointer: '',
+  code: BATCH_FAILED,
+  detail:
+    'the batch could not be applied, or not all of it: see how many records were accepted. The operator is told; send what ' +
+    'is missing in smaller batches',
+} as const;
 
 const NOTHING_DONE: CheckpointValue = {
   state: 'applying',
@@ -94,7 +124,7 @@ class Run implements Journal {
     const options = { ...this.#options, nowMs: this.#nowMs };
     const examination = await examineBatch(this.#dependencies.ledger, inputs, options);
     const refused = !partial && examination.faults.length > 0;
-    if (refused || dryRun) return await this.#reportOnly(examination, refused ? 'refused' : 'applied');
+    if (refused || dryRun) return await this.#reportOnly(examination, refused ? 'refused' : 'examined');
     const { faults, markets } = examination;
     if (faults.length > 0) {
       const setAside = [...new Set(faults.map(({ index }) => index))];
@@ -108,12 +138,13 @@ class Run implements Journal {
 
   async #reportOnly(
     { faults, markets: planned }: Examination,
-    state: 'applied' | 'refused',
+    state: 'examined' | 'refused',
   ): Promise<'done' | 'overtaken'> {
-    const { accepted, unchanged, markets } = tallyOf(planned.flatMap(({ parts }) => parts));
+    // Of a refused batch nothing comes, whatever would have come of its other rows.
+    const tally = tallyOf(state === 'refused' ? [] : planned.flatMap(({ parts }) => parts));
     const refused = new Set(faults.map(({ index }) => index)).size;
     const finishedAt = this.#now();
-    const value = { ...NOTHING_DONE, state, accepted, unchanged, refused, markets: [...markets], finishedAt };
+    const value = { ...NOTHING_DONE, state, ...tally, refused, markets: [...tally.markets], finishedAt };
     const changes = [...this.#moved(value, faults), workDone(this.#batch.id)];
     return (await transact(this.#dependencies, changes)) ? 'done' : 'overtaken';
   }
@@ -132,6 +163,20 @@ class Run implements Journal {
       { ...this.#options, from: { marketsDone, rowsDone } },
       this,
     );
+  }
+
+  /** Ends the batch where it stands. What was taken in stays, and is due for publication. */
+  async fail(): Promise<'done' | 'overtaken'> {
+    const before = this.#checkpoint?.value ?? NOTHING_DONE;
+    const refused = this.#batch.records - before.accepted - before.unchanged;
+    const isTakenIn = before.accepted > 0;
+    const state = isTakenIn ? 'applied' : 'refused';
+    const changes = [
+      ...this.#moved({ ...before, state, refused, finishedAt: this.#now() }, [FAILURE]),
+      workDone(this.#batch.id),
+      ...(isTakenIn ? [this.#awaiting()] : []),
+    ];
+    return (await transact(this.#dependencies, changes)) ? 'done' : 'overtaken';
   }
 
   entryOf({ decisions, position, isLast }: Part): Entry {
@@ -154,7 +199,7 @@ class Run implements Journal {
   }
 
   /** The checkpoint, first of all, and the faults that have come up. */
-  #moved(value: CheckpointValue, faults: readonly RowFault[]): readonly PutChange[] {
+  #moved(value: CheckpointValue, faults: readonly (RowFault | typeof FAILURE)[]): readonly PutChange[] {
     const stored = faultChanges(
       this.#batch.id,
       value.faultParts,

@@ -1,7 +1,6 @@
 /** Faults as items of the ledger: bounded, so that no batch has more of them than can be kept and sent. */
 import { type FaultsValue, faultsKey } from '../../storage/batch-records.ts';
 import { MAX_GET_KEYS, type PutChange, StorageCorrupt } from '../../storage/ledger.ts';
-import type { RowFault } from './check-rows.ts';
 import type { LedgerReader } from './read-markets.ts';
 
 const POINTER_CHARACTERS = 200;
@@ -21,7 +20,7 @@ export type StoredFault = FaultsValue[number];
 export function faultChanges(
   batchId: string,
   first: number,
-  faults: readonly RowFault[],
+  faults: readonly Omit<StoredFault, 'line'>[],
   lineOf: (index: number) => number | null,
 ): readonly PutChange[] {
   const parts: StoredFault[][] = [];

@@ -4,19 +4,16 @@ import type { Source, SourceVerification } from '../../contract/market.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { dirtyMarketKey, type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records.ts';
 
-type Disputes = MarketStanding['disputes'];
+type Comparisons = MarketStanding['comparisons'];
 
 /** What is said of a market so far. */
 export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): MarketStanding {
-  return standing ?? { disputes: {}, representedBy: null, verifications: {} };
+  return { comparisons: {}, disputes: {}, representedBy: null, verifications: {}, ...standing };
 }
 
-/** A metric of the market is disputed by an accepted claim; one that a source disputes stays so too. */
+/** A metric of the market is disputed by an accepted claim. */
 export function disputedByClaim(standing: MarketStanding, metric: string, claim: string): MarketStanding {
-  return {
-    ...standing,
-    disputes: changedDisputes(standing.disputes, [metric], (before) => ({ claim, verification: before.verification })),
-  };
+  return { ...standing, disputes: { ...standing.disputes, [metric]: claim } };
 }
 
 /** A source verification, as far as it says something of the market. */
@@ -24,47 +21,45 @@ export interface Verified {
   readonly id: string;
   /** The market's source on which it shows. */
   readonly source: Source;
-  /** The metrics whose latest observations it is about. */
+  /** The metrics whose latest observations it is about, each as the version that it compared. */
   readonly metrics: readonly string[];
   readonly shown: SourceVerification;
 }
 
 /**
- * The latest by `verifiedAt` shows on the source, whatever the order of arrival: an older one changes nothing. A mismatch
- * disputes its metrics; a confirmation takes back what mismatches have said of them, and leaves what claims have.
+ * The latest by `verifiedAt` shows on the source, and the latest that compared a metric's latest observation counts for
+ * the metric, whatever the order of arrival.
  */
 export function verified(standing: MarketStanding, { id, source, metrics, shown }: Verified): MarketStanding {
-  const before = standing.verifications[source.url];
-  if (before !== undefined && Date.parse(shown.verifiedAt) < Date.parse(before.verifiedAt)) return standing;
-  const verifications = { ...standing.verifications, [source.url]: shown };
-  if (shown.outcome !== 'mismatch' && shown.outcome !== 'confirmed') return { ...standing, verifications };
-  const verification = shown.outcome === 'mismatch' ? id : null;
-  const disputes = changedDisputes(standing.disputes, metrics, ({ claim }) => ({ claim, verification }));
-  return { ...standing, disputes, verifications };
-}
-
-/** Entries, not members: a metric may be named like something that every object inherits. */
-function changedDisputes(
-  disputes: Disputes,
-  metrics: readonly string[],
-  change: (before: Disputes[string]) => Disputes[string],
-): Disputes {
-  const all = new Map(Object.entries(disputes));
+  const verifications = isOlder(shown, standing.verifications[source.url])
+    ? standing.verifications
+    : { ...standing.verifications, [source.url]: shown };
+  const { outcome, verifiedAt } = shown;
+  if (outcome !== 'mismatch' && outcome !== 'confirmed') return { ...standing, verifications };
+  const comparisons: Comparisons = { ...standing.comparisons };
   for (const metric of metrics) {
-    const after = change(all.get(metric) ?? { claim: null, verification: null });
-    if (after.claim === null && after.verification === null) all.delete(metric);
-    else all.set(metric, after);
+    if (!isOlder(shown, comparisons[metric])) comparisons[metric] = { outcome, verifiedAt, verification: id };
   }
-  return Object.fromEntries(all);
+  return { ...standing, comparisons, verifications };
 }
 
-/** Whether two standings of a market look the same in public. */
-export function isShownAlike(left: MarketStanding, right: MarketStanding): boolean {
-  return canonicalJson(publicPart(left)) === canonicalJson(publicPart(right));
+type Dated = Pick<SourceVerification, 'verifiedAt'>;
+
+function isOlder(one: Dated, other: Dated | undefined): boolean {
+  return other !== undefined && Date.parse(one.verifiedAt) < Date.parse(other.verifiedAt);
 }
 
-function publicPart({ disputes, representedBy, verifications }: MarketStanding): Json {
-  return { disputed: Object.keys(disputes).sort(), representedBy: representedBy?.name ?? null, verifications };
+/** Whether two standings of a market say the same, whichever claims and verifications have said so. */
+export function saysTheSame(left: MarketStanding, right: MarketStanding): boolean {
+  return canonicalJson(withoutIds(left)) === canonicalJson(withoutIds(right));
+}
+
+function withoutIds({ comparisons, disputes, representedBy, verifications }: MarketStanding): Json {
+  const compared = Object.entries(comparisons).map(([metric, { outcome, verifiedAt }]) => {
+    return [metric, outcome, verifiedAt].join(' ');
+  });
+  const disputed = Object.keys(disputes).sort();
+  return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
 }
 
 /** The market with another standing: one revision up, and due for publication. */

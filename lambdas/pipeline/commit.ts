@@ -14,15 +14,7 @@ import { setTimeout } from 'node:timers/promises';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { FEATURES, type Feature } from '../../contract/features.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
-import {
-  type AuditValue,
-  auditActorPartition,
-  auditTargetPartition,
-  entitlementsKey,
-  type IdempotencyValue,
-  idempotencyKey,
-  usageKey,
-} from '../../storage/account-records.ts';
+import { entitlementsKey, type IdempotencyValue, idempotencyKey, usageKey } from '../../storage/account-records.ts';
 import {
   type Change,
   type Item,
@@ -32,9 +24,18 @@ import {
   StorageUnavailable,
   type TransactResult,
 } from '../../storage/ledger.ts';
+import { auditChanges } from '../audit/audit-changes.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
-import { type Commit, Found, type OperationRequest, type Refused, refuse, type WriteHandler } from './handler.ts';
+import {
+  type Commit,
+  Found,
+  type OperationRequest,
+  type Refused,
+  refuse,
+  type WriteHandler,
+  type WriteTools,
+} from './handler.ts';
 import type { RequestFactory } from './request.ts';
 import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
@@ -55,6 +56,8 @@ export interface CommitDependencies {
   readonly newAttemptId: () => string;
   /** Waits before an attempt is made again. Default: a timer. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
+  /** Where large files are put. Without it, none are taken. */
+  readonly uploads?: WriteTools['uploads'];
   /** Told what a subject's entitlements have turned out to be. */
   readonly learn: (subject: string, item: Item | null) => void;
   /** Told what a transaction has changed. */
@@ -91,7 +94,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   handler: WriteHandler<Id, unknown>,
   identity: WriteIdentity,
 ): Promise<Committed | Refused> {
-  const { ledger } = dependencies;
+  const { ledger, uploads = null } = dependencies;
   let request = makeRequest();
   const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
   let found = new Found();
@@ -100,7 +103,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     return makeRequest(knownEntitlements(entitlements));
   };
   for (let decisions = 0; decisions < MAX_DECISIONS; decisions++) {
-    const decision = handler.decide(request, await handler.read?.(request, ledger), found);
+    const decision = handler.decide(request, await handler.read?.(request, ledger, { uploads }), found);
     if (decision.kind === 'refused') {
       // What is stored may refuse just because this very request has changed it. Read after that, never before.
       const [earlier = null, granted = null] = await ledger.getMany([idempotency, entitlementsOf(request)]);
@@ -167,10 +170,7 @@ function makeUnit<Id extends WriteOperationId>(
   };
   const id = request.newId('aud');
   const { target } = decision;
-  const audit: AuditValue = { id, at: request.now, actor, action: request.operation, target, requestId, fingerprint };
-  const auditOf = (partition: string): Change => {
-    return { kind: 'put', key: { partition, sort: id }, revision: 0, value: audit, if: { kind: 'absent' } };
-  };
+  const audit = { id, at: request.now, actor, action: request.operation, target, requestId, fingerprint };
   const changes: Change[] = [
     {
       kind: 'put',
@@ -180,8 +180,7 @@ function makeUnit<Id extends WriteOperationId>(
       expiresAtMs: request.nowMs + IDEMPOTENCY_LIFETIME_MS,
       if: { kind: 'absent-or-expired', atMs: request.nowMs },
     },
-    auditOf(auditActorPartition(actor)),
-    auditOf(auditTargetPartition(target)),
+    ...auditChanges(audit),
     ...decision.changes,
     ...quotaChanges(request, decision, found),
   ];

@@ -174,12 +174,16 @@ function authorise({ scopes }: OperationDefinition, principal: Principal): void 
 }
 
 async function answerRead(
-  { ledger, cursors }: WriteApiDependencies,
+  { ledger, cursors, uploads = null }: WriteApiDependencies,
   request: OperationRequest,
   ifNoneMatch: string | undefined,
 ): Promise<HttpResult> {
   const handler = handlers.reads[request.operation as ReadOperationId] as ReadHandler<ReadOperationId>;
-  const answer = await handler.answer(request as OperationRequest<ReadOperationId>, { reader: ledger, cursors });
+  const answer = await handler.answer(request as OperationRequest<ReadOperationId>, {
+    reader: ledger,
+    cursors,
+    uploads,
+  });
   if ('problem' in answer) throw new RefusedRequest(answer.problem, answer.headers);
   const body = canonicalJson(answer.body as Json);
   const etag = entityTag(answer.revision, body);

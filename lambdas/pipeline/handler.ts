@@ -16,6 +16,7 @@ import type {
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
 import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
 import { describeKey } from '../../storage/ledger-rules.ts';
+import type { UploadTargets } from '../../storage/upload-store.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';
@@ -135,12 +136,18 @@ export interface WriteHandler<Id extends WriteOperationId, View = undefined> {
    * Reads what the decision rests on, with one `getMany` where that is enough; read again after a refusal. A handler that
    * can say everything in conditions has none, and so costs one round trip.
    */
-  read?(request: OperationRequest<Id>, reader: LedgerReader): Promise<View>;
+  read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
   /** Pure. Called again after a refused transaction, with what refused it. */
   decide(request: OperationRequest<Id>, view: View, found: Found): Decision<Id>;
 }
 
-export interface ReadTools {
+/** What a handler may ask beside the ledger. None of it changes anything. */
+export interface WriteTools {
+  /** Where large files are put; null where there is no such place. */
+  readonly uploads: UploadTargets | null;
+}
+
+export interface ReadTools extends WriteTools {
   readonly reader: LedgerReader;
   readonly cursors: Cursors;
 }

@@ -8,6 +8,8 @@ const TAG_BYTES = 16;
 export interface Secrets {
   /** The key from which cursors are signed. */
   readonly cursorKey: Uint8Array;
+  /** The key from which the targets of uploads are signed, where no store does that. */
+  readonly uploadKey: Uint8Array;
   /** Keyed, so that what somebody wrote cannot be confirmed by guessing from what the audit keeps of it. */
   fingerprint(parts: readonly (string | Uint8Array)[]): string;
   /**
@@ -32,6 +34,7 @@ export function createSecrets(master: Uint8Array): Secrets {
   const sealKey = createSecretKey(derive('seal'));
   return {
     cursorKey: derive('cursor'),
+    uploadKey: derive('upload'),
     fingerprint(parts) {
       const mac = createHmac('sha256', fingerprintKey);
       // Digested one by one, so that no two lists of parts are alike.

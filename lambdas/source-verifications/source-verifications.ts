@@ -1,5 +1,5 @@
 /** The handlers of source verifications. */
-import { canonicalInstant } from '../../contract/metric.ts';
+import { canonicalInstant, type Observation } from '../../contract/metric.ts';
 import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
 import type { ProblemError } from '../../contract/problems.ts';
 import {
@@ -9,18 +9,24 @@ import {
   verificationsOfMarketPartition,
 } from '../../storage/account-records.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
-import { type MarketRecordValue, orderKey } from '../../storage/records.ts';
+import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records.ts';
 import { rowOf } from '../ingest/decide.ts';
 import { type MarketState, readMarkets } from '../ingest/read-markets.ts';
 import {
-  isShownAlike,
+  saysTheSame,
   standingOf,
   unchangedMarket,
   type Verified,
   verified,
   withStanding,
 } from '../markets/standing.ts';
-import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import {
+  type LedgerReader,
+  type OperationRequest,
+  type ReadHandler,
+  refuse,
+  writeHandler,
+} from '../pipeline/handler.ts';
 import { listPage } from '../pipeline/list.ts';
 
 export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
@@ -46,12 +52,12 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
   async read({ body: { market, subject } }, reader) {
     const rows =
       subject.type === 'observation' ? [rowOf(0, { ...subject, type: 'retraction', market, reason: '' })] : [];
-    const [state] = await readMarkets(reader, [{ slug: market, rows }]);
-    return state as MarketState;
+    const [state] = (await readMarkets(reader, [{ slug: market, rows }])) as [MarketState];
+    return { ...state, corrections: subject.type === 'source' ? await readCorrections(reader, state) : [] };
   },
   decide(request, state) {
     const { market, subject, outcome } = request.body;
-    const about = aboutOf(subject, state);
+    const about = aboutOf(request.body, state);
     const errors = [...timeErrors(request), ...('error' in about ? [about.error] : [])];
     if ('error' in about || errors.length > 0) {
       return refuse('validation-failed', 'There is nothing to verify, or not at that time: see errors.', { errors });
@@ -97,12 +103,21 @@ function timeErrors({ body, nowMs }: OperationRequest<'createSourceVerification'
   return [{ pointer: '/verifiedAt', code: 'date.implausible', detail: `${verifiedAt} is before ${EARLIEST}` }];
 }
 
+/** Those of the latest observations of the market that supersede another one. */
+async function readCorrections(reader: LedgerReader, { slug, market }: MarketState): Promise<readonly Observation[]> {
+  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
+  const orders = Object.values(latest).map(({ order }) => order);
+  const keys = orders.filter((order) => ordinalOf(order) > 0).map((order) => observationKey(slug, order));
+  const items = keys.length === 0 ? [] : await reader.getMany(keys);
+  return items.flatMap((item) => (item === null ? [] : [item.value as Observation]));
+}
+
 type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item };
 
-/** The market's source that a subject comes down to, and the metrics that now show what it is about. */
+/** The market's source that a subject comes down to, and the metrics that now show what was compared with it. */
 function aboutOf(
-  subject: VerificationValue['subject'],
-  { slug, market, known }: MarketState,
+  { subject, verifiedAt }: Pick<VerificationValue, 'subject' | 'verifiedAt'>,
+  { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
 ): About | { readonly error: ProblemError } {
   if (market === null) return missing('/market', 'market.unknown', `no market ${slug}: see /api/v1/markets`);
   const { sources, latest } = market.value as MarketRecordValue;
@@ -111,8 +126,9 @@ function aboutOf(
     if (source === undefined) {
       return missing('/subject/url', 'source.unknown', 'not one of the sources that the market lists');
     }
-    const metrics = Object.keys(latest).filter((name) => latest[name]?.metric.sourceLabel === source.label);
-    return { market, source, metrics };
+    const later = corrections.filter((correction) => !wasThere(correction, verifiedAt)).map(({ metric }) => metric);
+    const shown = Object.keys(latest).filter((name) => latest[name]?.metric.sourceLabel === source.label);
+    return { market, source, metrics: shown.filter((name) => !later.includes(name)) };
   }
   const [observation] = known.values();
   if (observation === undefined) {
@@ -126,19 +142,24 @@ function aboutOf(
     return missing('/subject', 'source.unknown', detail);
   }
   const order = orderKey({ ...subject, market: slug, ordinal });
-  const metrics = Object.keys(latest).filter((name) => latest[name]?.order === order);
-  return { market, source, metrics };
+  const isCompared = latest[subject.metric]?.order === order && wasThere(newest, verifiedAt);
+  return { market, source, metrics: isCompared ? [subject.metric] : [] };
+}
+
+/** A correction says something else than what was compared before it was recorded. */
+function wasThere({ supersedes, recordedAt }: Observation, verifiedAt: string): boolean {
+  return supersedes === null || Date.parse(verifiedAt) >= Date.parse(recordedAt);
 }
 
 function missing(pointer: string, code: string, detail: string): { readonly error: ProblemError } {
   return { error: { pointer, code, detail } };
 }
 
-/** What shows of a verification. Where nothing does, the market is only checked: no revision, no publication. */
+/** What a verification says that was not said. Where that is nothing, the market is only checked: no publication. */
 function marketChanges(slug: string, market: Item, verification: Verified): readonly Change[] {
   const before = standingOf(market.value as MarketRecordValue);
   const after = verified(before, verification);
-  return isShownAlike(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
+  return saysTheSame(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
 }
 
 function created(key: ItemKey, value: VerificationValue): Change {

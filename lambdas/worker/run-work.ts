@@ -1,52 +1,71 @@
-/** Does the work that requests have left behind: items of one queue, in order, each by the runner of its kind. */
+/**
+ * Does the work that requests have left behind: items of one queue, each by the runner of its kind. Batches are applied in
+ * the order of their ids, which is that of the requests to the millisecond; between work of two kinds there is no order.
+ */
+import { setTimeout } from 'node:timers/promises';
 import { WORK_PARTITION, type WorkValue } from '../../storage/batch-records.ts';
-import { type Item, type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
+import { mayPass } from '../ingest/commit-markets.ts';
 
 type Kind = WorkValue['kind'];
 
 /**
- * Does one item's work to its end, and takes the item off the queue in its last transaction. May be called again for work
- * that was begun, or done, by another worker or before a crash.
+ * Does one item's work to its end, and takes the item off the queue in its last transaction; or leaves it for a later run,
+ * when it is not due yet. May be called again for work that was begun, or done, by another worker or before a crash.
  */
-export type Runner<Value extends WorkValue = WorkValue> = (work: Value) => Promise<void>;
+export type Runner<Value extends WorkValue = WorkValue> = (work: Value) => Promise<'done' | 'later'>;
+
+type RunnerOf<Name extends Kind> = Runner<Extract<WorkValue, { kind: Name }>>;
 
 export interface WorkDependencies {
   readonly ledger: Pick<Ledger, 'query'>;
-  readonly runners: { readonly [Name in Kind]: Runner<Extract<WorkValue, { kind: Name }>> };
-  /** Told of each failure; the item stays on the queue. */
+  /** A host without a place for large files has no uploads. */
+  readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: RunnerOf<Name> } & {
+    readonly upload?: RunnerOf<'upload'>;
+  };
+  /** Told of each failure that is not one of storage: only a person can mend it. */
   readonly failed: (item: Item, error: unknown) => void;
+  /** Asked before each item; false leaves it and all others on the queue for the next run. Default: always true. */
+  readonly hasTime?: () => boolean;
+  /** Waits before an item is tried again. Default: a timer. */
+  readonly pause?: (milliseconds: number) => Promise<unknown>;
+  /** From 0 to 1, exclusive: workers that have met must not meet again. Default: `Math.random`. */
+  readonly random?: () => number;
 }
 
 export interface WorkDone {
   readonly done: number;
-  /** Items that stay on the queue for the next run. */
+  /** Items of which `failed` was told. Those that are still on the queue are tried again by the next run. */
   readonly failed: number;
+  /** Items that are not due yet. */
+  readonly later: number;
 }
 
 const PAGE_ITEMS = 100;
 
-/** How often an item is tried in one run when storage does not answer. */
-const STORAGE_TRIES = 3;
+/** How often an item is tried in one run when storage does not answer or others are in its way, and the first pause. */
+const TRIES = 3;
+const FIRST_PAUSE_MS = 200;
 
 /**
- * Runs what is on the queue, and what comes while it does, until nothing is left but items that have failed. Those do not
- * hold up the others; the next run tries them again.
+ * Runs what is on the queue, and what comes while it does, until nothing is left but items that have failed or are not due,
+ * or there is no more time. Items that fail do not hold up the others; the next run tries them again.
  *
- * @throws StorageUnavailable when the queue itself cannot be read.
+ * @throws StorageUnavailable when storage fails, Contended when others are in the way: the run ends with that item, since
+ *   those after it must not be done before it. The next run begins with it.
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
   const tried = new Set<string>();
-  let done = 0;
-  let failed = 0;
+  const counts = { done: 0, failed: 0, later: 0 };
   for (;;) {
     const found = tried.size;
     for await (const item of queued(dependencies.ledger)) {
       if (tried.has(item.sort)) continue;
+      if (dependencies.hasTime?.() === false) return counts;
       tried.add(item.sort);
-      if (await runItem(dependencies, item)) done++;
-      else failed++;
+      counts[await runItem(dependencies, item)]++;
     }
-    if (tried.size === found) return { done, failed };
+    if (tried.size === found) return counts;
   }
 }
 
@@ -60,16 +79,21 @@ async function* queued(ledger: Pick<Ledger, 'query'>): AsyncGenerator<Item> {
   } while (after !== null);
 }
 
-async function runItem({ runners, failed }: WorkDependencies, item: Item): Promise<boolean> {
+async function runItem(
+  { runners, failed, pause = setTimeout, random = Math.random }: WorkDependencies,
+  item: Item,
+): Promise<keyof WorkDone> {
   const work = item.value as WorkValue;
   for (let tries = 1; ; tries++) {
     try {
-      await runnerOf(runners, work.kind)(work);
-      return true;
+      return await runnerOf(runners, work.kind)(work);
     } catch (error) {
-      if (error instanceof StorageUnavailable && tries < STORAGE_TRIES) continue;
-      failed(item, error);
-      return false;
+      if (!mayPass(error)) {
+        failed(item, error);
+        return 'failed';
+      }
+      if (tries === TRIES) throw error;
+      await pause(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + random()));
     }
   }
 }

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
+import { INTERNAL_FIELDS, NEVER_PUBLIC } from '../../contract/public-text.ts';
 import { sha256Hex } from '../../storage/records.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
@@ -25,15 +26,12 @@ export interface Checked<Value> {
 }
 
 /**
- * What no public byte may hold: e-mail addresses, API keys, bearer tokens, and the names of internal fields. Source URLs
- * are public facts and may hold an `@`, so an address needs a dotted host and no slash before it. A verification says
- * whether its subject was an observation or a source; any other subject is a person or an account.
+ * What no public byte may hold, and the names of internal fields. A verification says whether its subject was an
+ * observation or a source; any other subject is a person or an account.
  */
 const FORBIDDEN = {
-  'an e-mail address': /(?<![/\w.+-])[\w.+-]+@[\w-]+(\.[\w-]+)*\.[a-z]{2,}(?![\w-]*\/)/gi,
-  'an API key': /\btdm_[a-z]+_/g,
-  'a bearer token': /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/g,
-  'an internal field': /"(actor|attemptId|keyId|userId|subject(?!":"(observation|source)")|requestId|email|contact)":/g,
+  ...NEVER_PUBLIC,
+  'an internal field': new RegExp(`(?!"subject":"(observation|source)")"(${INTERNAL_FIELDS.join('|')})":`, 'g'),
 } as const;
 
 /** Excuses something forbidden that was found in the body of one URL; `json` is the whole body. */

@@ -8,6 +8,7 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { ALL_FEATURES } from '../../contract/features.ts';
 import { type ApiServers, openApiDocument } from '../../contract/openapi.ts';
 import { problemSchema } from '../../contract/openapi-problems.ts';
+import { claimAssertionSchema } from '../../contract/operations/claims.ts';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems.ts';
@@ -189,6 +190,22 @@ describe('the document', () => {
   });
 });
 
+describe('the request for an erasure', () => {
+  it('does not admit the operator, who is a subject everywhere else', () => {
+    const patternsOf = (schema: { pattern?: string; allOf?: { pattern: string }[] }) =>
+      [schema.pattern ?? [], ...(schema.allOf ?? []).map(({ pattern }) => pattern)].flat();
+    const patterns = patternsOf(document.components.schemas.CreateErasureBody.properties.subject);
+    const admits = (subject: string) => patterns.every((pattern) => new RegExp(pattern).test(subject));
+    expect(['user:alice', 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'operator', 'jo'].map(admits)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(document.components.schemas.CreateErasureBody.properties.subject.description).not.toContain('operator');
+  });
+});
+
 describe('the linter', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-openapi-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -228,6 +245,16 @@ describe('the example of', () => {
     if (success.body === null) expect(example.response).toBeUndefined();
     // What is answered holds its defaults, and nothing else than it says.
     else expect(held(success.body, example.response)).toEqual(example.response);
+  });
+});
+
+describe('the examples of a claim', () => {
+  it('are one for each type of assertion, and fit', () => {
+    const { oneOf } = document.components.schemas.CreateClaimBody.properties.assertion;
+    const types = oneOf.map(({ properties }: { properties: { type: { const: string } } }) => properties.type.const);
+    const examples = oneOf.flatMap((each: { examples: { type: string }[] }) => each.examples);
+    expect(examples.map(({ type }: { type: string }) => type)).toEqual(types);
+    for (const example of examples) expect(claimAssertionSchema.parse(example)).toEqual(example);
   });
 });
 

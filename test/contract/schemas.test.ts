@@ -1,4 +1,5 @@
 /** What the public schemas take and refuse, one change at a time. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import {
@@ -15,6 +16,7 @@ import {
   instantSchema,
   metricNameSchema,
   metricSchema,
+  millisecondInstant,
   observationSchema,
   sourceUrlSchema,
 } from '../../contract/metric.ts';
@@ -375,7 +377,9 @@ const SPELLINGS: readonly Spelling[] = [
       'http://example.com:8080/a?b=c#d',
       'HTTPS://EXAMPLE.COM/',
       'https://cdn.example/npm/@scope/package@2026-09-29/v1/xau.json',
-      'https://exämple.com/€',
+      'https://xn--exmple-cua.com/%E2%82%AC',
+      "https://example.com/it's;a=(b),c*d!e~f",
+      'https://medium.example/@jo.smith',
       'http://192.0.2.1/',
       'http://[2001:db8::1]/',
       `https://example.com/${'a'.repeat(2048 - 20)}`,
@@ -393,6 +397,22 @@ const SPELLINGS: readonly Spelling[] = [
       'https:example.com',
       'https://exa mple.com',
       'https://example.com/a b',
+      'https://exämple.com/',
+      'https://example.com/€',
+      'http://127.0.0.1/a"><b>',
+      'https://example.com/<b>',
+      'https://example.com\\a',
+      'https://example.com/{a}|^`',
+      'https://example.com/100%',
+      'https://example.com/%E2%8',
+      'https://example.com/\u202e',
+      'https://example.com/\r\nSet-Cookie: x=1',
+      'https://example.com/\ud83d',
+      'https://example.com/?for=joe@example.org',
+      'https://example.com/?for=joe%40example.org',
+      'https://example.com/?%40@example.org',
+      'https://example.com/?key=tdm_live_k3y1d_c0ffee',
+      'https://example.com/#eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl',
       ' https://example.com',
       'https://example.com\n',
       'https://user@example.com',
@@ -413,7 +433,7 @@ const SPELLINGS: readonly Spelling[] = [
     what: 'metric name',
     schema: metricNameSchema,
     good: ['price', 'tradingVolume', 'x1', 'a'.repeat(40)],
-    bad: ['', 'Price', '1x', 'spot-price', 'spot_price', 'a'.repeat(41), 'price\n', '__proto__'],
+    bad: ['', 'Price', '1x', 'spot-price', 'spot_price', 'a'.repeat(41), 'price\n', '__proto__', 'email', 'subject'],
   },
   {
     what: 'decimal',
@@ -453,3 +473,28 @@ test.each([
 ])('the one spelling of %s is %s', (instant, expected) => {
   expect(canonicalInstant(instant)).toBe(expected);
 });
+
+test('the spellings of an instant, with milliseconds and without, say the same moment as a date does', () => {
+  const text = fc
+    .tuple(
+      fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }),
+      fc.integer({ min: 0, max: 3 }),
+    )
+    .map(([date, digits]) => date.toISOString().slice(0, digits === 0 ? 19 : 20 + digits))
+    .map((text) => `${text}Z`);
+  fc.assert(
+    fc.property(text, (instant) => {
+      expect(instantSchema.safeParse(instant).success).toBe(true);
+      const date = new Date(instant).toISOString();
+      expect(millisecondInstant(instant)).toBe(date);
+      expect(canonicalInstant(instant)).toBe(date.replace('.000Z', 'Z'));
+    }),
+  );
+});
+
+test.each(['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-01T24:00:00Z', '2026-06-30T23:59:60Z'])(
+  '%s, which no date can be made of or another one, is no instant',
+  (instant) => {
+    expect(instantSchema.safeParse(instant).success).toBe(false);
+  },
+);

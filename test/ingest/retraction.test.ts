@@ -112,10 +112,11 @@ describe('a retraction', () => {
 });
 
 describe('what was said against a metric', () => {
-  const disputed = { claim: 'claim_1', verification: null };
+  const disputed = 'claim_1';
   const standing = (fields: Partial<MarketStanding> = {}): MarketStanding => ({
     representedBy: null,
     disputes: { price: disputed },
+    comparisons: {},
     verifications: {},
     ...fields,
   });

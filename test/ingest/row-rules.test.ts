@@ -19,6 +19,14 @@ const money = {
 };
 const { amountMinor, currency, ...withoutValue } = money;
 const scalar = { ...withoutValue, metric: 'volume', value: '12.5', unit: 'Mbbl' };
+const retraction = {
+  type: 'retraction',
+  market: 'wti-usd',
+  metric: 'price',
+  observedAt: '2026-09-30T00:00:00Z',
+  sourceUrl: 'https://example.org/wti.csv',
+  reason: 'a misprint',
+};
 const market = {
   type: 'market',
   slug: 'wti-usd',
@@ -27,6 +35,7 @@ const market = {
   nativeCurrency: 'USD',
   unit: { quantity: 1, of: 'barrel' },
 };
+const source = { label: 'x', url: 'https://example.org', publisher: null, licence: null, attribution: null };
 
 /** What is said of a record: `code pointer` for each fault, in order; nothing for a good one. */
 function faultsOf(input: unknown, ofMarket: { nativeCurrency: string } | null = USD): string[] {
@@ -117,6 +126,15 @@ describe('refused by the shape', () => {
     ['no time', { ...money, observedAt: undefined }, ['provenance.incomplete /observedAt']],
     ['an empty label', { ...money, sourceLabel: '' }, ['provenance.incomplete /sourceLabel']],
     ['a blank label', { ...money, sourceLabel: '  ' }, ['provenance.incomplete /sourceLabel']],
+    ['an e-mail address', { ...money, sourceLabel: 'Jo Smith, jo.smith@example.org' }, ['record.invalid /sourceLabel']],
+    ['a second line', { ...scalar, unit: 'x\r\ny' }, ['record.invalid /unit']],
+    ['an escape character', { ...money, sourceLabel: 'a \u001b[31m label' }, ['record.invalid /sourceLabel']],
+    [
+      'texts of a market that show as something else',
+      { ...market, name: '\u202eevil', unit: { quantity: 1, of: 'bar\u200brel' } },
+      ['record.invalid /name', 'record.invalid /unit/of'],
+    ],
+    ['a reason with half of a surrogate pair', { ...retraction, reason: '\ud83d' }, ['record.invalid /reason']],
     ['half of a surrogate pair', { ...money, sourceLabel: 'A \uD83C' }, ['record.invalid /sourceLabel']],
     [
       'half of a surrogate pair in a market',
@@ -133,8 +151,16 @@ describe('refused by the shape', () => {
     ['a market of nothing', { ...market, unit: { quantity: 0, of: 'barrel' } }, ['record.invalid /unit/quantity']],
     [
       'a source with a relative URL',
-      { ...market, sources: [{ label: 'x', url: '/x', publisher: null, licence: null, attribution: null }] },
-      ['record.invalid /sources/0/url'],
+      { ...market, sources: [{ ...source, url: '/x' }] },
+      ['source.url-not-absolute /sources/0/url'],
+    ],
+    [
+      'a source with the e-mail address of somebody',
+      {
+        ...market,
+        sources: [source, { ...source, url: 'https://example.org/?to=jo@example.org', publisher: 'jo@example.org' }],
+      },
+      ['source.url-not-absolute /sources/1/url', 'record.invalid /sources/1/publisher'],
     ],
     [
       'many faults',
@@ -176,6 +202,22 @@ describe('refused by a rule', () => {
       { sourceUrl: `https://example.org/${'x'.repeat(2029)}` },
       ['source.url-not-absolute /sourceUrl'],
     ],
+    ['a URL that ends an attribute', { sourceUrl: 'http://127.0.0.1/a"><b>' }, ['source.url-not-absolute /sourceUrl']],
+    [
+      'a URL that is not percent-encoded',
+      { sourceUrl: 'https://example.org/€' },
+      ['source.url-not-absolute /sourceUrl'],
+    ],
+    [
+      'half of a surrogate pair in a URL',
+      { sourceUrl: 'https://example.org/\ud83d' },
+      ['source.url-not-absolute /sourceUrl'],
+    ],
+    [
+      'a URL with an e-mail address',
+      { sourceUrl: 'https://example.org/?to=jo@example.org' },
+      ['source.url-not-absolute /sourceUrl'],
+    ],
     ['null without a reason', { amountMinor: null }, ['provenance.incomplete /unknownReason']],
     ['a reason with a value', { unknownReason: 'withheld' }, ['provenance.incomplete /unknownReason']],
     [
@@ -204,6 +246,10 @@ describe('refused by a rule', () => {
 
   test('a price that is no money', () => {
     expect(faultsOf({ ...scalar, metric: 'price' })).toEqual(['currency.not-native /unit']);
+  });
+
+  test('a retraction of what has no URL', () => {
+    expect(faultsOf({ ...retraction, sourceUrl: '/wti.csv' })).toEqual(['source.url-not-absolute /sourceUrl']);
   });
 
   test('the currency is not compared while the market is not known', () => {

@@ -156,19 +156,24 @@ describe('the report', () => {
 describe('a batch of which nothing is taken in writes nothing but its report', () => {
   const bad = [market('b'), price('b', 0, 7), price('nowhere', 0, 1)];
   test.each<[string, readonly unknown[], BatchOptions, object]>([
-    ['refused', bad, {}, { state: 'refused', counts: { accepted: 2, unchanged: 0, refused: 1 }, markets: ['b'] }],
+    ['refused', bad, {}, { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] }],
     [
       'a dry run',
       bad.slice(0, 2),
       { dryRun: true },
-      { state: 'applied', counts: { accepted: 2, unchanged: 0, refused: 0 } },
+      { state: 'examined', counts: { accepted: 2, unchanged: 0, refused: 0 }, markets: ['b'] },
     ],
-    ['a dry run that would be refused', bad, { dryRun: true }, { state: 'refused' }],
+    [
+      'a dry run that would be refused',
+      [...bad, price('a', 0, 1)],
+      { dryRun: true },
+      { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] },
+    ],
     [
       'a dry run in part',
       bad,
       { dryRun: true, partial: true },
-      { state: 'applied', counts: { accepted: 2, unchanged: 0, refused: 1 } },
+      { state: 'examined', counts: { accepted: 2, unchanged: 0, refused: 1 }, markets: ['b'] },
     ],
   ])('%s', async (_, records, options, expected) => {
     const ledger = openRecordedLedger();

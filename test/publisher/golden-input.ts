@@ -19,7 +19,7 @@ const SOURCES = [
     licence: 'CC-BY-4.0',
     attribution: '© Bank of Exämple “daily rates”',
   },
-  { label: 'Exchange', url: 'http://exchange.example/€', publisher: null, licence: null, attribution: null },
+  { label: 'Exchange', url: 'http://exchange.example/%E2%82%AC', publisher: null, licence: null, attribution: null },
 ];
 
 function scalar(slug: string, day: number, value: string | null): IngestRecordInput {
@@ -60,7 +60,11 @@ const ORIGINALS: readonly IngestRecordInput[] = [
   price('wti', 2, -3698),
   price('wti', 3, null),
   price('wti', 4, 1001),
-  { ...(price('wti', 4, 1002) as object), sourceLabel: 'Exchange', sourceUrl: 'http://exchange.example/€' } as never,
+  {
+    ...(price('wti', 4, 1002) as object),
+    sourceLabel: 'Exchange',
+    sourceUrl: 'http://exchange.example/%E2%82%AC',
+  } as never,
   scalar('wti', 4, '247947.50'),
   scalar('wti', 5, null),
   {
@@ -83,12 +87,16 @@ const LATER: readonly IngestRecordInput[] = [price('eur-jpy', 1, 163000, 'JPY')]
 /** What claims and verifications have said of `wti`; its members are not in canonical order. */
 const STANDING: MarketStanding = {
   representedBy: { name: 'Bank of Exämple', claim: 'claim_01JD0000000000000000000000' },
-  disputes: {
-    tradingVolume: { claim: null, verification: 'verification_01JD0000000000000000000000' },
-    price: { claim: 'claim_01JD0000000000000000000001', verification: null },
+  disputes: { price: 'claim_01JD0000000000000000000001' },
+  comparisons: {
+    tradingVolume: {
+      outcome: 'mismatch',
+      verifiedAt: '2026-01-06T09:30:00Z',
+      verification: 'verification_01JD0000000000000000000000',
+    },
   },
   verifications: {
-    'http://exchange.example/€': {
+    'http://exchange.example/%E2%82%AC': {
       verifiedAt: '2026-01-06T09:30:00Z',
       outcome: 'mismatch',
       subject: 'observation',

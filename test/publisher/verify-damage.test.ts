@@ -376,14 +376,14 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     ].map((name) => ({
       damage: `a name “${name}”`,
       edits: { [marketOf('a')]: withField('name', name) },
-      rules: ['digest', 'forbidden', 'unsettled'] as const,
+      rules: ['forbidden', 'schema'] as const,
     })),
     {
       damage: 'an address in the query of a source URL',
       edits: {
         [historyOf('e')]: withField('data.0.sourceUrl', 'https://a.example/?for=joe@example.org'),
       },
-      rules: ['count', 'forbidden'],
+      rules: ['count', 'forbidden', 'older-than-its-link', 'schema', 'unsettled'],
     },
     {
       damage: 'a verification whose subject is a person',
@@ -398,7 +398,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     {
       damage: 'the address for requests on a market',
       edits: { [marketOf('a')]: withField('name', WAITLIST_EMAIL) },
-      rules: ['digest', 'forbidden', 'unsettled'] as const,
+      rules: ['forbidden', 'schema'] as const,
     },
     ...[`x${WAITLIST_EMAIL}`, `${WAITLIST_EMAIL}.org`, 'joe@example.org', 'tdm_live_k3y1d_c0ffee'].map((text) => ({
       damage: `“${text}” where it is said how to ask for a key`,

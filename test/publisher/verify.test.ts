@@ -132,7 +132,8 @@ describe('a market with a standing has no findings', () => {
     const verification = { outcome: 'mismatch', verifiedAt: '2026-10-01T11:00:00Z', subject } as const;
     const standing = {
       representedBy: { name: 'A bank', claim: 'claim_1' },
-      disputes: { price: { claim: null, verification: 'verification_1' } },
+      disputes: {},
+      comparisons: { price: { outcome: 'mismatch' as const, verifiedAt: '2026-10-01T11:00:00Z', verification: 'v_1' } },
       verifications: { [url]: verification },
     };
     await setStanding(world.ledger, 'a', standing, 'standing');
@@ -142,6 +143,15 @@ describe('a market with a standing has no findings', () => {
     expect(body).toMatchObject({ disputed: true, disputedMetrics: ['price'], representedBy: 'A bank' });
     expect(body.sources[0].verification).toEqual(verification);
   });
+});
+
+test('a market whose standing does not say what was compared has no findings', async () => {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  const standing = { representedBy: null, disputes: { price: { claim: null } }, verifications: {} };
+  await setStanding(world.ledger, 'a', standing as never, 'standing');
+  await publish(world.dependencies);
+  expect(await rulesFound(readerOf(world.objects))).toEqual([]);
 });
 
 describe('source URLs with an @ are not e-mail addresses', () => {

@@ -1,13 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
 import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
+import { newUlid } from '../../lambdas/pipeline/request.ts';
 import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/account-records.ts';
+import { WORK_PARTITION } from '../../storage/batch-records.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';
-import { type ApiWorld, openApiWorld } from './world.ts';
+import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/erasures';
 const CONTACT = 'jo.contact@example.org';
+/** For how long a revoked key may write: what caches keep it for, and 5 seconds for what is under way. */
+const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 /** In every other text of whoever is erased. */
 const MARK = 'Jo-was-here';
 
@@ -23,8 +28,16 @@ describe('erasures of accounts', () => {
   });
 
   const erase = (subject: string) => world.call({ method: 'POST', path: URL, body: { subject }, as: 'operator' });
-  const run = (id: string) =>
-    runErasure({ ledger, nowMs: () => world.nowMs, newAttemptId: () => `erasure-${++attempts}` }, id);
+  const work = (id: string) => {
+    const newAttemptId = () => `erasure-${++attempts}`;
+    const newId = (prefix: string) => `${prefix}_${newUlid(world.nowMs, seededBytes(newAttemptId()))}`;
+    return runErasure({ ledger, nowMs: () => world.nowMs, newAttemptId, newId }, id);
+  };
+  /** Once the keys of the account write no more. */
+  const run = async (id: string) => {
+    world.nowMs += LAST_WRITE_MS;
+    expect(await work(id)).toBe('done');
+  };
   const itemsOf = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
 
   async function recordedRequest(): Promise<string> {
@@ -76,6 +89,28 @@ describe('erasures of accounts', () => {
       expect(revoked.status).toBe(204);
     }
     expect(await itemsOf(usagePartition(subject))).toEqual([]);
+  });
+
+  it('do not begin while a key of the account may still write, and then take what it has written', async () => {
+    const request = await approvedRequest();
+    const key = (await createKey(request)).json.id;
+    const { json } = await erase(`account:${request}`);
+    const requestedMs = world.nowMs;
+
+    world.nowMs = requestedMs + CREDENTIAL_CACHE_SECONDS * 1000 - 1;
+    // As a process does that has read the key just before it was revoked: names are always taken for valid here.
+    await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: MARK }, as: `${request}/${key}` });
+    const before = await ledger.dump();
+    world.nowMs = requestedMs + LAST_WRITE_MS - 1;
+    expect(await work(json.id)).toBe('later');
+    expect(await ledger.dump()).toEqual(before);
+    expect(await itemsOf(WORK_PARTITION)).toHaveLength(1);
+
+    world.nowMs = requestedMs + LAST_WRITE_MS;
+    expect(await work(json.id)).toBe('done');
+    expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
+    expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+    expect(await work(json.id)).toBe('done');
   });
 
   it('are one transaction with as many keys as an account can have', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FEATURES } from '../../contract/features.ts';
+import { FEATURES, type Feature } from '../../contract/features.ts';
 import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest-records.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
@@ -40,8 +40,12 @@ function sendLines(text: string, query = ''): Promise<Answer> {
   return send(text, { headers: NDJSON, query });
 }
 
-async function countedRows(subject = 'user:alice'): Promise<number> {
-  return Number((await world.ledger.get(usageKey(subject, 'ingest-rows-per-day', DAY)))?.value ?? 0);
+async function counted(feature: Feature, subject = 'user:alice'): Promise<number> {
+  return Number((await world.ledger.get(usageKey(subject, feature, DAY)))?.value ?? 0);
+}
+
+function countedRows(subject?: string): Promise<number> {
+  return counted('ingest-rows-per-day', subject);
 }
 
 async function work(): Promise<void> {
@@ -61,7 +65,7 @@ async function work(): Promise<void> {
 
 async function expectNothingKept(): Promise<void> {
   expect((await world.ledger.query(WORK_PARTITION, { limit: 1 })).items).toEqual([]);
-  expect(await countedRows()).toBe(0);
+  expect([await countedRows(), await counted('ingest-bytes-per-day')]).toEqual([0, 0]);
 }
 
 describe('a batch that is accepted', () => {
@@ -173,14 +177,31 @@ describe('a batch that is accepted', () => {
     expect(published.headers.etag).not.toBe(applied.headers.etag);
   });
 
-  it('changes nothing when it is a dry run, and counts for nothing', async () => {
+  it('changes nothing when it is a dry run, but counts like any other', async () => {
     const { json } = await send({ records, dryRun: true });
     await work();
     const { json: report } = await world.call({ path: `${URL}/${json.id}` });
-    expect(report).toMatchObject({ state: 'applied', dryRun: true, counts: { accepted: 2 }, generation: null });
+    expect(report).toMatchObject({ state: 'examined', dryRun: true, counts: { accepted: 2 }, generation: null });
+    expect(batchReportSchema.parse(report)).toEqual(report);
     expect(await world.ledger.get(marketKey('gold-usd'))).toBeNull();
     expect(await world.ledger.get(generationOfKey(`batch/${json.id}`))).toBeNull();
-    expect(await countedRows()).toBe(0);
+    expect(await countedRows()).toBe(2);
+    expect(await counted('ingest-bytes-per-day')).toBe(json.bytes);
+  });
+
+  it.each([
+    ['for good', false, null],
+    ['for 30 days when it is a dry run, whose report stays', true, START_MS + 30 * 24 * 60 * 60 * 1000],
+  ])('is kept as it came %s', async (_, dryRun, expiresAtMs) => {
+    const { json } = await send({ records: [randomBytes(400_000).toString('base64')], dryRun });
+    await work();
+    const { items } = await world.ledger.query(batchPartition(json.id), { limit: 100 });
+    const raw = items.filter(({ sort }) => sort.startsWith(RAW_PREFIX));
+    expect(raw.length).toBeGreaterThan(1);
+    expect(raw.map((item) => item.expiresAtMs)).toEqual(raw.map(() => expiresAtMs));
+    const others = items.filter((item) => !raw.includes(item));
+    expect(others.map(({ sort }) => sort)).toEqual(expect.arrayContaining(['checkpoint', 'record']));
+    expect(others.filter((item) => item.expiresAtMs !== null)).toEqual([]);
   });
 
   it('is answered again, not taken again, when it is sent again', async () => {
@@ -310,15 +331,48 @@ describe('a batch is refused', () => {
   });
 });
 
+function grant(limit: number, revision: number, feature: Feature = 'ingest-rows-per-day') {
+  const granted = { limit, revision, grantedAt: '2026-11-01T00:00:00.000Z', expiresAt: null };
+  const value: EntitlementsValue = { features: { [feature]: granted } };
+  const key = entitlementsKey('user:alice');
+  return world.ledger.transact([{ kind: 'put', key, revision, value, if: { kind: 'any' } }], {
+    attemptId: `g${revision}`,
+  });
+}
+
+describe('the bytes of a day', () => {
+  const lines = (bytes: number, query = '') => sendLines(`${' '.repeat(bytes - 1)}0`, query);
+
+  it('are those of the bodies, of dry runs too, up to the limit, and begin anew at midnight', async () => {
+    await grant(1000, 1, 'ingest-bytes-per-day');
+    expect((await lines(600)).status).toBe(202);
+    expect((await lines(300, 'dryRun=true')).status).toBe(202);
+    const refused = await lines(101, 'dryRun=true');
+    expect(refused.json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
+    expect(refused.headers['retry-after']).toBe(String(12 * 60 * 60));
+    expect(await counted('ingest-bytes-per-day')).toBe(900);
+    // What was refused for its bytes has not been counted as rows either.
+    expect(await countedRows()).toBe(2);
+    expect((await lines(100)).status).toBe(202);
+    world.nowMs += 12 * 60 * 60 * 1000;
+    expect((await lines(1000)).status).toBe(202);
+  });
+
+  it('are bytes, not characters', async () => {
+    const { json } = await sendLines('"€"');
+    expect(json.bytes).toBe(5);
+    expect(await counted('ingest-bytes-per-day')).toBe(5);
+  });
+
+  it('are never more than the limit, however many batches come at once', async () => {
+    await grant(1000, 1, 'ingest-bytes-per-day');
+    const answers = await Promise.all(Array.from({ length: 8 }, () => lines(300)));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(3);
+    expect(await counted('ingest-bytes-per-day')).toBe(900);
+  });
+});
+
 describe('the rows of a day', () => {
-  const grant = (limit: number, revision: number) => {
-    const feature = { limit, revision, grantedAt: '2026-11-01T00:00:00.000Z', expiresAt: null };
-    const value: EntitlementsValue = { features: { 'ingest-rows-per-day': feature } };
-    const key = entitlementsKey('user:alice');
-    return world.ledger.transact([{ kind: 'put', key, revision, value, if: { kind: 'any' } }], {
-      attemptId: `g${revision}`,
-    });
-  };
   const rows = (count: number) => ({ records: Array.from({ length: count }, () => 0) });
 
   it('are counted by record, up to the limit, and begin anew at midnight', async () => {
@@ -329,7 +383,7 @@ describe('the rows of a day', () => {
     expect(refused.headers['retry-after']).toBe(String(12 * 60 * 60));
     expect((await send(rows(4))).status).toBe(202);
     expect((await send(rows(1))).status).toBe(429);
-    expect((await send({ ...rows(100), dryRun: true })).status).toBe(202);
+    expect((await send({ ...rows(1), dryRun: true })).status).toBe(429);
     world.nowMs += 12 * 60 * 60 * 1000;
     expect((await send(rows(10))).status).toBe(202);
   });

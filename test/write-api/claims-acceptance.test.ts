@@ -23,7 +23,7 @@ import {
 } from './claim-world.ts';
 import type { ApiWorld } from './world.ts';
 
-const NOTHING: MarketStanding = { disputes: {}, representedBy: null, verifications: {} };
+const NOTHING: MarketStanding = { comparisons: {}, disputes: {}, representedBy: null, verifications: {} };
 const PRICE_18 = { market: 'gold-usd', ...priceOn(18) };
 
 let world: ApiWorld;
@@ -117,7 +117,7 @@ describe('accepting a claim', () => {
       const after = await goldRecord(world.ledger);
       expect(after).toEqual({
         revision,
-        value: { ...before.value, standing: { ...NOTHING, disputes: { price: { claim: id, verification: null } } } },
+        value: { ...before.value, standing: { ...NOTHING, disputes: { price: id } } },
       });
     }
     expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([dirtyMarketKey('gold-usd').sort]);
@@ -160,8 +160,8 @@ describe('accepting a claim', () => {
     expect((await goldRecord(world.ledger)).value.standing).toEqual({
       ...NOTHING,
       disputes: {
-        price: { claim: dispute.id, verification: null },
-        volume: { claim: volume.id, verification: null },
+        price: dispute.id,
+        volume: volume.id,
       },
       representedBy: { name: 'Bullion Desk Ltd', claim: representation.id },
     });

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { claimSchema } from '../../contract/operations/claims.ts';
-import { pageSchema } from '../../contract/operations/resources.ts';
-import { type AuditValue, auditTargetPartition } from '../../storage/account-records.ts';
+import { CLAIM_EVIDENCE_MAX, type ClaimAssertion, claimSchema } from '../../contract/operations/claims.ts';
+import { LISTING_PAGE_SIZE, pageSchema } from '../../contract/operations/resources.ts';
+import { createdClaim } from '../../lambdas/claims/claim-record.ts';
+import { type AuditValue, auditTargetPartition, type ClaimValue, claimKey } from '../../storage/account-records.ts';
 import { marketKey } from '../../storage/records.ts';
 import {
   ASSERTIONS,
@@ -155,13 +156,16 @@ describe('filing a claim', () => {
     ['a reason too long', { ...ASSERTIONS.dispute, reason: 'x'.repeat(2001) }],
     ['an address in a name that will be public', { ...ASSERTIONS.representation, name: 'a@bullion.example' }],
     ['an address in a unit that will be public', correction({ value: '1', unit: 'a@bullion.example' })],
+    ['two lines in a name that will be public', { ...ASSERTIONS.representation, name: 'Bullion\nDesk' }],
+    ['a name that turns its direction', { ...ASSERTIONS.representation, name: '\u202eksed' }],
+    ['a unit that cannot be seen', correction({ value: '1', unit: '\u200b' })],
   ])('with %s is refused', async (_, assertion) => {
     const { status, json } = await file(world, assertion);
     expect([status, json.code]).toEqual([422, 'validation-failed']);
   });
 
   it.each([
-    ['more than 20 pieces', Array.from({ length: 21 }, () => ({ url: 'https://evidence.example/1' }))],
+    ['more than 10 pieces', Array.from({ length: 11 }, () => ({ url: 'https://evidence.example/1' }))],
     ['a URL that is not absolute', [{ url: '/evidence' }]],
     ['a URL with a password', [{ url: 'https://a:b@evidence.example/' }]],
     ['an unknown field', [{ url: 'https://evidence.example/1', addedAt: '2026-01-01T00:00:00Z' }]],
@@ -285,6 +289,33 @@ describe('listing claims', () => {
   it('refuses a state that is none', async () => {
     const { status, json } = await list('rita', 'state=open');
     expect([status, json.code]).toEqual([400, 'invalid-request']);
+  });
+
+  /** Lambda answers with at most 6 MB, in which the body is a JSON string. */
+  it.each([
+    ['three bytes', '金'],
+    ['four bytes', '😀'],
+    ['escapes', '"'],
+  ])('gives a page of the longest claims, all of %s, in less than 4 MB', async (_, character) => {
+    const text = (length: number) => character.repeat(length / character.length);
+    const url = 'https://evidence.example/'.padEnd(2048, 'x');
+    const evidence = Array.from({ length: CLAIM_EVIDENCE_MAX }, () => ({ url, note: text(500) }));
+    const longest = { ...ASSERTIONS.correction, reason: text(2000) };
+    const { json, status } = await file(world, longest, 'alice', evidence);
+    expect(status).toBe(201);
+    await act(world, json.id, 'start');
+    await act(world, json.id, 'request-evidence', { body: { action: 'request-evidence', note: text(2000) } });
+    expect((await act(world, json.id, 'reject', { body: { outcome: 'rejected', note: text(2000) } })).status).toBe(200);
+    const value = (await world.ledger.get(claimKey(json.id)))?.value as ClaimValue;
+    const assertion = { ...value.assertion, sourceUrl: url } as ClaimAssertion;
+    for (let copy = 1; copy < LISTING_PAGE_SIZE; copy++) {
+      const id = `claim_${String(copy).padStart(26, '0')}`;
+      await world.ledger.transact(createdClaim({ ...value, assertion, id }), { attemptId: id });
+    }
+    for (const answer of [await list('alice'), await list('rita', 'state=rejected')]) {
+      expect(answer.json.data).toHaveLength(LISTING_PAGE_SIZE);
+      expect(Buffer.byteLength(JSON.stringify(answer.text))).toBeLessThan(4_000_000);
+    }
   });
 
   it('goes on by cursors that only fit the same credential and filter', async () => {

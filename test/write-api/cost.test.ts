@@ -23,6 +23,7 @@ const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   decideClaim: ['get', 'getMany', 'getMany'],
   createSourceVerification: ['getMany'],
   createIngestBatch: [],
+  createIngestUpload: [],
   createPublication: ['getMany'],
   putEntitlement: ['getMany'],
   deleteEntitlement: ['get'],

@@ -62,6 +62,7 @@ describe('entitlements', () => {
       ['claims', null, null, null],
       ['claims-per-day', 4, 16, '2026-11-21T00:00:00.000Z'],
       ['ingest-rows-per-day', 0, 1_000_000, '2026-11-21T00:00:00.000Z'],
+      ['ingest-bytes-per-day', 0, 1_073_741_824, '2026-11-21T00:00:00.000Z'],
       ['api-keys', 0, 2, null],
     ]);
   });

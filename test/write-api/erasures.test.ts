@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import { CLAIM_TRANSITIONS } from '../../lambdas/claims/transitions.ts';
 import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
+import { newUlid } from '../../lambdas/pipeline/request.ts';
 import {
   auditActorPartition,
   type ClaimValue,
@@ -21,7 +22,7 @@ import { dirtyMarketKey, type MarketRecordValue, marketKey } from '../../storage
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';
-import { type ApiWorld, openApiWorld } from './world.ts';
+import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/erasures';
 /** In every text of the person whose data is erased. */
@@ -41,8 +42,17 @@ describe('erasures', () => {
 
   const erase = (subject: unknown) => world.call({ method: 'POST', path: URL, body: { subject }, as: 'operator' });
   const read = (id: string) => world.call({ path: `${URL}/${id}`, as: 'operator' });
-  const run = (id: string, through: Ledger = ledger) =>
-    runErasure({ ledger: through, nowMs: () => world.nowMs, newAttemptId: () => `erasure-${++attempts}` }, id);
+  const run = (id: string, through: Ledger = ledger) => {
+    const newAttemptId = () => `erasure-${++attempts}`;
+    const newId = (prefix: string) => `${prefix}_${newUlid(world.nowMs, seededBytes(newAttemptId()))}`;
+    return runErasure({ ledger: through, nowMs: () => world.nowMs, newAttemptId, newId }, id);
+  };
+  /** What the audit has of a target by the erasure itself. */
+  const auditsOf = async (target: string) => {
+    const query = `target=${target}&actor=system:erasure`;
+    const { json } = await world.call({ path: '/api/v1/audit-records', query, as: 'operator' });
+    return json.data;
+  };
   const itemsOf = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
 
   async function put(key: ItemKey, revision: number, value: Extract<Change, { kind: 'put' }>['value']): Promise<void> {
@@ -247,6 +257,29 @@ describe('erasures', () => {
     expect((await ledger.get(dirtyMarketKey('gold-usd'))) !== null).toBe(expected === null);
   });
 
+  it('leave an audit record of each claim and each market that they change, and of nothing else', async () => {
+    await seedUser();
+    const { json } = await erase('user:jo');
+    await run(json.id);
+    await run(json.id);
+    const record = { action: 'system:erasure', actor: 'system:erasure', requestId: json.id };
+    for (const target of ['claim/claim_1', 'claim/claim_2', 'claim/claim_3', 'market/gold-usd']) {
+      expect(await auditsOf(target)).toMatchObject([{ ...record, target, at: '2026-11-20T12:00:00.000Z' }]);
+    }
+    expect(await auditsOf('claim/claim_4')).toEqual([]);
+    const byActor = await itemsOf(auditActorPartition('system:erasure'));
+    expect(byActor).toHaveLength(4);
+    expect(JSON.stringify(byActor)).not.toContain(MARK);
+  });
+
+  it('leave none of a market whose representative has changed', async () => {
+    await seedClaim('claim_1', { assertion: representation }, MARK);
+    await representedMarket(OTHER, 'claim_2');
+    await run((await erase('user:jo')).json.id);
+    expect(await auditsOf('claim/claim_1')).toHaveLength(1);
+    expect(await auditsOf('market/gold-usd')).toEqual([]);
+  });
+
   it('take in what is added to a claim while it is erased', async () => {
     await seedClaim('claim_1', {}, OTHER);
     const { json } = await erase('user:jo');
@@ -286,6 +319,7 @@ describe('erasures', () => {
       expect((await read(json.id)).json.state).toBe('finished');
       expect(await itemsOf(WORK_PARTITION)).toEqual([]);
       expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
+      expect(await itemsOf(auditActorPartition('system:erasure'))).toHaveLength(4);
     }
   });
 

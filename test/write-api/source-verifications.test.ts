@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';
@@ -7,7 +8,6 @@ import { type AuditValue, auditTargetPartition } from '../../storage/account-rec
 import { dirtyMarketKey, type MarketStanding } from '../../storage/records.ts';
 import {
   ASSERTIONS,
-  act,
   DESK,
   dirtyMarks,
   EXCHANGE,
@@ -32,6 +32,17 @@ const VOLUME = {
   observedAt: '2026-11-18T00:00:00Z',
   sourceUrl: EXCHANGE.url,
 };
+const SPREAD = { ...LATEST_PRICE, metric: 'spread' };
+const SPREAD_OF_DESK: IngestRecordInput = {
+  ...SPREAD,
+  type: 'observation',
+  market: 'gold-usd',
+  value: '0.5',
+  unit: 'percent',
+  sourceLabel: DESK.label,
+  confidence: 'low',
+  status: 'final',
+};
 const WHOLE_DESK = { type: 'source', url: DESK.url };
 
 /** 09:00 and so on, on the day of the tests, which begin at noon. */
@@ -55,6 +66,11 @@ async function recorded(body: object = {}): Promise<string> {
 }
 
 const standing = async () => standingOf((await goldRecord(world.ledger)).value);
+/** The metrics that are disputed by a mismatch, and by which. */
+const mismatches = async () => {
+  const found = Object.entries((await standing()).comparisons).filter(([, { outcome }]) => outcome === 'mismatch');
+  return Object.fromEntries(found.map(([metric, { verification }]) => [metric, verification]));
+};
 const codesOf = ({ json }: Answer) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]);
 
@@ -213,10 +229,9 @@ describe('what a source verification disputes', () => {
     ['the source of the volume', { type: 'source', url: EXCHANGE.url }, ['volume']],
   ])('a mismatch of %s', async (_, subject, metrics) => {
     const id = await recorded({ subject, outcome: 'mismatch' });
-    const disputed = metrics.map((metric) => [metric, { claim: null, verification: id }]);
-    expect((await standing()).disputes).toEqual(Object.fromEntries(disputed));
+    expect(await mismatches()).toEqual(Object.fromEntries(metrics.map((metric) => [metric, id])));
     await recorded({ subject, outcome: 'confirmed', verifiedAt: at('12') });
-    expect((await standing()).disputes).toEqual({});
+    expect(await mismatches()).toEqual({});
   });
 
   it('a source’s mismatch disputes every metric whose latest observation carries its label', async () => {
@@ -230,62 +245,137 @@ describe('what a source verification disputes', () => {
     }));
     await ingest(world.ledger, more);
     await recorded({ subject: { type: 'source', url: EXCHANGE.url }, outcome: 'mismatch' });
-    expect(Object.keys((await standing()).disputes).sort()).toEqual(['openInterest', 'spread', 'volume']);
+    expect(Object.keys(await mismatches()).sort()).toEqual(['openInterest', 'spread', 'volume']);
   });
 
   it.each(QUIET)('%s neither disputes nor settles', async (outcome) => {
     await recorded({ outcome, verifiedAt: at('09') });
-    expect((await standing()).disputes).toEqual({});
+    expect((await standing()).comparisons).toEqual({});
     await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
     const before = await standing();
     await recorded({ outcome, verifiedAt: at('11') });
-    expect((await standing()).disputes).toEqual(before.disputes);
+    expect((await standing()).comparisons).toEqual(before.comparisons);
   });
 
   it('a newer mismatch takes the place of an older one', async () => {
     await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
-    expect((await standing()).disputes).toEqual({ price: { claim: null, verification: id } });
+    expect(await mismatches()).toEqual({ price: id });
   });
 
   it('a confirmation older than the mismatch settles nothing', async () => {
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
     await recorded({ outcome: 'confirmed', verifiedAt: at('09') });
-    expect((await standing()).disputes).toEqual({ price: { claim: null, verification: id } });
+    expect(await mismatches()).toEqual({ price: id });
   });
 
   it('a confirmation of something else settles nothing', async () => {
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
     await recorded({ subject: OLDER_PRICE, verifiedAt: at('10') });
     await recorded({ subject: VOLUME, verifiedAt: at('10') });
-    expect((await standing()).disputes).toEqual({ price: { claim: null, verification: id } });
+    expect(await mismatches()).toEqual({ price: id });
   });
 
   it('a confirmation leaves what a claim has disputed', async () => {
     const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
-    expect((await standing()).disputes).toEqual({ price: { claim, verification: id } });
+    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
     await recorded({ outcome: 'confirmed', verifiedAt: at('10') });
-    expect((await standing()).disputes).toEqual({ price: { claim, verification: null } });
+    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, {}]);
   });
 
   it('a claim leaves what a mismatch has disputed', async () => {
     const id = await recorded({ outcome: 'mismatch' });
     const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
-    expect((await standing()).disputes).toEqual({ price: { claim, verification: id } });
+    expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
   });
 
-  it('a mismatch of a latest observation that has been corrected is about its newest version', async () => {
-    await ingest(world.ledger, [priceRecord(18, 500000)]);
-    const id = await recorded({ outcome: 'mismatch' });
-    expect((await standing()).disputes).toEqual({ price: { claim: null, verification: id } });
+  describe.each([
+    ['the observation', LATEST_PRICE],
+    ['the source', WHOLE_DESK],
+  ])('a mismatch of %s', (_, subject) => {
+    it('that was compared after a correction was recorded is about the correction', async () => {
+      await ingest(world.ledger, [priceRecord(18, 500000)]);
+      const id = await recorded({ subject, outcome: 'mismatch', verifiedAt: at('12') });
+      expect(await mismatches()).toEqual({ price: id });
+    });
+
+    it('that was compared before a correction was recorded shows, and says nothing of the correction', async () => {
+      await ingest(world.ledger, [priceRecord(18, 500000)]);
+      await recorded({ subject, outcome: 'mismatch', verifiedAt: '2026-11-20T11:59:59.999Z' });
+      expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'mismatch' });
+      expect((await standing()).comparisons).toEqual({});
+    });
+
+    it('is taken in although another metric of its source has been compared since', async () => {
+      await ingest(world.ledger, [SPREAD_OF_DESK]);
+      await recorded({ subject: SPREAD, verifiedAt: at('11') });
+      const before = await goldRecord(world.ledger);
+      const id = await recorded({ subject, outcome: 'mismatch', verifiedAt: at('10') });
+      expect(await mismatches()).toMatchObject({ price: id });
+      expect((await goldRecord(world.ledger)).revision).toBe(before.revision + 1);
+      expect((await goldRecord(world.ledger)).value.standing?.verifications[DESK.url]).toMatchObject({
+        outcome: 'confirmed',
+        verifiedAt: at('11'),
+      });
+    });
+
+    it('older than a confirmation is not taken in, even when something newer shows on the source', async () => {
+      await recorded({ verifiedAt: at('10') });
+      await recorded({ outcome: 'gone', verifiedAt: at('11') });
+      await recorded({ subject, outcome: 'mismatch', verifiedAt: at('09') });
+      expect(await mismatches()).toEqual({});
+    });
+
+    it.each([
+      ['a correction by a claim', () => filedIn(world, 'accepted', ASSERTIONS.correction)],
+      ['a retraction by a claim', () => filedIn(world, 'accepted', ASSERTIONS.retraction)],
+      ['a correction by a batch', () => ingest(world.ledger, [priceRecord(18, 500000)])],
+      ['a newer observation', () => ingest(world.ledger, [priceRecord(19, 412910)])],
+      [
+        'a newer observation, and then a correction of what was compared',
+        () => ingest(world.ledger, [priceRecord(19, 412910), priceRecord(18, 500000)]),
+      ],
+    ])('is settled by %s', async (_what, settle) => {
+      await recorded({ subject, outcome: 'mismatch' });
+      await settle();
+      expect((await standing()).comparisons).toEqual({});
+    });
+
+    it.each([
+      ['a correction of an older observation', [priceRecord(17, 500000)]],
+      ['an older observation', [priceRecord(15, 410000)]],
+      ['another metric', [SPREAD_OF_DESK]],
+    ])('is not settled by %s', async (_what, records) => {
+      const id = await recorded({ subject, outcome: 'mismatch' });
+      await ingest(world.ledger, records);
+      expect(await mismatches()).toEqual({ price: id });
+    });
   });
 
-  it('a correction of what it disputes settles it', async () => {
-    await recorded({ outcome: 'mismatch' });
-    const claim = await filedIn(world, 'under-review', ASSERTIONS.correction);
-    expect((await act(world, claim, 'accept')).status).toBe(200);
-    expect((await standing()).disputes).toEqual({});
+  it('comes to the same in whatever order verifications of several metrics arrive', () => {
+    const one = fc.record({
+      outcome: fc.constantFrom(...OUTCOMES),
+      metrics: fc.subarray(['price', 'spread', 'volume']),
+      id: fc.constantFrom('v1', 'v2'),
+    });
+    const arrivals = fc.array(one, { maxLength: 6 }).chain((all) => {
+      const timed = all.map((each, second) => ({ ...each, second }));
+      return fc.tuple(fc.constant(timed), fc.shuffledSubarray(timed, { minLength: timed.length }));
+    });
+    const standingAfter = (
+      all: readonly { outcome: (typeof OUTCOMES)[number]; metrics: string[]; id: string; second: number }[],
+    ) =>
+      all.reduce((before, { second, outcome, ...verification }) => {
+        const verifiedAt = new Date(Date.UTC(2026, 10, 20, 0, 0, second)).toISOString();
+        const source = { ...DESK, publisher: null, licence: null, attribution: null };
+        return verified(before, { ...verification, source, shown: { outcome, verifiedAt, subject: 'observation' } });
+      }, standingOf({}));
+    fc.assert(
+      fc.property(arrivals, ([inOrder, shuffled]) => {
+        expect(standingAfter(shuffled)).toEqual(standingAfter(inOrder));
+      }),
+    );
   });
 });
 
@@ -311,10 +401,10 @@ describe('a source verification at the same time as other writers', () => {
   });
 
   it('that would show nothing is recorded only if that is still so', async () => {
-    await recorded({ outcome: 'mismatch' });
+    await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
     interfere(() => ingest(world.ledger, [priceRecord(18, 500000)]));
-    const id = await recorded({ outcome: 'mismatch' });
-    expect((await standing()).disputes).toEqual({ price: { claim: null, verification: id } });
+    const id = await recorded({ outcome: 'mismatch', verifiedAt: at('12') });
+    expect(await mismatches()).toEqual({ price: id });
   });
 });
 

@@ -95,6 +95,8 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   getSourceVerification: of('createSourceVerification', VERIFICATION),
   createIngestBatch: () => ({}),
   getIngestBatch: of('createIngestBatch'),
+  createIngestUpload: () => ({}),
+  getIngestUpload: of('createIngestUpload'),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
   getEntitlements: () => ({}),

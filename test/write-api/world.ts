@@ -11,6 +11,7 @@ import { newUlid } from '../../lambdas/pipeline/request.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { type MemoryUploads, openMemoryUploads } from '../storage/memory-uploads.ts';
 
 export const START_MS = Date.parse('2026-11-20T12:00:00Z');
 
@@ -37,6 +38,7 @@ export interface Answer {
 
 export interface ApiWorld {
   readonly ledger: Ledger;
+  readonly uploads: MemoryUploads;
   readonly log: RequestLog[];
   nowMs: number;
   call(call: Call): Promise<Answer>;
@@ -78,8 +80,10 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
   let keys = 0;
   let requests = 0;
   const nowMs = () => world.nowMs;
+  const uploads = openMemoryUploads(nowMs);
   const handle = createWriteApi({
     ledger,
+    uploads,
     secrets,
     randomBytes,
     newAttemptId: () => `attempt-${process}-${++attempts}`,
@@ -123,6 +127,7 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
   const send = async (event: HttpEvent) => (await handle(event)).result;
   const world: ApiWorld = {
     ledger,
+    uploads,
     log,
     nowMs: START_MS,
     send,

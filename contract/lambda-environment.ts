@@ -1,0 +1,70 @@
+/** What a Lambda function is told by its environment: read once, when the function starts, and refused as a whole. */
+import { ENVIRONMENT } from './aws.ts';
+
+export type VariableName = keyof typeof ENVIRONMENT;
+
+/** `process.env`, or what a test puts in its place. */
+export type Variables = { readonly [name: string]: string | undefined };
+
+interface Rule {
+  readonly isValid: (value: string) => boolean;
+  readonly expected: string;
+}
+
+const url: Rule = {
+  isValid: (value) => URL.canParse(value) && /^https?:\/\//.test(value),
+  expected: 'an absolute http or https URL',
+};
+const bucket: Rule = {
+  isValid: (value) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
+  expected: 'a bucket name',
+};
+
+/** Catches a value in the wrong place, such as a name where an ARN belongs; AWS itself knows what exists. */
+const RULES: { readonly [Name in VariableName]: Rule } = {
+  tableName: { isValid: (value) => /^[\w.-]{3,255}$/.test(value), expected: 'the name of a DynamoDB table' },
+  publicBucket: bucket,
+  uploadsBucket: bucket,
+  secretArn: {
+    isValid: (value) => /^arn:[\w-]+:secretsmanager:/.test(value),
+    expected: 'the ARN of a secret in Secrets Manager',
+  },
+  issuer: url,
+  audience: { isValid: (value) => /^\S+$/.test(value), expected: 'whom the tokens are for, without spaces' },
+  jwksUri: url,
+  scopePrefix: { isValid: (value) => /^\S+$/.test(value), expected: 'a prefix of scopes, without spaces' },
+  keyEnvironment: { isValid: (value) => /^(live|test|dev)$/.test(value), expected: 'live, test or dev' },
+  waitlistEmail: { isValid: (value) => /^[^\s@]+@[^\s@]+$/.test(value), expected: 'one e-mail address' },
+  distributionId: {
+    isValid: (value) => /^[A-Z0-9]{6,32}$/.test(value),
+    expected: 'the id of a CloudFront distribution',
+  },
+  readBaseUrl: url,
+  writeBaseUrl: url,
+};
+
+/**
+ * Reads the variables by the names of {@link ENVIRONMENT}. An empty one counts as missing.
+ *
+ * @throws TypeError that names every variable that is missing or cannot be meant.
+ */
+export function readLambdaEnvironment<Required extends VariableName, Optional extends VariableName = never>(
+  variables: Variables,
+  { required, optional = [] }: { readonly required: readonly Required[]; readonly optional?: readonly Optional[] },
+): { readonly [Name in Required]: string } & { readonly [Name in Optional]?: string } {
+  const values: { [name: string]: string } = {};
+  const faults: string[] = [];
+  for (const name of [...required, ...optional]) {
+    const variable = ENVIRONMENT[name];
+    const value = variables[variable];
+    const { isValid, expected } = RULES[name];
+    if (value) {
+      values[name] = value;
+      if (!isValid(value)) faults.push(`${variable} is ${JSON.stringify(value)}: give ${expected}`);
+    } else if ((required as readonly VariableName[]).includes(name)) {
+      faults.push(`${variable} is missing: give ${expected}`);
+    }
+  }
+  if (faults.length > 0) throw new TypeError(`This function is not configured: ${faults.join('; ')}.`);
+  return values as { [Name in Required]: string } & { [Name in Optional]?: string };
+}

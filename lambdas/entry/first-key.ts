@@ -1,0 +1,41 @@
+/**
+ * Makes the first operator key of a deployment. An administrator invokes it by hand, once, with permission to invoke
+ * this function: the answer is the only place where the key is ever seen.
+ */
+import { randomBytes } from 'node:crypto';
+import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
+import { FIRST_KEY_KEY } from '../../storage/account-records.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
+import { formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
+import { registerFirstKey } from '../credentials/operator-key.ts';
+import { newUlid } from '../pipeline/request.ts';
+import { log } from './log.ts';
+
+const { tableName, keyEnvironment = 'live' } = readLambdaEnvironment(process.env, {
+  required: ['tableName'],
+  optional: ['keyEnvironment'],
+});
+const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
+
+export interface FirstKey {
+  readonly apiKey: string;
+}
+
+/** Rejects when the deployment has had its first key: whoever holds one with `keys:admin` issues the others. */
+export async function handler(): Promise<FirstKey> {
+  const nowMs = Date.now();
+  const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
+  const key = newApiKey(keyEnvironment as ApiKeyEnvironment, randomBytes);
+  const isOurs = await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key);
+  if (!isOurs) {
+    const { partition, sort } = FIRST_KEY_KEY;
+    throw new Error(
+      'This deployment has been given its first key. With that, issue others: POST /api/v1/api-keys. ' +
+        `If nobody has it, delete the item (${partition}, ${sort}) of the table ${tableName} and invoke this again.`,
+    );
+  }
+  log('info', 'made the first operator key', { keyId: key.keyId });
+  return { apiKey: formatApiKey(key) };
+}

@@ -1,0 +1,92 @@
+/** Cuts a stream of NDJSON into parts that fit a batch, with no more than one part in memory. Pure. */
+import { isUtf8 } from 'node:buffer';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
+import { parseJson } from '../http/strict-json.ts';
+
+export interface UploadPart {
+  /** Without their ends. Blank ones are no records; one that cannot be read stands as {@link UNREADABLE}. */
+  readonly lines: readonly string[];
+  /** Where the next part begins: bytes from the beginning of the file. */
+  readonly end: number;
+}
+
+export interface PartLimits {
+  readonly maxLines: number;
+  /** Of what is kept, line ends included. */
+  readonly maxBytes: number;
+  readonly maxLineBytes: number;
+}
+
+export const PART_LIMITS: PartLimits = {
+  maxLines: BATCH_RECORDS_MAX,
+  maxBytes: 1024 * 1024,
+  maxLineBytes: 128 * 1024,
+};
+
+/** In place of a line that is too long, not UTF-8, or not JSON that every reader reads alike: refused as no record. */
+export const UNREADABLE = 'null';
+
+/**
+ * Takes as many lines into each part as fit. Where a part ends depends on the bytes from its beginning on and on nothing
+ * else; so reading again from the end of any part gives the same parts as before.
+ *
+ * @param chunks the bytes of the file from `from` on, cut anywhere
+ */
+export async function* cutParts(
+  chunks: AsyncIterable<Uint8Array>,
+  from: number,
+  limits: PartLimits = PART_LIMITS,
+): AsyncGenerator<UploadPart> {
+  let lines: string[] = [];
+  let keptBytes = 0;
+  let end = from;
+  let pieces: Uint8Array[] = [];
+  let lineBytes = 0;
+
+  function* endLine(lineEndBytes: number): Generator<UploadPart> {
+    const line = lineBytes > limits.maxLineBytes ? UNREADABLE : readLine(pieces);
+    const bytes = Buffer.byteLength(line) + 1;
+    if (lines.length === limits.maxLines || (lines.length > 0 && keptBytes + bytes > limits.maxBytes)) {
+      yield { lines, end };
+      lines = [];
+      keptBytes = 0;
+    }
+    lines.push(line);
+    keptBytes += bytes;
+    end += lineBytes + lineEndBytes;
+    pieces = [];
+    lineBytes = 0;
+  }
+
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, start)) {
+      keep(chunk.subarray(start, at));
+      yield* endLine(1);
+      start = at + 1;
+    }
+    keep(chunk.subarray(start));
+  }
+  if (lineBytes > 0) yield* endLine(0);
+  if (lines.length > 0) yield { lines, end };
+
+  function keep(piece: Uint8Array): void {
+    lineBytes += piece.length;
+    // Of a line that is too long nothing is needed but its length.
+    if (lineBytes > limits.maxLineBytes) pieces = [];
+    else if (piece.length > 0) pieces.push(piece);
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+function readLine(pieces: readonly Uint8Array[]): string {
+  const bytes = Buffer.concat(pieces);
+  if (!isUtf8(bytes)) return UNREADABLE;
+  const text = bytes.toString('utf8');
+  const line = text.endsWith('\r') ? text.slice(0, -1) : text;
+  if (/^[ \t]*$/.test(line)) return '';
+  // White space to JSON, but the end of a line to some readers of lines.
+  if (line.includes('\r')) return UNREADABLE;
+  return 'value' in parseJson(line) ? line : UNREADABLE;
+}

@@ -1,0 +1,80 @@
+/** The handlers of uploads: a large file is announced, and told where to be put. What is in it is for the worker. */
+import type { Upload } from '../../contract/ingest-uploads.ts';
+import { type UploadValue, uploadKey } from '../../storage/batch-records.ts';
+import { type GenerationOfValue, generationOfKey } from '../../storage/records.ts';
+import type { UploadTarget } from '../../storage/upload-store.ts';
+import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+
+const NO_PLACE = 'This deployment has no place for large files: send batches.';
+
+/** Signing a target asks nobody and changes nothing: what is not committed leaves a URL that nobody has. */
+export const createIngestUpload = writeHandler<'createIngestUpload'>()({
+  async read({ body, newId }, _, { uploads }) {
+    const id = newId('upl');
+    return { id, target: (await uploads?.presign(id, body)) ?? null };
+  },
+  decide({ principal, body, now }, { id, target }) {
+    if (target === null) return refuse('service-unavailable', NO_PLACE);
+    const upload: UploadValue = {
+      id,
+      subject: principal.subject,
+      ...body,
+      createdAt: now,
+      state: 'awaiting-content',
+      bytesDone: 0,
+      linesDone: 0,
+      partsDone: 0,
+      recordsDone: 0,
+      accepted: 0,
+      unchanged: 0,
+      refused: 0,
+      refusedIn: [],
+      lastBatch: null,
+      movedAtMs: null,
+      finishedAt: null,
+    };
+    return {
+      kind: 'commit',
+      target: `upload/${id}`,
+      changes: [{ kind: 'put', key: uploadKey(id), revision: 0, value: upload, if: { kind: 'absent' } }],
+      uses: [
+        { feature: 'ingest-rows-per-day', amount: body.records },
+        { feature: 'ingest-bytes-per-day', amount: body.bytes },
+      ],
+      response: { body: shown(upload, target, null), location: `/api/v1/ingest/uploads/${id}` },
+    };
+  },
+});
+
+export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
+  async answer({ params, principal }, { reader, uploads }) {
+    const upload = (await reader.get(uploadKey(params.id)))?.value as UploadValue | undefined;
+    if (upload?.subject !== principal.subject) return refuse('not-found', 'No such upload, or not one of yours.');
+    const { id, state, lastBatch, finishedAt } = upload;
+    const target = state === 'awaiting-content' ? ((await uploads?.presign(id, upload)) ?? null) : null;
+    const isAll = finishedAt !== null && lastBatch !== null;
+    const published = isAll ? await reader.get(generationOfKey(`batch/${lastBatch}`)) : null;
+    return { body: shown(upload, target, (published?.value ?? null) as GenerationOfValue | null) };
+  },
+};
+
+function shown(upload: UploadValue, put: UploadTarget | null, published: GenerationOfValue | null): Upload {
+  const { id, state, mode, sha256, bytes, records, createdAt, finishedAt, refusedIn } = upload;
+  const { accepted, unchanged, refused, bytesDone, recordsDone, partsDone } = upload;
+  return {
+    id,
+    state,
+    mode,
+    sha256,
+    bytes,
+    records,
+    put,
+    done: { bytes: bytesDone, records: recordsDone, batches: partsDone },
+    counts: { accepted, unchanged, refused },
+    refusedIn,
+    createdAt,
+    finishedAt,
+    generation: published?.generation ?? null,
+    publishedAt: published?.publishedAt ?? null,
+  };
+}

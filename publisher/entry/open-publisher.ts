@@ -1,0 +1,35 @@
+/** What the publisher's functions are opened with: storage, caches and static bodies, from the environment. */
+import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
+import { openApiDocument } from '../../contract/openapi.ts';
+import { waitlistBody } from '../../contract/waitlist.ts';
+import type { PublisherDependencies } from '../dependencies.ts';
+import type { Purge } from '../purge.ts';
+import { staticBodies } from '../static-bodies.ts';
+import { openStorage } from './open-storage.ts';
+
+/**
+ * Opens all that a publication needs; sends nothing.
+ *
+ * @throws TypeError when the environment is not complete.
+ */
+export function openPublisher(): PublisherDependencies {
+  const { waitlistEmail, distributionId, readBaseUrl, writeBaseUrl } = readLambdaEnvironment(process.env, {
+    required: ['waitlistEmail', 'distributionId', 'readBaseUrl', 'writeBaseUrl'],
+  });
+  const openapi = openApiDocument({ readServer: readBaseUrl, writeServer: writeBaseUrl });
+  return {
+    ...openStorage(),
+    staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
+    caches: purgeOf(distributionId),
+  };
+}
+
+/** Purges are for emergencies: what they take is loaded for the first one, and not for every publication. */
+function purgeOf(distributionId: string): Purge {
+  return {
+    async purge(targets) {
+      const { createCloudFrontClient, openCloudFrontPurge } = await import('../purge-cloudfront.ts');
+      await openCloudFrontPurge({ client: createCloudFrontClient(), distributionId }).purge(targets);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** The ledger and the object store of the deployment, from the environment. */
+import { randomUUID } from 'node:crypto';
+import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
+import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
+import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { createS3Client } from '../../storage/s3-client.ts';
+import { openS3Objects } from '../../storage/s3-objects.ts';
+import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
+
+/**
+ * Opens the storage; sends nothing.
+ *
+ * @throws TypeError when the environment is not complete.
+ */
+export function openStorage(): PublisherStorage {
+  const { tableName, publicBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'] });
+  return {
+    ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
+    objects: openS3Objects({ client: createS3Client(), bucket: publicBucket }),
+    nowMs: Date.now,
+    newAttemptId: randomUUID,
+    pageSizes: DEFAULT_PAGE_SIZES,
+  };
+}

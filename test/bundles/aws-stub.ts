@@ -1,0 +1,88 @@
+/**
+ * As much of AWS as a function needs to start and to find nothing to do: a secret, a table without items that takes
+ * every transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export interface AwsStub {
+  readonly url: string;
+  /** What was asked for, e.g. `DynamoDB_20120810.GetItem` or `PUT /bucket/key`. */
+  readonly requests: string[];
+  close(): void;
+}
+
+interface StoredObject {
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const ANSWERS: { readonly [operation: string]: (input: { TransactItems?: object[] }) => object } = {
+  GetSecretValue: () => ({ SecretString: 'a'.repeat(64) }),
+  GetItem: () => ({}),
+  Query: () => ({ Items: [], Count: 0, ScannedCount: 0 }),
+  BatchGetItem: () => ({ Responses: {}, UnprocessedKeys: {} }),
+  TransactGetItems: ({ TransactItems = [] }) => ({ Responses: TransactItems.map(() => ({})) }),
+  TransactWriteItems: () => ({}),
+};
+
+export async function startAwsStub(): Promise<AwsStub> {
+  const requests: string[] = [];
+  const objects = new Map<string, StoredObject>();
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    const target = request.headers['x-amz-target'];
+    if (typeof target !== 'string') return answerS3(request, body, response);
+    requests.push(target);
+    const operation = ANSWERS[target.slice(target.indexOf('.') + 1)];
+    if (operation === undefined) throw new RangeError(`the stub knows no ${target}`);
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify(operation(JSON.parse(body.toString()))));
+  }
+
+  function answerS3({ method, url = '/', headers }: IncomingMessage, body: Buffer, response: ServerResponse): void {
+    const [key = '', query = ''] = url.split('?');
+    requests.push(`${method} ${key}`);
+    const present = objects.get(key);
+    if (method === 'PUT') {
+      objects.set(key, { body, headers });
+      response.writeHead(200, { etag: etagOf(body) }).end();
+    } else if (query.includes('list-type=2')) {
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(EMPTY_LIST);
+    } else if (present === undefined) {
+      response.writeHead(404, { 'content-type': 'application/xml' });
+      response.end(method === 'HEAD' ? undefined : '<Error><Code>NoSuchKey</Code></Error>');
+    } else {
+      const kept = Object.entries(present.headers).filter(([name]) =>
+        /^(x-amz-meta-|content-type|cache-control)/.test(name),
+      );
+      response.writeHead(200, { ...Object.fromEntries(kept), etag: etagOf(present.body) });
+      response.end(method === 'HEAD' ? undefined : present.body);
+    }
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    requests,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const EMPTY_LIST = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+
+function etagOf(body: Buffer): string {
+  return `"${createHash('md5').update(body).digest('hex')}"`;
+}

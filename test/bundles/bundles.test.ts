@@ -1,0 +1,209 @@
+/** The Lambda functions as they are deployed: how large, made of what, and that each starts and answers by itself. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ENVIRONMENT } from '../../contract/aws.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { type AwsStub, startAwsStub } from './aws-stub.ts';
+import type { Invoked } from './invoke-bundle.ts';
+import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
+
+const KILOBYTE = 1024;
+
+/** Of what is loaded when the function starts: a cold start reads and compiles all of it. */
+const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
+  'write-api': 480 * KILOBYTE,
+  worker: 400 * KILOBYTE,
+  'first-key': 250 * KILOBYTE,
+  publish: 650 * KILOBYTE,
+  verify: 150 * KILOBYTE,
+  'collect-garbage': 500 * KILOBYTE,
+  'republish-plan': 500 * KILOBYTE,
+  'republish-range': 500 * KILOBYTE,
+  'republish-commit': 650 * KILOBYTE,
+};
+
+/** In no bundle, whoever may come to import it. */
+const BANNED: readonly [string, RegExp][] = [
+  ['a web framework', /node_modules\/(fastify|express|koa|hono|@middy|@hono|@fastify)\//],
+  ['another fetch than that of Node', /node_modules\/(undici|node-fetch|cross-fetch|whatwg-[\w-]+|axios|got)\//],
+  ['version 2 of the SDK', /node_modules\/aws-sdk\//],
+  ['credentials from elsewhere than the environment', /node_modules\/@(aws-sdk|smithy)\/credential-provider-(?!env)/],
+  ['languages of zod that nobody asks for', /node_modules\/zod\/v4\/locales\/(?!en\.js)/],
+  ['tools', /node_modules\/(fast-check|vitest|esbuild|aws-cdk-lib|constructs|aws-sdk-client-mock|typescript)\//],
+  ['the other ledger and object store', /^storage\/(sqlite-ledger|directory-objects|durable-files)\.ts$/],
+  ['the embedded server', /^(embedded|bench|sample|test)\//],
+];
+
+/** Which services each talks to, and so which clients are in it. */
+const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
+  'write-api': ['dynamodb', 'secrets-manager'],
+  worker: ['dynamodb', 's3'],
+  'first-key': ['dynamodb'],
+  publish: ['cloudfront', 'dynamodb', 's3'],
+  verify: [],
+  'collect-garbage': ['dynamodb', 's3'],
+  'republish-plan': ['dynamodb', 's3'],
+  'republish-range': ['dynamodb', 's3'],
+  'republish-commit': ['cloudfront', 'dynamodb', 's3'],
+};
+
+let folder: string;
+let removeFolder: () => Promise<void>;
+let bundles: ReadonlyMap<FunctionName, Bundle>;
+let aws: AwsStub;
+const times: string[] = [];
+
+beforeAll(async () => {
+  ({ folder, remove: removeFolder } = await makeTemporaryFolder());
+  const built = await buildLambdas(folder);
+  bundles = new Map(built.map((bundle) => [bundle.name, bundle]));
+  aws = await startAwsStub();
+});
+
+afterAll(async () => {
+  aws.close();
+  await removeFolder();
+  console.log(`CPU time in ms, import and first call, and size at start:\n${times.join('\n')}`);
+});
+
+function bundleOf(name: FunctionName): Bundle {
+  return bundles.get(name) as Bundle;
+}
+
+describe.each(FUNCTION_NAMES)('%s', (name) => {
+  test('keeps to its budget', () => {
+    expect(bundleOf(name).startBytes).toBeLessThanOrEqual(START_BUDGETS[name]);
+  });
+
+  test.each(BANNED)('holds no part of %s', (_, pattern) => {
+    expect(bundleOf(name).inputs.filter((input) => pattern.test(input))).toEqual([]);
+  });
+
+  test('holds the clients of the services that it talks to, and no other', () => {
+    const found = bundleOf(name).inputs.map((input) => /node_modules\/@aws-sdk\/client-([\w-]+)/.exec(input)?.[1]);
+    expect([...new Set(found.filter((client) => client !== undefined))].sort()).toEqual(CLIENTS[name]);
+  });
+
+  test('is a folder of modules, and nothing else', () => {
+    const files = globSync('**/*', { cwd: join(folder, 'lambdas', name) });
+    expect(files).toContain('index.mjs');
+    expect(files.filter((file) => !file.endsWith('.mjs'))).toEqual([]);
+  });
+});
+
+test.each<FunctionName>(['write-api', 'publish'])('%s is built of the same bytes, wherever', async (name) => {
+  const again = join(folder, 'again');
+  await buildLambdas(again, [name]);
+  expect(digestsOf(join(again, 'lambdas', name))).toEqual(digestsOf(join(folder, 'lambdas', name)));
+});
+
+function digestsOf(assets: string): readonly string[] {
+  const files = globSync('**/*.mjs', { cwd: assets }).sort();
+  return files.map(
+    (file) =>
+      `${file} ${createHash('sha256')
+        .update(readFileSync(join(assets, file)))
+        .digest('hex')}`,
+  );
+}
+
+const VARIABLES = {
+  [ENVIRONMENT.tableName]: 'tidemark',
+  [ENVIRONMENT.publicBucket]: 'tidemark-public',
+  [ENVIRONMENT.uploadsBucket]: 'tidemark-uploads',
+  [ENVIRONMENT.secretArn]: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-AbCdEf',
+  [ENVIRONMENT.issuer]: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf',
+  [ENVIRONMENT.audience]: '5f3example',
+  [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
+  [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
+  [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
+};
+
+/** Of a role, and of Lambda's own: nothing of this process is passed on. */
+function lambdaVariables(awsUrl: string): Record<string, string> {
+  return {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'example',
+    AWS_SESSION_TOKEN: 'example',
+    AWS_ENDPOINT_URL: awsUrl,
+  };
+}
+
+const UNREACHABLE = 'http://127.0.0.1:1';
+
+async function invoke(
+  name: FunctionName,
+  event: unknown,
+  variables: Record<string, string> = { ...VARIABLES, [ENVIRONMENT.readBaseUrl]: UNREACHABLE },
+  awsUrl: string = aws.url,
+): Promise<Invoked & { readonly log: string }> {
+  const child = join(import.meta.dirname, 'invoke-bundle.ts');
+  const bundle = join(folder, 'lambdas', name, 'index.mjs');
+  const { stdout } = await promisify(execFile)(process.execPath, [child, bundle, JSON.stringify(event)], {
+    env: { ...lambdaVariables(awsUrl), ...variables },
+  });
+  const lines = stdout.trimEnd().split('\n');
+  const invoked = JSON.parse(lines.pop() ?? '') as Invoked;
+  return { ...invoked, log: lines.join('\n') };
+}
+
+const NO_FAILURES = { batchItemFailures: [] };
+
+describe('in a fresh process', () => {
+  test.each<[FunctionName, string, unknown, unknown]>([
+    ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
+    ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
+    ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
+    ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+    ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
+    ['republish-plan', 'the state machine', {}, { republish: expect.any(String), ranges: [0] }],
+    ['republish-commit', 'the state machine', { step: 'abandon', republish: 'r' }, undefined],
+    ['republish-range', 'the state machine', { step: 'apply', republish: 'r', range: 0 }, undefined],
+  ])('%s answers %s', async (name, _, event, expected) => {
+    const { result, fault, importCpuMs, callCpuMs } = await invoke(name, event);
+    expect(fault).toBeUndefined();
+    expect(result).toEqual(expected);
+    const { startBytes } = bundleOf(name);
+    times.push(
+      `${name.padEnd(18)}${importCpuMs.toFixed(0).padStart(5)}${callCpuMs.toFixed(0).padStart(5)}` +
+        `${(startBytes / KILOBYTE).toFixed(0).padStart(6)} KB`,
+    );
+  });
+
+  test.each<[FunctionName, unknown]>([
+    ['verify', SCHEDULE_EVENT],
+    ['republish-range', { step: 'render', republish: 'r', range: 0 }],
+  ])('%s fails for what it cannot do', async (name, event) => {
+    expect((await invoke(name, event)).fault?.when).toBe('call');
+  });
+
+  test.each(FUNCTION_NAMES)('%s does not start without its environment, and says what is missing', async (name) => {
+    const path = join(folder, 'lambdas', name, 'index.mjs');
+    await expect(import(pathToFileURL(path).href)).rejects.toThrow(/TIDEMARK_\w+ is missing/);
+  });
+});
+
+describe('while AWS cannot be reached', () => {
+  test('write-api answers 503, with a problem', async () => {
+    const { result } = await invoke('write-api', HTTP_EVENT, undefined, UNREACHABLE);
+    expect(result).toMatchObject({ statusCode: 503, headers: { 'content-type': 'application/problem+json' } });
+  });
+
+  test('publish has no ring of the stream sent again, and logs the fault', async () => {
+    const { result, log } = await invoke('publish', STREAM_EVENT, undefined, UNREACHABLE);
+    expect(result).toEqual(NO_FAILURES);
+    expect(log.split('\n').map((line) => JSON.parse(line).level)).toContain('error');
+  });
+
+  test('worker fails for its schedule', async () => {
+    expect((await invoke('worker', SCHEDULE_EVENT, undefined, UNREACHABLE)).fault?.when).toBe('call');
+  });
+});

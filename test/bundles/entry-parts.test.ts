@@ -1,0 +1,174 @@
+/** What the Lambda functions are made of beside the service itself: environment, doorbell, secret, log. */
+import { describe, expect, test, vi } from 'vitest';
+import { ENVIRONMENT } from '../../contract/aws.ts';
+import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-environment.ts';
+import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
+import { fetchMasterSecret, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
+import { faultText, log } from '../../lambdas/entry/log.ts';
+import { retriedOnce } from '../../lambdas/entry/retried-once.ts';
+import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { answerDoorbell } from '../../storage/table-stream.ts';
+import { createWorld, market, readerOf } from '../publisher/world.ts';
+import { SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
+
+describe('the environment of a function', () => {
+  test.each<[VariableName, string, string]>([
+    ['tableName', 'tidemark', 'a table'],
+    ['publicBucket', 'tidemark-public-1', 'A bucket'],
+    ['uploadsBucket', 'tidemark.uploads', 'x'],
+    ['secretArn', 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:t', 'tidemark-secret'],
+    ['secretArn', 'arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:t', 'arn:aws:ssm:eu-west-1:1:x'],
+    ['issuer', 'https://login.tidemark.test/', 'login.tidemark.test'],
+    ['audience', 'tidemark', 'two words'],
+    ['jwksUri', 'https://login.tidemark.test/keys', 'file:///keys'],
+    ['scopePrefix', 'tidemark/', 'tide mark/'],
+    ['keyEnvironment', 'test', 'production'],
+    ['waitlistEmail', 'keys@tidemark.test', 'keys'],
+    ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
+    ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
+    ['writeBaseUrl', 'http://localhost:3000', '/api'],
+  ])('has for %s %j, and refuses %j by its name', (name, valid, invalid) => {
+    const variable = ENVIRONMENT[name];
+    expect(readLambdaEnvironment({ [variable]: valid }, { required: [name] })).toEqual({ [name]: valid });
+    expect(() => readLambdaEnvironment({ [variable]: invalid }, { required: [], optional: [name] })).toThrow(variable);
+  });
+
+  test.each([undefined, ''])('is refused without what is required: %j', (value) => {
+    const variables = { [ENVIRONMENT.tableName]: value };
+    expect(() => readLambdaEnvironment(variables, { required: ['tableName'] })).toThrow(TypeError);
+    expect(readLambdaEnvironment(variables, { required: [], optional: ['tableName'] })).toEqual({});
+  });
+
+  test('is refused for everything at once', () => {
+    const read = () => readLambdaEnvironment({ TIDEMARK_ISSUER: 'x' }, { required: ['tableName', 'issuer'] });
+    expect(read).toThrow(ENVIRONMENT.tableName);
+    expect(read).toThrow(ENVIRONMENT.issuer);
+  });
+});
+
+describe('a doorbell', () => {
+  const fails = async () => {
+    throw new Error('unreachable');
+  };
+
+  test('has no ring of the stream sent again, and tells what failed', async () => {
+    const failed = vi.fn();
+    expect(await answerDoorbell(STREAM_EVENT, fails, failed)).toEqual({ batchItemFailures: [] });
+    expect(failed).toHaveBeenCalledExactlyOnceWith(new Error('unreachable'));
+  });
+
+  test.each([SCHEDULE_EVENT, {}, null, 'event'])('fails where nobody rang: %j', async (event) => {
+    const failed = vi.fn();
+    await expect(answerDoorbell(event, fails, failed)).rejects.toThrow('unreachable');
+    expect(failed).not.toHaveBeenCalled();
+  });
+});
+
+describe('the secret of a deployment', () => {
+  const TEXT = 'x'.repeat(43);
+
+  test('becomes as many bytes as a master secret has, the same for the same text', () => {
+    expect(masterSecretOf(TEXT)).toHaveLength(MASTER_SECRET_BYTES);
+    expect(masterSecretOf(TEXT)).toEqual(masterSecretOf(TEXT));
+    expect(masterSecretOf(TEXT)).not.toEqual(masterSecretOf(`${TEXT}y`));
+  });
+
+  test.each([undefined, '', 'x'.repeat(42)])('is refused when it could be guessed: %j', async (SecretString) => {
+    const client = { send: async () => ({ SecretString }) };
+    await expect(fetchMasterSecret(client as never, 'arn')).rejects.toThrow(TypeError);
+  });
+});
+
+describe('what is made once', () => {
+  test('is made once for all who ask, and again after it failed', async () => {
+    const make = vi.fn<() => Promise<string>>().mockRejectedValueOnce(new Error('first')).mockResolvedValue('made');
+    const get = retriedOnce(make);
+    const both = await Promise.allSettled([get(), get()]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await Promise.all([get(), get()])).toEqual(['made', 'made']);
+    expect(make).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a log line', () => {
+  function logged(write: () => void): string {
+    const lines: string[] = [];
+    const spy = vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+    write();
+    spy.mockRestore();
+    return lines.join('');
+  }
+
+  test('is one object on one line, without anything that looks like a credential', () => {
+    const line = logged(() =>
+      log('error', 'failed', { fault: 'Bearer abc"d\nef tdm_live_0123 eyJhbGciOi.e30.c2ln\n' }),
+    );
+    expect(line.trimEnd()).not.toContain('\n');
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', what: 'failed', time: expect.stringMatching(/Z$/) });
+    expect(line).not.toMatch(/tdm_live|eyJhb|abc/);
+  });
+
+  test('of a fault has its causes, and takes whatever was thrown', () => {
+    expect(faultText(new Error('outer', { cause: new Error('inner') }))).toMatch(/outer.*inner/s);
+    expect(faultText('text')).toBe('text');
+  });
+});
+
+describe('the credentials of a function', () => {
+  test.each([
+    [{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key', AWS_SESSION_TOKEN: 'token' }, 'token'],
+    [{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key', AWS_SESSION_TOKEN: '' }, undefined],
+  ])('are those of its environment', async (variables, sessionToken) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    expect(await defaultProvider()()).toEqual({ accessKeyId: 'id', secretAccessKey: 'key', sessionToken });
+  });
+
+  test('are missed when there are none', async () => {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
+    await expect(defaultProvider()()).rejects.toThrow('AWS_ACCESS_KEY_ID');
+  });
+});
+
+describe('the first key', () => {
+  test('is told from one that came too late', async () => {
+    const dependencies = { ledger: openSqliteLedger(':memory:'), now: '2026-11-20T12:00:00.000Z' };
+    const newIds = () => ({ newId: (prefix: string) => `${prefix}_${Math.random()}` });
+    const key = (keyId: string) => ({ keyId, secret: 's' });
+    expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('first'))).toBe(true);
+    expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('second'))).toBe(false);
+  });
+});
+
+describe('findings through a cache', () => {
+  async function publishedReader(): Promise<PublicReader> {
+    const world = createWorld(DEFAULT_PAGE_SIZES);
+    await world.ingest([market('a')]);
+    await publish(world.dependencies);
+    return readerOf(world.objects);
+  }
+
+  /** Answers 503 for this path as many times as it is told to. */
+  function failing(reader: PublicReader, path: string, times: number): PublicReader {
+    let left = times;
+    return async (url, headers) =>
+      url === path && left-- > 0 ? { status: 503, headers: new Map(), body: new Uint8Array() } : reader(url, headers);
+  }
+
+  test.each<[string, number, number, number]>([
+    ['none', 0, 0, 0],
+    ['one that is gone at the second look', 1, 1, 0],
+    ['one that stays', 99, 1, 1],
+  ])('%s', async (_, times, pauses, findings) => {
+    const pause = vi.fn(async () => undefined);
+    const reader = failing(await publishedReader(), '/api/v1/markets/a', times);
+    const report = await confirmFindings(reader, pause);
+    expect(pause).toHaveBeenCalledTimes(pauses);
+    expect(new Set(report.findings.map(({ url }) => url)).size).toBe(findings);
+  });
+});

@@ -1,0 +1,75 @@
+/** What AWS invokes functions with, as it documents and sends it. */
+
+const REQUEST_ID = 'JKJaXmPLvHcESHA=';
+
+/** From an API Gateway HTTP API, payload format version 2.0; nobody has signed in. */
+export const HTTP_EVENT = {
+  version: '2.0',
+  routeKey: '$default',
+  rawPath: '/api/v1/me',
+  rawQueryString: '',
+  headers: {
+    accept: '*/*',
+    'content-length': '0',
+    host: 'a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com',
+    'user-agent': 'curl/8.5.0',
+    'x-amzn-trace-id': 'Root=1-69208f2e-5fbd3d4a0e2c6f5e7a1b9c3d',
+    'x-forwarded-for': '203.0.113.7',
+    'x-forwarded-port': '443',
+    'x-forwarded-proto': 'https',
+  },
+  requestContext: {
+    accountId: '123456789012',
+    apiId: 'a1b2c3d4e5',
+    domainName: 'a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com',
+    domainPrefix: 'a1b2c3d4e5',
+    http: {
+      method: 'GET',
+      path: '/api/v1/me',
+      protocol: 'HTTP/1.1',
+      sourceIp: '203.0.113.7',
+      userAgent: 'curl/8.5.0',
+    },
+    requestId: REQUEST_ID,
+    routeKey: '$default',
+    stage: '$default',
+    time: '20/Nov/2026:15:00:00 +0000',
+    timeEpoch: 1795186800000,
+  },
+  isBase64Encoded: false,
+};
+
+/** From the event source mapping of a DynamoDB stream. */
+export const STREAM_EVENT = {
+  Records: [
+    {
+      eventID: 'c4ca4238a0b923820dcc509a6f75849b',
+      eventName: 'INSERT',
+      eventVersion: '1.1',
+      eventSource: 'aws:dynamodb',
+      awsRegion: 'eu-west-1',
+      dynamodb: {
+        ApproximateCreationDateTime: 1795186800,
+        Keys: { pk: { S: 'dirty' }, sk: { S: 'market/gold-usd' } },
+        NewImage: { pk: { S: 'dirty' }, sk: { S: 'market/gold-usd' } },
+        SequenceNumber: '4421584500000000017450439091',
+        SizeBytes: 59,
+        StreamViewType: 'KEYS_ONLY',
+      },
+      eventSourceARN: 'arn:aws:dynamodb:eu-west-1:123456789012:table/tidemark/stream/2026-11-20T15:00:00.000',
+    },
+  ],
+};
+
+/** From an EventBridge rule with a schedule. */
+export const SCHEDULE_EVENT = {
+  version: '0',
+  id: '53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa',
+  'detail-type': 'Scheduled Event',
+  source: 'aws.events',
+  account: '123456789012',
+  time: '2026-11-20T15:00:00Z',
+  region: 'eu-west-1',
+  resources: ['arn:aws:events:eu-west-1:123456789012:rule/tidemark-sweep'],
+  detail: {},
+};

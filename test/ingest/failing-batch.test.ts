@@ -1,0 +1,184 @@
+/** Batches that cannot be applied, for a reason that no later run will find gone: they end, and say so. */
+import { describe, expect, test } from 'vitest';
+import { batchReportSchema } from '../../contract/ingest-records.ts';
+import { Contended } from '../../lambdas/ingest/commit-markets.ts';
+import { readReport } from '../../lambdas/ingest/read-report.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { rawPartKey } from '../../storage/batch-records.ts';
+import { type Change, type Ledger, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { awaitingGenerationKey, marketKey } from '../../storage/records.ts';
+import { market, price, START_MS } from '../publisher/world.ts';
+import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
+import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
+
+let attempts = 0;
+const newAttemptId = () => `attempt-${++attempts}`;
+
+/** The ledger, in which no transaction that touches the market `b` is done. */
+function refusing(ledger: Ledger, error: () => Error): Ledger {
+  const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
+  return {
+    get: (key) => ledger.get(key),
+    getMany: (keys) => ledger.getMany(keys),
+    query: (partition, options) => ledger.query(partition, options),
+    async transact(changes, options) {
+      if (changes.some(isOfB)) throw error();
+      return await ledger.transact(changes, options);
+    },
+  };
+}
+
+const days = (slug: string, count: number) => Array.from({ length: count }, (_, day) => price(slug, day, 5000 + day));
+/** Two markets that do not fit one transaction. */
+const RECORDS = [market('a'), ...days('a', 60), market('b'), ...days('b', 60)];
+
+function run(through: Ledger, id = 'batch'): Promise<unknown> {
+  return runBatch({ ledger: through, nowMs: () => START_MS, newAttemptId }, id);
+}
+
+async function reportOn(ledger: Ledger, id = 'batch') {
+  return batchReportSchema.parse(await readReport(ledger, id));
+}
+
+async function queued(records: readonly unknown[] = RECORDS, options: BatchOptions = {}): Promise<RecordedLedger> {
+  const ledger = openRecordedLedger();
+  await queueBatch(ledger, 'batch', records, options);
+  return ledger;
+}
+
+const SECRET = 'an internal matter';
+const FAILURES: readonly [string, () => Error][] = [
+  ['too large for the ledger', () => new RangeError(SECRET)],
+  ['a fault of ours', () => new TypeError(SECRET)],
+  ['damaged storage', () => new StorageCorrupt(SECRET)],
+];
+
+describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
+  test.each<[string, BatchOptions]>([
+    ['JSON', {}],
+    ['lines', { mediaType: 'application/x-ndjson', mode: 'correct', partial: true }],
+  ])(
+    'before any of it is taken in is refused, with one fault that says nothing of the matter (%s)',
+    async (_is, options) => {
+      const ledger = await queued([market('b'), price('b', 0, 1)], options);
+      await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
+      const report = await reportOn(ledger);
+      expect(report).toMatchObject({
+        state: 'refused',
+        counts: { accepted: 0, unchanged: 0, refused: 2 },
+        errors: [{ index: 0, line: null, code: 'batch.failed' }],
+        markets: [],
+        finishedAt: '2026-10-01T12:00:00.000Z',
+      });
+      expect(report.errors).toHaveLength(1);
+      expect(JSON.stringify(report)).not.toContain(SECRET);
+      expect(await ledger.get(awaitingGenerationKey('batch/batch'))).toBeNull();
+      expect(await queuedWork(ledger)).toEqual([]);
+    },
+  );
+
+  test('after a part of it is taken in ends as far as it went, and that is published', async () => {
+    const ledger = await queued();
+    await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
+    const report = await reportOn(ledger);
+    expect(report).toMatchObject({
+      state: 'applied',
+      counts: { accepted: 61, unchanged: 0, refused: 61 },
+      errors: [{ code: 'batch.failed' }],
+      markets: ['a'],
+    });
+    expect((await ledger.get(marketKey('a')))?.value).toMatchObject({ observations: 60 });
+    expect(await ledger.get(awaitingGenerationKey('batch/batch'))).not.toBeNull();
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('keeps the faults that were found before', async () => {
+    const ledger = await queued([...RECORDS, 'no record'], { partial: true });
+    await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
+    const { errors, counts } = await reportOn(ledger);
+    expect(errors.map(({ code }) => code)).toEqual(['record.invalid', 'batch.failed']);
+    expect(counts).toEqual({ accepted: 61, unchanged: 0, refused: 62 });
+  });
+
+  test('stays as it ended when it is delivered once more', async () => {
+    const ledger = await queued();
+    await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
+    const before = await ledger.dump();
+    await run(ledger);
+    expect(await ledger.dump()).toEqual(before);
+  });
+
+  test('is told to the operator, and holds up no later one', async () => {
+    const ledger = await queued();
+    await queueBatch(ledger, 'later', [market('c')]);
+    const failures: unknown[] = [];
+    const through = refusing(ledger, error);
+    const outcome = await runWork({
+      ledger,
+      runners: {
+        ingest: ({ batch }) => runBatch({ ledger: through, nowMs: () => START_MS, newAttemptId }, batch),
+        erasure: async () => 'done',
+        upload: async () => 'done',
+      },
+      failed: (item, failure) => failures.push([item.sort, (failure as Error).message]),
+    });
+    expect(outcome).toEqual({ done: 1, failed: 1, later: 0 });
+    expect(failures).toEqual([['batch', SECRET]]);
+    expect((await reportOn(ledger, 'later')).state).toBe('applied');
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+});
+
+test('a batch whose stored body is damaged is refused', async () => {
+  const ledger = await queued();
+  const value = 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=';
+  const damage: Change = { kind: 'put', key: rawPartKey('batch', 0), revision: 0, value, if: { kind: 'any' } };
+  await ledger.transact([damage], { attemptId: 'damage' });
+  await expect(run(ledger)).rejects.toThrow(StorageCorrupt);
+  expect(await reportOn(ledger)).toMatchObject({ state: 'refused', errors: [{ code: 'batch.failed' }] });
+  expect(await queuedWork(ledger)).toEqual([]);
+});
+
+test('a batch that cannot be refused either, since storage fails by then, stays on the queue', async () => {
+  const ledger = await queued();
+  const isRefusal = ({ key }: Change) => key.sort.startsWith('faults/');
+  const faulty: Ledger = {
+    ...refusing(ledger, () => new RangeError(SECRET)),
+    async transact(changes, options) {
+      if (changes.some(isRefusal)) throw new StorageUnavailable('gone');
+      return await refusing(ledger, () => new RangeError(SECRET)).transact(changes, options);
+    },
+  };
+  await expect(run(faulty)).rejects.toThrow(StorageUnavailable);
+  expect((await reportOn(ledger)).state).toBe('applying');
+  expect(await queuedWork(ledger)).toEqual(['batch']);
+});
+
+describe('what may pass leaves the batch as it is, to be gone on with', () => {
+  test('storage that does not answer', async () => {
+    const ledger = await queued();
+    await expect(run(refusing(ledger, () => new StorageUnavailable('busy')))).rejects.toThrow(StorageUnavailable);
+    expect((await reportOn(ledger)).state).toBe('applying');
+    await run(ledger);
+    expect(await reportOn(ledger)).toMatchObject({ state: 'applied', counts: { accepted: 122 }, errors: [] });
+  });
+
+  test('other writers that are always first', async () => {
+    const ledger = await queued();
+    const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
+    const contended: Ledger = {
+      ...refusing(ledger, () => new Error('not called')),
+      async transact(changes, options) {
+        const index = changes.findIndex(isOfB);
+        return index === -1
+          ? await ledger.transact(changes, options)
+          : { committed: false, refusals: [{ index, found: null }] };
+      },
+    };
+    await expect(run(contended)).rejects.toThrow(Contended);
+    expect((await reportOn(ledger)).state).toBe('applying');
+    await run(ledger);
+    expect(await reportOn(ledger)).toMatchObject({ state: 'applied', counts: { accepted: 122 }, errors: [] });
+  });
+});

@@ -1,0 +1,170 @@
+/** A market's record fits the ledger, whatever rows have brought and whatever was said of it. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../contract/ingest-records.ts';
+import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
+import type { Source } from '../../contract/market.ts';
+import type { Observation } from '../../contract/metric.ts';
+import { decideMarket, type KnownObservation, rowOf } from '../../lambdas/ingest/decide.ts';
+import { readReport } from '../../lambdas/ingest/read-report.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/standing.ts';
+import type { PutChange } from '../../storage/ledger.ts';
+import { MAX_ITEM_BYTES } from '../../storage/ledger-rules.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
+import { market, price, START_MS } from '../publisher/world.ts';
+import { createMarketModel } from './market-model.ts';
+import { queueBatch, queuedWork } from './queued-batch.ts';
+import { openRecordedLedger } from './recorded-ledger.ts';
+
+/** Three bytes in UTF-8: no character that JSON leaves as it is takes more for each of its UTF-16 units. */
+const wide = (length: number) => '金'.repeat(length);
+const longUrl = (name: string) => `https://example.com/${name}/`.padEnd(2048, 'x');
+
+function longSource(number: number, text = wide): Source {
+  const [label, publisher, licence, attribution] = [text(200), text(200), text(100), text(500)];
+  return { label, publisher, licence, attribution, url: longUrl(`source-${number}`) };
+}
+
+function longMarket(sources: readonly Source[], fields: object = {}): IngestRecordInput {
+  return { ...market('a'), name: wide(200), sources, ...fields } as IngestRecordInput;
+}
+
+const twenty = Array.from({ length: 20 }, (_, number) => longSource(number));
+const metricNames = Array.from({ length: MARKET_METRICS_MAX }, (_, number) => `m${number}`.padEnd(40, 'x'));
+
+function longObservation(metric: string, fields: object = {}): IngestRecordInput {
+  const { currency, amountMinor, ...record } = price('a', 0, 1) as ObservationRecord & Record<string, unknown>;
+  const texts = { sourceLabel: wide(200), sourceUrl: longUrl(metric), unit: wide(60) };
+  const digits = '1'.repeat(64);
+  return { ...record, metric, value: digits, sourceValue: digits, ...texts, ...fields } as unknown as IngestRecordInput;
+}
+
+test('a market with as much of everything as rows may bring is taken in, and leaves room for what is said of it', async () => {
+  const ledger = openRecordedLedger();
+  const records = [longMarket(twenty), ...metricNames.map((name) => longObservation(name))];
+  await queueBatch(ledger, 'b', records);
+  await runBatch({ ledger, nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() }, 'b');
+  expect(await readReport(ledger, 'b')).toMatchObject({ state: 'applied', counts: { accepted: 41 }, errors: [] });
+  expect(await queuedWork(ledger)).toEqual([]);
+
+  const value = (await ledger.get(marketKey('a')))?.value as MarketRecordValue;
+  const id = 'verification_01JD0000000000000000000000';
+  let standing: MarketStanding = { ...standingOf(value), representedBy: { name: wide(200), claim: id } };
+  for (const source of twenty) {
+    const shown = { outcome: 'mismatch', verifiedAt: '2026-01-01T00:00:00.001Z', subject: 'observation' } as const;
+    standing = verified(standing, { id, source, metrics: metricNames, shown });
+  }
+  for (const metric of metricNames) standing = disputedByClaim(standing, metric, id);
+  expect(Buffer.byteLength(JSON.stringify({ ...value, standing }))).toBeLessThan(MAX_ITEM_BYTES - 50_000);
+});
+
+/** Without the limits of rows: what the sum of them comes to is held to the ledger's limit all the same. */
+describe('a record that would be too large', () => {
+  const sources = (count: number, characters: number) =>
+    Array.from({ length: count }, (_, number) => longSource(number, () => wide(characters)));
+  /** 16 sources of more than 18 KB each: 295 KB, and no more than that in the standing's place. */
+  const nearlyFull = longMarket(sources(16, 1_350));
+  const tooMuch = longMarket(sources(16, 1_600));
+  const observation = longObservation('volume', { sourceLabel: wide(4_000), observedAt: '2026-01-02T00:00:00Z' });
+
+  interface Given {
+    readonly before?: readonly IngestRecordInput[];
+    readonly standing?: MarketStanding;
+  }
+
+  function decide(record: IngestRecordInput, { before = [], standing }: Given = {}) {
+    const input = { slug: 'a', mode: 'correct', recordedAt: '2026-10-01T12:00:00.000Z' } as const;
+    const rowsOf = (records: readonly IngestRecordInput[]) =>
+      records.map((each, index) => rowOf(index, each as IngestRecord));
+    const first = decideMarket({ ...input, market: null, known: new Map(), rows: rowsOf(before) });
+    const [put, ...others] = first.changes as readonly PutChange[];
+    const value = { ...(put?.value as MarketRecordValue), ...(standing && { standing }) };
+    const market = put === undefined ? null : { ...put.key, revision: 0, attemptId: 'x', expiresAtMs: null, value };
+    const known = new Map<string, KnownObservation>();
+    for (const { key, value } of others) {
+      if (!key.sort.startsWith(OBSERVATION_PREFIX)) continue;
+      const observation = value as Observation;
+      known.set(key.sort.slice(OBSERVATION_PREFIX.length), { first: observation, newest: observation, ordinal: 0 });
+    }
+    const { changes, outcomes } = decideMarket({ ...input, market, known, rows: rowsOf([record]) });
+    const [outcome] = outcomes.values();
+    return { changes, outcome: outcome?.kind === 'refused' ? outcome.error.code : outcome?.kind };
+  }
+
+  test.each<[string, IngestRecordInput, Given]>([
+    ['a definition', tooMuch, {}],
+    ['another definition', tooMuch, { before: [longMarket([])] }],
+    ['an observation of a new metric', observation, { before: [nearlyFull] }],
+    [
+      'a newer observation of a metric',
+      observation,
+      { before: [nearlyFull, longObservation('volume', { sourceLabel: 'short' })] },
+    ],
+    [
+      'a correction of the latest observation',
+      observation,
+      { before: [nearlyFull, { ...observation, sourceLabel: 'short' } as IngestRecordInput] },
+    ],
+  ])('%s that makes it so is refused, and changes nothing', (_, record, given) => {
+    expect(decide(record, given)).toEqual({ outcome: 'record.invalid', changes: [] });
+  });
+
+  const later = { ...observation, sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' } as IngestRecordInput;
+
+  test.each<[string, IngestRecordInput, Given]>([
+    ['an older observation, which is not in it', observation, { before: [nearlyFull, later] }],
+    ['a shorter text', { ...observation, sourceLabel: wide(100) } as IngestRecordInput, { before: [nearlyFull] }],
+    ['a definition with less in it', longMarket(sources(16, 1_000)), { before: [nearlyFull] }],
+  ])('is not made so by %s', (_, record, given) => {
+    expect(decide(record, given).outcome).toBe('accepted');
+  });
+
+  test('is not made so by what was said of the market', () => {
+    const name = wide(20_000);
+    const standing = { ...standingOf({}), representedBy: { name, claim: 'claim_1' } };
+    const record = { ...observation, sourceLabel: wide(100) } as IngestRecordInput;
+    expect(decide(record, { before: [nearlyFull], standing }).outcome).toBe('accepted');
+  });
+});
+
+describe('what verifications said of the sources of a market that is defined anew', () => {
+  const shown = { outcome: 'gone', verifiedAt: '2026-01-03T00:00:00Z', subject: 'source' } as const;
+  const [kept, dropped] = [longSource(1), longSource(2)];
+  const standing = (fields: Partial<MarketStanding> = {}): MarketStanding => ({
+    ...standingOf({}),
+    representedBy: { name: 'Example Ltd', claim: 'claim_1' },
+    verifications: { [kept.url]: shown, [dropped.url]: shown },
+    ...fields,
+  });
+
+  function standingAfter(given: MarketStanding, definition: IngestRecordInput) {
+    const model = createMarketModel('a');
+    model.decide([longMarket([kept, dropped])]);
+    model.give(given);
+    model.decide([definition]);
+    return model.record().standing;
+  }
+
+  test.each<[string, readonly Source[], readonly Source[]]>([
+    ['of a source that is listed still', [longSource(3), { ...kept, label: 'other' }], [kept]],
+    ['of no source when none is left', [], []],
+  ])('stays %s', (_, sources, left) => {
+    const verifications = Object.fromEntries(left.map(({ url }) => [url, shown]));
+    expect(standingAfter(standing(), longMarket(sources))).toEqual(standing({ verifications }));
+  });
+
+  test('leaves nothing behind when that was all', () => {
+    expect(standingAfter(standing({ representedBy: null }), longMarket([]))).toBeUndefined();
+  });
+
+  test('never adds up, however often sources change', () => {
+    const model = createMarketModel('a');
+    for (let round = 0; round < 50; round++) {
+      const sources = [longSource(round)];
+      model.decide([longMarket(sources)]);
+      const before = standingOf(model.record());
+      for (const source of sources) model.give(verified(before, { id: 'v', source, metrics: [], shown }));
+    }
+    expect(Object.keys(model.record().standing?.verifications ?? {})).toHaveLength(1);
+  });
+});

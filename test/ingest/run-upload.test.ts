@@ -1,0 +1,254 @@
+/** A large file is applied as if its lines had been sent in batches, once each, wherever workers stop and die. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { idSchema } from '../../contract/operations/resources.ts';
+import { readReport } from '../../lambdas/ingest/read-report.ts';
+import {
+  AT_WORK_MS,
+  partBatchId,
+  queueUpload,
+  runUpload,
+  type UploadDependencies,
+} from '../../lambdas/ingest/run-upload.ts';
+import { PART_LIMITS } from '../../lambdas/ingest/upload-parts.ts';
+import { type UploadValue, uploadKey } from '../../storage/batch-records.ts';
+import { type Ledger, StorageCorrupt } from '../../storage/ledger.ts';
+import { marketPartition, OBSERVATION_PREFIX, sha256Hex } from '../../storage/records.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import {
+  diesAfter,
+  type Fault,
+  failsWithEffect,
+  failsWithoutEffect,
+  faultyStorage,
+  ProcessDied,
+} from '../publisher/faulty-storage.ts';
+import { market, price } from '../publisher/world.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { queuedWork } from './queued-batch.ts';
+
+const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const START_MS = Date.parse('2026-10-01T12:00:00Z');
+
+let ledger: Ledger;
+let clock: { nowMs: number };
+let attempts = 0;
+
+beforeEach(() => {
+  ledger = openSqliteLedger(':memory:');
+  clock = { nowMs: START_MS };
+});
+
+/** Each line is given out by itself, and counted. */
+function contentOf(text: string) {
+  const bytes = Buffer.from(text);
+  const content = {
+    chunksRead: 0,
+    head: async () => ({ bytes: bytes.length }),
+    async *read(_: string, fromByte: number) {
+      for (let start = fromByte; start < bytes.length; start += 64) {
+        content.chunksRead++;
+        yield bytes.subarray(start, start + 64);
+      }
+    },
+  };
+  return content;
+}
+
+function dependenciesOn(
+  uploads: UploadDependencies['uploads'],
+  more: Partial<UploadDependencies> = {},
+): UploadDependencies {
+  return {
+    ledger,
+    uploads,
+    nowMs: () => clock.nowMs,
+    newAttemptId: () => `attempt-${++attempts}`,
+    limits: { ...PART_LIMITS, maxLines: 3 },
+    ...more,
+  };
+}
+
+async function createUpload(text: string, more: Partial<UploadValue> = {}): Promise<void> {
+  const value: UploadValue = {
+    id: ID,
+    subject: 'operator',
+    mode: 'append',
+    sha256: sha256Hex(text),
+    bytes: Buffer.byteLength(text),
+    records: 1_000,
+    createdAt: '2026-10-01T12:00:00.000Z',
+    state: 'awaiting-content',
+    bytesDone: 0,
+    linesDone: 0,
+    partsDone: 0,
+    recordsDone: 0,
+    accepted: 0,
+    unchanged: 0,
+    refused: 0,
+    refusedIn: [],
+    lastBatch: null,
+    movedAtMs: null,
+    finishedAt: null,
+    ...more,
+  };
+  const put = { kind: 'put', key: uploadKey(ID), revision: 0, value, if: { kind: 'any' } } as const;
+  await ledger.transact([put], { attemptId: `attempt-${++attempts}` });
+}
+
+const upload = async () => (await ledger.get(uploadKey(ID)))?.value as UploadValue;
+
+const linesOf = (records: readonly unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+
+/** Ten lines: a market, eight prices of it, and one that is refused. */
+const RECORDS = [
+  market('gold-usd'),
+  ...Array.from({ length: 8 }, (_, day) => price('gold-usd', day, 100 + day)),
+  price('unknown', 0, 1),
+];
+const FILE = linesOf(RECORDS);
+
+async function observations(): Promise<number> {
+  return (await ledger.query(marketPartition('gold-usd'), { prefix: OBSERVATION_PREFIX, limit: 100 })).items.length;
+}
+
+const DONE = { state: 'applied', partsDone: 4, recordsDone: 10, accepted: 9, unchanged: 0, refused: 1 };
+
+describe('an upload', () => {
+  test('is queued when its content is there, once', async () => {
+    await createUpload(FILE);
+    await queueUpload(
+      { ...dependenciesOn(contentOf(FILE)), uploads: { ...contentOf(FILE), head: async () => null } },
+      ID,
+    );
+    expect(await queuedWork(ledger)).toEqual([]);
+    for (let times = 0; times < 2; times++) await queueUpload(dependenciesOn(contentOf(FILE)), ID);
+    expect(await queuedWork(ledger)).toEqual([ID]);
+    expect((await upload()).state).toBe('queued');
+  });
+
+  test('that nobody has announced is not queued', async () => {
+    await queueUpload(dependenciesOn(contentOf(FILE)), ID);
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('is applied part by part, each a batch with a report of its own', async () => {
+    await createUpload(FILE);
+    await queueUpload(dependenciesOn(contentOf(FILE)), ID);
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toMatchObject({
+      ...DONE,
+      bytesDone: FILE.length,
+      linesDone: 10,
+      finishedAt: expect.any(String),
+    });
+    expect(await observations()).toBe(8);
+    expect(await queuedWork(ledger)).toEqual([]);
+    const [refused] = (await upload()).refusedIn;
+    expect(refused).toEqual({ batch: partBatchId(ID, 3), firstLine: 10, refused: 1 });
+    const report = await readReport(ledger, refused?.batch ?? '');
+    expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 1, code: 'market.unknown' }] });
+  });
+
+  test('takes lines that are no records for refused ones, and blank ones for none', async () => {
+    const text = `${JSON.stringify(market('a'))}\n\nnot json\n${'"x'.repeat(200_000)}\n{"type":"market"}\n\n`;
+    await createUpload(text);
+    expect(await runUpload(dependenciesOn(contentOf(text)), ID)).toBe('done');
+    expect(await upload()).toMatchObject({ recordsDone: 4, accepted: 1, refused: 3, linesDone: 6 });
+  });
+
+  test('of nothing but blank lines is applied', async () => {
+    await createUpload('\n\n');
+    expect(await runUpload(dependenciesOn(contentOf('\n\n')), ID)).toBe('done');
+    expect(await upload()).toMatchObject({ state: 'applied', recordsDone: 0, lastBatch: null });
+  });
+
+  test('with more records than was said stops before them', async () => {
+    await createUpload(FILE, { records: 7 });
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toMatchObject({ state: 'stopped', recordsDone: 6 });
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('goes on where there was no more time, without reading what is done', async () => {
+    await createUpload(FILE);
+    for (let run = 1; run <= 4; run++) {
+      let parts = 0;
+      const content = contentOf(FILE);
+      expect(await runUpload(dependenciesOn(content, { hasTime: () => parts++ < 1 }), ID)).toBe(
+        run < 4 ? 'later' : 'done',
+      );
+      expect((await upload()).partsDone).toBe(run);
+      expect(content.chunksRead).toBeLessThan(Math.ceil(FILE.length / 64) - (run - 1) * 5 + 1);
+    }
+    expect(await upload()).toMatchObject(DONE);
+  });
+
+  test('is left to whoever is at it, and taken up when nobody moves it any more', async () => {
+    await createUpload(FILE, { state: 'applying', movedAtMs: START_MS - AT_WORK_MS + 1 });
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('later');
+    clock.nowMs += 1;
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+  });
+
+  test('that is applied stays so', async () => {
+    await createUpload(FILE);
+    await runUpload(dependenciesOn(contentOf(FILE)), ID);
+    const before = await upload();
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toEqual(before);
+  });
+
+  test.each([
+    ['is not there', { head: async () => null }],
+    ['has another length', { head: async () => ({ bytes: 3 }) }],
+  ])('whose content %s is for a person to look at', async (_, wrong) => {
+    await createUpload(FILE);
+    await expect(runUpload(dependenciesOn({ ...contentOf(FILE), ...wrong }), ID)).rejects.toThrow(StorageCorrupt);
+  });
+
+  test('that nobody has announced is for a person to look at', async () => {
+    await expect(runUpload(dependenciesOn(contentOf(FILE)), ID)).rejects.toThrow(StorageCorrupt);
+  });
+
+  test('gives its parts ids like those of batches, all of them different', () => {
+    const ids = Array.from({ length: 5_000 }, (_, part) => partBatchId(ID, part));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !idSchema('bat').safeParse(id).success)).toEqual([]);
+  });
+});
+
+describe('wherever a worker fails', () => {
+  test.each<[string, Fault]>([
+    ['without effect', failsWithoutEffect],
+    ['after its effect', failsWithEffect],
+    ['and dies', diesAfter],
+  ])('%s, the next completes it, and nothing is done twice', async (_, fault) => {
+    const run = async (at: number): Promise<number> => {
+      const faulty = faultyStorage(ledger, openMemoryObjects(), at, fault);
+      const dependencies = dependenciesOn(contentOf(FILE), { ledger: faulty.ledger });
+      await runUpload(dependencies, ID).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied) && (error as Error).name !== 'StorageUnavailable') throw error;
+      });
+      return faulty.operations.length;
+    };
+    await createUpload(FILE, { mode: 'correct' });
+    const operations = await run(Number.POSITIVE_INFINITY);
+    for (let at = 0; at < operations; at++) {
+      ledger = openSqliteLedger(':memory:');
+      await createUpload(FILE, { mode: 'correct' });
+      await run(at);
+      clock.nowMs += AT_WORK_MS;
+      expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+      expect(await upload(), `after operation ${at}`).toMatchObject(DONE);
+      expect(await observations()).toBe(8);
+    }
+  });
+
+  test('two at once apply it once', async () => {
+    await createUpload(FILE);
+    const outcomes = await Promise.all([1, 2].map(() => runUpload(dependenciesOn(contentOf(FILE)), ID)));
+    expect(outcomes).toContain('done');
+    expect(await upload()).toMatchObject(DONE);
+    expect(await observations()).toBe(8);
+  });
+});

@@ -1,0 +1,143 @@
+/** Large files: announced, put elsewhere, taken in by the worker, and shown to whoever announced them. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
+import { queueUpload, runUpload } from '../../lambdas/ingest/run-upload.ts';
+import { auditTargetPartition } from '../../storage/account-records.ts';
+import { generationOfKey, sha256Hex } from '../../storage/records.ts';
+import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';
+import { market, price } from '../publisher/world.ts';
+import { heldToSchemas } from './held-to-schemas.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
+
+let world: ApiWorld;
+
+beforeEach(() => {
+  world = heldToSchemas(openApiWorld({ scopes: { reader: ['watchlists:read'] } }));
+});
+
+const TEXT = [market('gold-usd'), price('gold-usd', 0, 1), price('unknown', 0, 1)]
+  .map((record) => `${JSON.stringify(record)}\n`)
+  .join('');
+const BODY = { sha256: sha256Hex(TEXT), bytes: Buffer.byteLength(TEXT), records: 3 };
+
+const announce = (more: object = {}) =>
+  world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body: BODY, ...more });
+const get = (id: string, as = 'alice') => world.call({ path: `/api/v1/ingest/uploads/${id}`, as });
+
+function dependencies() {
+  let attempts = 0;
+  return {
+    ledger: world.ledger,
+    uploads: world.uploads,
+    nowMs: () => world.nowMs,
+    newAttemptId: () => `worker-${world.nowMs}-${++attempts}`,
+  };
+}
+
+describe('announcing a file', () => {
+  test('answers where to put it, and where to read of it', async () => {
+    const answer = await announce();
+    const { id } = answer.json;
+    expect(answer.status).toBe(201);
+    expect(answer.headers.location).toBe(`/api/v1/ingest/uploads/${id}`);
+    expect(answer.json).toMatchObject({ ...BODY, mode: 'append', state: 'awaiting-content', refusedIn: [] });
+    expect(answer.json.put).toEqual(await world.uploads.presign(id, BODY));
+    expect((await get(id)).json).toEqual(answer.json);
+  });
+
+  test('once more with its key gives the same upload', async () => {
+    const first = await announce({ key: 'key-0123456789abcdef' });
+    const again = await announce({ key: 'key-0123456789abcdef' });
+    expect(again.json).toEqual(first.json);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  });
+
+  test.each([
+    ['no digest', { ...BODY, sha256: undefined }],
+    ['a digest in capitals', { ...BODY, sha256: BODY.sha256.toUpperCase().replace(/^\d/, 'A') }],
+    ['no bytes', { ...BODY, bytes: 0 }],
+    ['too many bytes', { ...BODY, bytes: UPLOAD_BYTES_MAX + 1 }],
+    ['no records', { ...BODY, records: 0 }],
+    ['too many records', { ...BODY, records: UPLOAD_RECORDS_MAX + 1 }],
+    ['another mode', { ...BODY, mode: 'replace' }],
+    ['all or nothing', { ...BODY, partial: false }],
+    ['a dry run', { ...BODY, dryRun: true }],
+  ])('with %s is refused', async (_, body) => {
+    expect(await announce({ body })).toMatchObject({ status: 422, json: { code: 'validation-failed' } });
+  });
+
+  test('needs the scope', async () => {
+    expect((await announce({ as: 'reader' })).status).toBe(403);
+  });
+
+  test.each([
+    ['records', { ...BODY, records: 1_000_001 }],
+    ['bytes', { ...BODY, bytes: 2 ** 30 + 1 }],
+  ])('is bounded by the %s of a day', async (_, body) => {
+    expect(await announce({ body })).toMatchObject({ status: 429, json: { code: 'daily-quota-exceeded' } });
+    expect((await announce()).status).toBe(201);
+  });
+
+  test('is on record', async () => {
+    const { id } = (await announce()).json;
+    const { items } = await world.ledger.query(auditTargetPartition(`upload/${id}`), { limit: 10 });
+    expect(items).toHaveLength(1);
+  });
+});
+
+describe('an upload', () => {
+  test('has another target each time it is read, until its file is there', async () => {
+    const { id, put } = (await announce()).json;
+    world.nowMs += UPLOAD_TARGET_SECONDS * 1000;
+    const { json } = await get(id);
+    expect(Date.parse(json.put.expiresAt)).toBeGreaterThan(Date.parse(put.expiresAt));
+    world.uploads.put(id, Buffer.from(TEXT));
+    await queueUpload(dependencies(), id);
+    expect((await get(id)).json).toMatchObject({ state: 'queued', put: null });
+  });
+
+  test('is shown with what came of it, and of each of its batches', async () => {
+    const { id } = (await announce()).json;
+    world.uploads.put(id, Buffer.from(TEXT));
+    await queueUpload(dependencies(), id);
+    await runUpload(dependencies(), id);
+    const { json } = await get(id);
+    expect(json).toMatchObject({
+      state: 'applied',
+      done: { bytes: BODY.bytes, records: 3, batches: 1 },
+      counts: { accepted: 2, unchanged: 0, refused: 1 },
+      generation: null,
+    });
+    const [{ batch, firstLine }] = json.refusedIn;
+    expect(firstLine).toBe(1);
+    const report = await world.call({ path: `/api/v1/ingest/batches/${batch}` });
+    expect(report.json).toMatchObject({ state: 'applied', errors: [{ line: 3, code: 'market.unknown' }] });
+
+    const value = { generation: 7, publishedAt: '2026-11-20T12:00:00.000Z' };
+    const answer = {
+      kind: 'put',
+      key: generationOfKey(`batch/${batch}`),
+      revision: 7,
+      value,
+      if: { kind: 'any' },
+    } as const;
+    await world.ledger.transact([answer], { attemptId: 'publisher' });
+    expect((await get(id)).json).toMatchObject(value);
+  });
+
+  test('is not found by others, nor are its batches', async () => {
+    const { id } = (await announce()).json;
+    world.uploads.put(id, Buffer.from(TEXT));
+    await runUpload(dependencies(), id);
+    const { batch } = (await get(id)).json.refusedIn[0];
+    expect((await get(id, 'bob')).status).toBe(404);
+    expect((await world.call({ path: `/api/v1/ingest/batches/${batch}`, as: 'bob' })).status).toBe(404);
+  });
+
+  test.each(['upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A', 'upl_'])(
+    '%s is not found',
+    async (id) => {
+      expect((await get(id)).status).toBe(404);
+    },
+  );
+});
