@@ -18,7 +18,9 @@ const MAX_UNKNOWN_FIELDS = 50;
 export function flattenIssues(issues: readonly Issue[]): Issue[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.slice(0, MAX_UNKNOWN_FIELDS).map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
+      return issue.keys
+        .slice(0, MAX_UNKNOWN_FIELDS)
+        .map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
     }
     if (issue.code !== 'invalid_union') return [issue];
     const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));

@@ -1,5 +1,4 @@
 /** Renders one range of a full republish, and applies it once HEAD is swapped. May run anywhere, for all ranges at once. */
-
 import type { Item, Ledger } from '../storage/ledger.ts';
 import {
   DIRTY_PARTITION,

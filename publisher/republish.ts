@@ -63,7 +63,7 @@ export interface RepublishPlan {
 /** Whether ordinary publications should hold back. */
 export async function isRepublishing({ ledger, nowMs }: PublisherStorage): Promise<boolean> {
   const item = await ledger.get(REPUBLISH_KEY);
-  return item !== null && (item.expiresAtMs ?? 0) > nowMs();
+  return item !== null && (item.value as RepublishValue).heldUntilMs > nowMs();
 }
 
 /**
@@ -88,7 +88,7 @@ export async function planRepublish(
   const everythingMark = await ledger.get(DIRTY_EVERYTHING_KEY);
   const slugs = (await readAll(ledger, MARKETS_PARTITION)).map(({ sort }) => sort);
   const size = Math.max(marketsPerRange, Math.ceil(slugs.length / RANGES_AT_MOST));
-  const plan: RepublishValue = {
+  const plan: Omit<RepublishValue, 'heldUntilMs'> = {
     id: newAttemptId(),
     generation: ((recovered?.value as HeadValue | undefined)?.generation ?? 0) + 1,
     after: ['', ...slugs.filter((_, index) => (index + 1) % size === 0 && index + 1 < slugs.length)],
@@ -98,7 +98,7 @@ export async function planRepublish(
   return planOf(plan);
 }
 
-function planOf({ id, after }: RepublishValue): RepublishPlan {
+function planOf({ id, after }: Pick<RepublishValue, 'id' | 'after'>): RepublishPlan {
   return { republish: id, ranges: after.map((_, range) => range) };
 }
 
@@ -200,9 +200,13 @@ function isSwapped(head: Item, { id }: RepublishValue): boolean {
   return head.attemptId === id;
 }
 
-async function hold({ ledger, nowMs, newAttemptId }: PublisherStorage, plan: RepublishValue): Promise<void> {
-  const expiresAtMs = nowMs() + HOLD_SECONDS * 1000;
-  const put: Change = { kind: 'put', key: REPUBLISH_KEY, revision: 0, value: plan, expiresAtMs, if: { kind: 'any' } };
+/** Without an expiry of the item: it must be there until the republish has ended, however long that takes. */
+async function hold(
+  { ledger, nowMs, newAttemptId }: PublisherStorage,
+  plan: Omit<RepublishValue, 'heldUntilMs'>,
+): Promise<void> {
+  const value = { ...plan, heldUntilMs: nowMs() + HOLD_SECONDS * 1000 };
+  const put: Change = { kind: 'put', key: REPUBLISH_KEY, revision: 0, value, if: { kind: 'any' } };
   await ledger.transact([put], { attemptId: newAttemptId() });
 }
 

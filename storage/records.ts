@@ -103,9 +103,11 @@ export type GenerationValue = {
   appliedAtMs: number | null;
 };
 
-/** A full republish, in ranges of slugs. Revision 0. While it has not expired, ordinary publications hold back. */
+/** A full republish, in ranges of slugs. Revision 0. */
 export type RepublishValue = {
   id: string;
+  /** Until then, in milliseconds since the epoch, ordinary publications hold back. */
+  heldUntilMs: number;
   /** The one that it prepares: HEAD is the one before until the swap. */
   generation: number;
   /** The slug before each range, in order: a range ends with the slug that the next one begins after. */

@@ -28,10 +28,7 @@ export interface World {
 
 export const START_MS = Date.parse('2026-10-01T12:00:00Z');
 
-export function createWorld(
-  pageSizes: PageSizes = SMALL_PAGES,
-  ledger: Ledger = openSqliteLedger(':memory:'),
-): World {
+export function createWorld(pageSizes: PageSizes = SMALL_PAGES, ledger: Ledger = openSqliteLedger(':memory:')): World {
   const objects = openMemoryObjects();
   const clock = { nowMs: START_MS };
   const dependencies = dependenciesOn(ledger, objects, clock, pageSizes);
