@@ -27,8 +27,12 @@ export const INTERNAL_FIELDS = [
   'contact',
 ] as const;
 
+/** In everything of {@link NEVER_PUBLIC}: what has none of these, as nearly every text, needs no closer look. */
+const HINT_OF_NEVER_PUBLIC = /@|tdm_|eyJ/;
+
 /** The first thing of {@link NEVER_PUBLIC} that a text holds; null when it holds nothing of it. */
 export function neverPublicIn(text: string): keyof typeof NEVER_PUBLIC | null {
+  if (!HINT_OF_NEVER_PUBLIC.test(text)) return null;
   const kinds = Object.keys(NEVER_PUBLIC) as (keyof typeof NEVER_PUBLIC)[];
   return kinds.find((kind) => text.search(NEVER_PUBLIC[kind]) !== -1) ?? null;
 }
@@ -39,6 +43,8 @@ export function neverPublicIn(text: string): keyof typeof NEVER_PUBLIC | null {
  */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d]]|(?<!\p{Lo}\p{M}*)[\u200c\u200d]/v;
+
+const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 
 /** A text that becomes public as it is, but for white space around it, which is trimmed off. */
 export function publicTextSchema(maxLength: number) {
@@ -56,7 +62,8 @@ export const PUBLIC_TEXT =
   'keys or tokens.';
 
 function faultOf(text: string): string | null {
-  if (UNPRINTABLE.test(text)) return 'must be one line of well-formed text, without control or invisible characters';
+  if (!PLAIN_ASCII.test(text) && UNPRINTABLE.test(text))
+    return 'must be one line of well-formed text, without control or invisible characters';
   // In a URL a slash tells an address from a package. A text is none: there an address beside a slash is one all the same.
   const found = neverPublicIn(text) ?? neverPublicIn(text.replaceAll('/', ' '));
   return found === null ? null : `becomes public: leave out ${found}`;
