@@ -37,6 +37,7 @@ export const marketResponse = {
   type: 'object',
   properties: {
     disputed: { type: 'boolean' },
+    disputedMetrics: { type: 'array', items: text },
     history: {
       type: 'object',
       properties: {

@@ -91,6 +91,7 @@ function isCurrent(request: FastifyRequest, reply: FastifyReply, etag: string): 
 function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
   return {
     disputed: false,
+    disputedMetrics: [],
     history: {
       count: row.observations,
       firstObservedAt: row.first_observed_at,
