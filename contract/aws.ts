@@ -35,3 +35,16 @@ export const ENVIRONMENT = {
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
 } as const;
+
+/** What `republish-range` is invoked with. */
+export interface RepublishRangeEvent {
+  readonly step: 'render' | 'apply';
+  readonly republish: string;
+  readonly range: number;
+}
+
+/** What `republish-commit` is invoked with. */
+export interface RepublishCommitEvent {
+  readonly step: 'commit' | 'finish' | 'abandon';
+  readonly republish: string;
+}

@@ -20,3 +20,13 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
+
+/** What a signed-in user may ask for: what is the user's own. Whatever is here, everybody who can sign in can have. */
+export const USER_SCOPES: readonly Scope[] = [
+  'watchlists:read',
+  'watchlists:write',
+  'claims:read',
+  'claims:write',
+  'sources:read',
+  'entitlements:read',
+];

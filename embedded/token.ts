@@ -4,21 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { ALL_SCOPES, type Scope } from '../contract/scopes.ts';
+import { ALL_SCOPES, type Scope, USER_SCOPES } from '../contract/scopes.ts';
 import { mintToken } from '../lambdas/credentials/local-issuer.ts';
 import { readConfig, StartError } from './config.ts';
 import { readSecretFile } from './secret-files.ts';
 import { LOCAL_AUDIENCE, LOCAL_ISSUER } from './write-api.ts';
-
-/** What a signed-in user may do unless told otherwise. */
-const USER_SCOPES: readonly Scope[] = [
-  'watchlists:read',
-  'watchlists:write',
-  'claims:read',
-  'claims:write',
-  'sources:read',
-  'entitlements:read',
-];
 
 const USAGE = `usage: npm run --silent token -- --user NAME [options]
   --user NAME      the user that the token is for

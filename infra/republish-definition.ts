@@ -7,6 +7,7 @@
  * The swap of HEAD stays in one place. Whatever fails for good before it is abandoned, so that ordinary publications go
  * on; after it they would apply the rest themselves.
  */
+import type { RepublishCommitEvent, RepublishRangeEvent } from '../contract/aws.ts';
 
 export interface RepublishFunctions {
   readonly partition: string;
@@ -19,19 +20,6 @@ export interface RepublishFunctions {
 export interface RepublishPlanned {
   readonly republish: string;
   readonly ranges: readonly number[];
-}
-
-/** What `republish-range` is invoked with. */
-export interface RepublishRangeEvent {
-  readonly step: 'render' | 'apply';
-  readonly republish: string;
-  readonly range: number;
-}
-
-/** What `republish-commit` is invoked with. */
-export interface RepublishCommitEvent {
-  readonly step: 'commit' | 'finish' | 'abandon';
-  readonly republish: string;
 }
 
 /** Few enough to leave the table's partitions and the account's concurrency to others. */

@@ -10,7 +10,7 @@ import {
   UserPoolClient,
 } from 'aws-cdk-lib/aws-cognito';
 import type { Construct } from 'constructs';
-import { ALL_SCOPES, SCOPES, type Scope } from '../../contract/scopes.ts';
+import { ALL_SCOPES, SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
 import type { Configuration } from '../configuration.ts';
 
 /** What tokens must say to be believed; see `contract/lambda-environment.ts`. */
@@ -21,19 +21,6 @@ export interface IssuerSettings {
   /** Empty for none. */
   readonly scopePrefix: string;
 }
-
-/**
- * What a signed-in user may ask for: what is the user's own. Everybody of the pool could ask for more if it were here, so
- * operators use API keys.
- */
-export const USER_SCOPES: readonly Scope[] = [
-  'watchlists:read',
-  'watchlists:write',
-  'claims:read',
-  'claims:write',
-  'sources:read',
-  'entitlements:read',
-];
 
 const RESOURCE_SERVER = 'tidemark';
 const TOKEN_LIFETIME = Duration.hours(1);

@@ -18,6 +18,7 @@ import {
   waitlistRequestKey,
   waitlistRequestOf,
 } from '../../storage/account-records.ts';
+import { created, replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
@@ -64,7 +65,7 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       kind: 'commit',
       target: targetOf(value.id),
       changes: [
-        { kind: 'put', key: apiKeyKey(value.id), revision: 1, value, if: { kind: 'absent' } },
+        created(apiKeyKey(value.id), value, 1),
         putKeys(approved, (keys) => [...keys, value.id]),
         {
           kind: 'count',
@@ -102,7 +103,7 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
     return {
       kind: 'commit',
       target: targetOf(params.id),
-      changes: [putKey(item, value)],
+      changes: [replaced(item, value)],
       response: {
         body: { ...shown(value, nowMs), key: formatApiKey({ env: environment, keyId: params.id, secret }) },
       },
@@ -125,7 +126,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const target = targetOf(params.id);
     if (value.revokedAt !== null) return { kind: 'commit', target, changes: [], response: { body: null } };
     const changes = [
-      putKey(key, revoked(value, now)),
+      replaced(key, revoked(value, now)),
       ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),
       ...(application ? giveBackKeys(value.subject, 1, found) : []),
     ];
@@ -138,16 +139,6 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
   return { ...value, previousSecret: null, revokedAt: now };
 }
 
-export function putKey({ partition, sort, revision }: Item, value: ApiKeyValue): Change {
-  return {
-    kind: 'put',
-    key: { partition, sort },
-    revision: revision + 1,
-    value,
-    if: { kind: 'revision-is', revision },
-  };
-}
-
 /** Gives back what an account's keys have taken of its quota. */
 export function giveBackKeys(account: string, count: number, found: Found): Change[] {
   const key = usageKey(account, 'api-keys', null);
@@ -156,15 +147,9 @@ export function giveBackKeys(account: string, count: number, found: Found): Chan
   return [{ kind: 'count', key, by: -count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }];
 }
 
-function putKeys({ sort, revision, value }: Item, change: (keys: readonly string[]) => string[]): Change {
-  const application = value as WaitlistRequestValue;
-  return {
-    kind: 'put',
-    key: waitlistRequestKey(sort),
-    revision: revision + 1,
-    value: { ...application, keys: change(application.keys) },
-    if: { kind: 'revision-is', revision },
-  };
+function putKeys(item: Item, change: (keys: readonly string[]) => string[]): Change {
+  const application = item.value as WaitlistRequestValue;
+  return replaced(item, { ...application, keys: change(application.keys) });
 }
 
 function refusedApplication(item: Item | null): Refused | null {

@@ -14,8 +14,9 @@ import {
   waitlistRequestOf,
 } from '../../storage/account-records.ts';
 import { workKey } from '../../storage/batch-records.ts';
+import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
-import { giveBackKeys, putKey, revoked } from '../api-keys/api-keys.ts';
+import { giveBackKeys, revoked } from '../api-keys/api-keys.ts';
 import { type Found, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
@@ -82,7 +83,7 @@ function closeAccount(application: Item, keys: readonly Item[], now: string, fou
       // Refused when a key has been issued or revoked in between.
       if: { kind: 'revision-is', revision },
     },
-    ...keys.map((item) => putKey(item, revoked(item.value as ApiKeyValue, now))),
+    ...keys.map((item) => replaced(item, revoked(item.value as ApiKeyValue, now))),
     ...(keys.length === 0 ? [] : giveBackKeys(accountOf(sort), keys.length, found)),
   ];
 }

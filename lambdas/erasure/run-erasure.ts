@@ -23,6 +23,7 @@ import {
   watchlistsPartition,
 } from '../../storage/account-records.ts';
 import { workKey } from '../../storage/batch-records.ts';
+import { replaced } from '../../storage/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ledger.ts';
 import { marketKey } from '../../storage/records.ts';
 import { auditChanges } from '../audit/audit-changes.ts';
@@ -72,7 +73,7 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
     const value = item?.value as ErasureValue;
     if (item === null || value.finishedAt !== null) return [];
     return [
-      putAgain(item, { ...value, finishedAt: new Date(nowMs()).toISOString() }),
+      replaced(item, { ...value, finishedAt: new Date(nowMs()).toISOString() }),
       { kind: 'delete', key: workKey(id), if: { kind: 'any' } },
     ];
   });
@@ -91,7 +92,7 @@ async function eraseCredentials(dependencies: ErasureDependencies, subject: stri
     await untilCommitted(dependencies, async () => {
       const item = await ledger.get(apiKeyKey(sort));
       const key = item?.value as ApiKeyValue;
-      return item === null || key.label === ERASED ? [] : [putAgain(item, { ...key, label: ERASED })];
+      return item === null || key.label === ERASED ? [] : [replaced(item, { ...key, label: ERASED })];
     });
     await deletePartition(dependencies, idempotencyPartition(`key:${sort}`));
   }
@@ -102,7 +103,7 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
   await untilCommitted(dependencies, async () => {
     const item = await dependencies.ledger.get(entitlementsKey(subject));
     if (item === null || Object.keys((item.value as EntitlementsValue).features).length === 0) return [];
-    return [putAgain(item, { features: {} })];
+    return [replaced(item, { features: {} })];
   });
 }
 
@@ -164,16 +165,6 @@ async function untilCommitted(
     const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (committed) return;
   }
-}
-
-function putAgain({ partition, sort, revision }: Item, value: Item['value']): Change {
-  return {
-    kind: 'put',
-    key: { partition, sort },
-    revision: revision + 1,
-    value,
-    if: { kind: 'revision-is', revision },
-  };
 }
 
 async function* itemsOf(ledger: Pick<Ledger, 'query'>, partition: string): AsyncGenerator<Item> {

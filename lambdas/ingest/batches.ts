@@ -1,15 +1,14 @@
 /** The handlers of ingest batches: a batch is kept as it came, and put on the queue. What is in it is for the worker. */
 
-import type { Json } from '../../contract/canonical-json.ts';
-import { BATCH_RECORDS_MAX, type BatchReport, type IngestMode } from '../../contract/ingest-records.ts';
+import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
-import type { Change, ItemKey } from '../../storage/ledger.ts';
+import { created } from '../../storage/changes.ts';
 import { sha256Hex } from '../../storage/records.ts';
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { packRaw } from './raw-body.ts';
-import { readReport } from './read-report.ts';
+import { readReport, reportOf } from './read-report.ts';
 
 /** Two batches with the same id cannot be: it is new, so its record refuses what is there already. */
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
@@ -42,7 +41,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
         { feature: 'ingest-rows-per-day', amount: sent.records },
         { feature: 'ingest-bytes-per-day', amount: bytes.length },
       ],
-      response: { body: queuedReport(batch), location: `/api/v1/ingest/batches/${id}` },
+      response: { body: reportOf(batch), location: `/api/v1/ingest/batches/${id}` },
     };
   },
 });
@@ -95,29 +94,4 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
 /** What was taken in can be traced to the request that brought it, for good; of a dry run nothing was. */
 function expiry({ dryRun }: SentBatch, nowMs: number): { expiresAtMs?: number } {
   return dryRun ? { expiresAtMs: nowMs + DRY_RUN_KEPT_DAYS * 24 * 60 * 60 * 1000 } : {};
-}
-
-function created(key: ItemKey, value: Json): Change {
-  return { kind: 'put', key, revision: 0, value, if: { kind: 'absent' } };
-}
-
-/** What {@link readReport} gives until a worker has begun. */
-function queuedReport({ id, mode, partial, dryRun, sha256, bytes, records, receivedAt }: BatchValue): BatchReport {
-  return {
-    id,
-    state: 'queued',
-    mode,
-    partial,
-    dryRun,
-    sha256,
-    bytes,
-    records,
-    counts: { accepted: 0, unchanged: 0, refused: 0 },
-    errors: [],
-    markets: [],
-    receivedAt,
-    finishedAt: null,
-    generation: null,
-    publishedAt: null,
-  };
 }

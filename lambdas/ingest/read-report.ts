@@ -10,11 +10,20 @@ export async function readReport(reader: LedgerReader, batchId: string): Promise
   const keys = [batchKey(batchId), checkpointKey(batchId), generationOfKey(`batch/${batchId}`)];
   const [batchItem, checkpointItem, generationItem] = await reader.getMany(keys);
   if (!batchItem) return null;
-  const batch = batchItem.value as BatchValue;
-  const { id, mode, partial, dryRun, sha256, bytes, records, receivedAt } = batch;
   const checkpoint = (checkpointItem?.value ?? null) as CheckpointValue | null;
   const published = (generationItem?.value ?? null) as GenerationOfValue | null;
   const faults = await readFaults(reader, batchId, checkpoint?.faultParts ?? 0);
+  return reportOf(batchItem.value as BatchValue, checkpoint, faults, published);
+}
+
+/** The report on a batch: without a checkpoint, on one that no worker has begun. */
+export function reportOf(
+  batch: BatchValue,
+  checkpoint: CheckpointValue | null = null,
+  faults: readonly StoredFault[] = [],
+  published: GenerationOfValue | null = null,
+): BatchReport {
+  const { id, mode, partial, dryRun, sha256, bytes, records, receivedAt } = batch;
   return {
     id,
     state: checkpoint?.state ?? 'queued',

@@ -5,6 +5,7 @@
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
 import { WAITLIST_PARTITION, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/account-records.ts';
+import { created, replaced } from '../../storage/changes.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { listPage } from '../pipeline/list.ts';
 
@@ -37,7 +38,7 @@ export const createWaitlistRequest = writeHandler<'createWaitlistRequest'>()({
     return {
       kind: 'commit',
       target: targetOf(id),
-      changes: [{ kind: 'put', key: waitlistRequestKey(id), revision: 1, value, if: { kind: 'absent' } }],
+      changes: [created(waitlistRequestKey(id), value, 1)],
       response: { body: withoutContact(value) },
     };
   },
@@ -53,19 +54,10 @@ export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
       return refuse('state-transition', detail);
     }
     const value: WaitlistRequestValue = { ...before, state: body.outcome, note: body.note, decidedAt: now };
-    const { revision } = item;
     return {
       kind: 'commit',
       target: targetOf(params.id),
-      changes: [
-        {
-          kind: 'put',
-          key: waitlistRequestKey(params.id),
-          revision: revision + 1,
-          value,
-          if: { kind: 'revision-is', revision },
-        },
-      ],
+      changes: [replaced(item, value)],
       response: { body: withoutContact(value) },
     };
   },

@@ -1,14 +1,10 @@
 /** The steps of the full republish's state machine that happen once: swap HEAD, finish, or give up. */
+import type { RepublishCommitEvent } from '../../contract/aws.ts';
 import { abandonRepublish, commitRepublish, finishRepublish } from '../republish.ts';
 import { log } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 const dependencies = openPublisher();
-
-export interface RepublishCommitEvent {
-  readonly step: 'commit' | 'finish' | 'abandon';
-  readonly republish: string;
-}
 
 const STEPS = { commit: commitRepublish, finish: finishRepublish, abandon: abandonRepublish } as const;
 

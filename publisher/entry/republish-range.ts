@@ -1,15 +1,10 @@
 /** A step of the full republish's state machine, for one range: render it, or apply it once HEAD is swapped. */
+import type { RepublishRangeEvent } from '../../contract/aws.ts';
 import { applyRange, renderRange } from '../republish-range.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
-
-export interface RepublishRangeEvent {
-  readonly step: 'render' | 'apply';
-  readonly republish: string;
-  readonly range: number;
-}
 
 const STEPS = { render: renderRange, apply: applyRange } as const;
 

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { SCOPES } from '../../contract/scopes.ts';
-import { USER_SCOPES } from '../../infra/stacks/identity.ts';
+import { SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
 import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
