@@ -10,6 +10,8 @@ export interface TestReport {
   /** Tests that failed, and whatever failed outside a test: a file that does not load, a hook, a stray rejection. */
   readonly failed: number;
   readonly skipped: readonly SkippedTest[];
+  /** What tests have to say for people, by `context.annotate`: measurements, above all. */
+  readonly notes: readonly string[];
 }
 
 export interface SkippedTest {
@@ -21,11 +23,12 @@ export interface SkippedTest {
 /** Vitest makes an instance of a reporter file's default export. */
 export default class VitestReport implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as SkippedTest[] };
+    const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as SkippedTest[], notes: [] as string[] };
     for (const module of modules) {
       for (const suite of [module, ...module.children.allSuites()]) report.failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         const result = test.result();
+        report.notes.push(...test.annotations().map(({ message }) => message));
         if (result.state === 'passed') report.passed++;
         else if (result.state === 'skipped') {
           report.skipped.push({
