@@ -88,6 +88,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const writeApi = await openWriteApi(data.ledger, config, ({ requestId, operation, fault }) => {
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId})`, fault);
     });
+    await writeApi.uploads.removePartial();
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
     progress.publishing();
@@ -107,6 +108,8 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
         working.wake();
       },
+      nowMs: Date.now,
+      report,
     });
     const answerWrite = createWriteServer({
       handle: writeApi.handle,

@@ -4,6 +4,7 @@ import { type ProblemCode, problem } from '../contract/problems.ts';
 import { problemResult, textResult } from '../lambdas/http/answer.ts';
 import type { HttpResult } from '../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../storage/directory-uploads.ts';
+import { StorageUnavailable } from '../storage/ledger.ts';
 import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
 
@@ -11,32 +12,86 @@ export interface UploadServerOptions {
   readonly uploads: DirectoryUploads;
   /** Called when a file is there. What it rejects with fails the request; putting the file again calls it again. */
   readonly onStored: (id: string) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** Told of what an operator should know: a full disk, say. Never of what a sender does. */
+  readonly report: (what: string, cause: unknown) => void;
 }
 
 const PATH = new RegExp(`^${uploadPath('(upl_[0-9A-Z]{26})')}$`);
 
-const REFUSALS: { readonly [Why in Exclude<Received, 'stored'>]: readonly [ProblemCode, string] } = {
+/**
+ * A file may take as long as it needs, but not come slower than this on average, the first minute aside. With the edge's
+ * limit on standstill no connection is held for nothing.
+ */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+const GRACE_MS = 60_000;
+
+type Outcome = Received | 'too-slow' | 'unavailable';
+
+const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [ProblemCode, string] } = {
   forbidden: ['forbidden', 'This is no target, or not any more: read the upload again for a new one.'],
   'content-differs': ['validation-failed', 'The file does not have the length and the SHA-256 that were announced.'],
+  'too-slow': ['request-timeout', `Send at least ${MIN_BYTES_PER_SECOND} bytes in a second: put the file again.`],
+  unavailable: ['service-unavailable', 'The file could not be kept: put it again later.'],
 };
 
 /** Gives who takes in the file of a request that puts one; null for every other request. */
 export function createUploadServer(options: UploadServerOptions): (request: IncomingMessage) => DivertedHandler | null {
-  const { uploads, onStored } = options;
-  return (request) => {
-    const { pathname, searchParams } = new URL(originForm(request.url as string), 'http://localhost');
-    const id = PATH.exec(pathname)?.[1];
-    if (id === undefined || request.method !== 'PUT') return null;
-    return async (_, response) => {
-      const received = await uploads.receive(id, searchParams, request as AsyncIterable<Uint8Array>);
+  const { uploads, onStored, nowMs, report } = options;
+
+  async function take(id: string, query: URLSearchParams, request: IncomingMessage): Promise<Outcome> {
+    const length = request.headers['content-length'];
+    // Another file, as its head says: nobody has to wait for its end.
+    if (length !== undefined && length !== query.get('bytes')) return 'content-differs';
+    try {
+      const received = await uploads.receive(id, query, atLeastSlowly(request, nowMs));
       if (received === 'stored') await onStored(id);
-      const [code, detail] = received === 'stored' ? [] : REFUSALS[received];
-      send(response, code === undefined ? textResult(204, '') : problemResult(problem(code, detail as string)));
-    };
+      return received;
+    } catch (error) {
+      if (error instanceof TooSlow) return 'too-slow';
+      if (!(error instanceof StorageUnavailable)) throw error;
+      report(`the file of ${id} could not be kept`, error);
+      return 'unavailable';
+    }
+  }
+
+  return (request) => {
+    if (request.method !== 'PUT') return null;
+    const [path = '', search = ''] = originForm(request.url as string).split('?', 2);
+    const id = PATH.exec(path)?.[1];
+    if (id === undefined) return null;
+    const query = new URLSearchParams(search);
+    // Known before a byte of the body is: who has no target is not given the time either.
+    if (!uploads.isTarget(id, query)) return async (_, response) => send(response, 'forbidden');
+    const serve = async (_: IncomingMessage, response: ServerResponse) =>
+      send(response, await take(id, query, request));
+    return Object.assign(serve, { timesBody: true as const });
   };
 }
 
-function send(response: ServerResponse, { statusCode, headers, body = '' }: HttpResult): void {
+class TooSlow extends Error {}
+
+/** What comes, as it comes. @throws TooSlow */
+async function* atLeastSlowly(body: AsyncIterable<Uint8Array>, nowMs: () => number): AsyncGenerator<Uint8Array> {
+  const startMs = nowMs();
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    const elapsedMs = nowMs() - startMs;
+    if (elapsedMs > GRACE_MS && bytes * 1000 < elapsedMs * MIN_BYTES_PER_SECOND) throw new TooSlow();
+    yield chunk;
+  }
+}
+
+function send(response: ServerResponse, outcome: Outcome): void {
+  const { statusCode, headers, body = '' } = resultOf(outcome);
   const length = body === '' ? {} : { 'content-length': Buffer.byteLength(body) };
   response.writeHead(statusCode, { ...headers, ...length }).end(body);
+}
+
+function resultOf(outcome: Outcome): HttpResult {
+  if (outcome === 'stored') return textResult(204, '');
+  const retry = outcome === 'unavailable' ? { 'retry-after': '60' } : {};
+  return problemResult(problem(...REFUSALS[outcome]), retry);
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './ledger.ts';
@@ -14,11 +14,21 @@ import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadSt
 export type Received = 'stored' | 'forbidden' | 'content-differs';
 
 export interface DirectoryUploads extends UploadStore {
+  /** Whether the target was given out here, and has not expired. Asks nobody. */
+  isTarget(id: string, query: URLSearchParams): boolean;
   /**
-   * Takes in a file. `forbidden`: the target was not given out here, or has expired. `content-differs`: the bytes are not
-   * those that were said. Durable when it is `stored`; otherwise nothing is left behind.
+   * Takes in a file. `forbidden`: it is no target (see {@link isTarget}). `content-differs`: the bytes are not those that
+   * were said. Durable when it is `stored`; otherwise nothing is left behind. Several may be under way at once, also for
+   * one upload. In memory there is never more of a file than a chunk. Rejects with what the body rejects with, and with
+   * `StorageUnavailable` where the file cannot be kept: when there is no room for it, before its first byte is read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
+  /**
+   * Removes what a process that died has left of files that were being received. Only while none is.
+   *
+   * @throws StorageUnavailable when the folder cannot be read or written
+   */
+  removePartial(): Promise<void>;
 }
 
 export interface DirectoryUploadsOptions {
@@ -30,6 +40,12 @@ export interface DirectoryUploadsOptions {
   /** Unique, for files that are not complete yet. */
   readonly newName: () => string;
 }
+
+/** What the names of files end in that are not complete. */
+const PARTIAL = '.part';
+
+/** A file is written to the disk in portions of this, so that its end is not kept waiting for all of it. */
+const SYNC_BYTES = 64 * 1024 * 1024;
 
 /** The path of a target, without its query. */
 export function uploadPath(id: string): string {
@@ -70,18 +86,30 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
         expiresAt: new Date(expiresAtMs).toISOString(),
       };
     },
+    isTarget: (id, query) => contentOf(id, query) !== null,
     async receive(id, query, body) {
       const content = contentOf(id, query);
       if (content === null) return 'forbidden';
-      await makeFolder(folder);
-      const temporary = join(folder, `${newName()}.part`);
+      await onDisk(id, makeRoom(folder, content.bytes));
+      const temporary = join(folder, newName() + PARTIAL);
       try {
-        if (!(await isWritten(temporary, body, content))) return 'content-differs';
-        await rename(temporary, fileOf(id));
-        await syncFolder(folder);
+        if (!(await isKept(id, temporary, body, content))) return 'content-differs';
+        await onDisk(id, rename(temporary, fileOf(id)));
+        await onDisk(id, syncFolder(folder));
         return 'stored';
       } finally {
-        await rm(temporary, { force: true });
+        await onDisk(id, rm(temporary, { force: true }));
+      }
+    },
+    async removePartial() {
+      try {
+        const names = await readdir(folder);
+        for (const name of names.filter((name) => name.endsWith(PARTIAL))) await rm(join(folder, name));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+        throw new StorageUnavailable(`the uploads could not be tidied up: ${(error as Error).message}`, {
+          cause: error,
+        });
       }
     },
     async head(id) {
@@ -104,22 +132,46 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
   };
 }
 
+/** What fails where the file system does, and not the sender. */
+async function onDisk<Result>(id: string, work: Promise<Result>): Promise<Result> {
+  return await work.catch((cause: unknown) => {
+    throw new StorageUnavailable(`the upload ${id} could not be kept: ${(cause as Error).message}`, { cause });
+  });
+}
+
+/** Makes the folder; rejects where so many bytes do not fit in. Some file systems do not say, and have 0 blocks. */
+async function makeRoom(folder: string, bytes: number): Promise<void> {
+  await makeFolder(folder);
+  const { blocks, bavail, bsize } = await statfs(folder);
+  if (blocks > 0 && bavail * bsize < bytes) throw new Error(`${folder} has no room for ${bytes} bytes`);
+}
+
 /** Writes what comes, as long as it can still be what was said; whether it is. */
-async function isWritten(path: string, body: AsyncIterable<Uint8Array>, content: UploadContent): Promise<boolean> {
+async function isKept(
+  id: string,
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  content: UploadContent,
+): Promise<boolean> {
   const digest = createHash('sha256');
-  const file = await open(path, 'wx', 0o600);
+  const file = await onDisk(id, open(path, 'wx', 0o600));
   try {
     let bytes = 0;
+    let syncedBytes = 0;
     for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes > content.bytes) return false;
       digest.update(chunk);
-      await file.appendFile(chunk);
+      await onDisk(id, file.appendFile(chunk));
+      if (bytes - syncedBytes < SYNC_BYTES) continue;
+      await onDisk(id, file.datasync());
+      syncedBytes = bytes;
     }
-    await file.sync();
-    return bytes === content.bytes && digest.digest('hex') === content.sha256;
+    if (bytes !== content.bytes || digest.digest('hex') !== content.sha256) return false;
+    await onDisk(id, file.sync());
+    return true;
   } finally {
-    await file.close();
+    await onDisk(id, file.close());
   }
 }
 

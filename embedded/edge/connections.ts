@@ -6,7 +6,7 @@ export interface Connection {
   /** The newest answer that node:http held back until an earlier one had left: when it has left, so have all before it. */
   heldBack: ServerResponse | null;
   /** The newest request with a body. While that is not complete, what goes wrong on the connection is about it. */
-  receiving: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
+  receiving: Receiving | null;
   /** The answers that are still being waited for. They never reject, and are gone from here when they settle. */
   readonly owed: Set<Promise<void>>;
   /** The newest of them that is to a request whose method is not safe. */
@@ -24,6 +24,13 @@ export interface Connection {
   isEnding: boolean;
   /** It has sent more although it is finished, and is cut off soon. */
   isCutOff: boolean;
+}
+
+export interface Receiving {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether somebody else bounds for how long the body may come (divert.ts). */
+  readonly isTimed: boolean;
 }
 
 export interface Connections {

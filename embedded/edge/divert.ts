@@ -11,7 +11,14 @@ import type { Connection } from './connections.ts';
  * begun then (connections.ts). It need not read the body: without it the connection is closed after the answer. Rejects
  * where it has failed, and also with the error of a body that did not arrive in whole.
  */
-export type DivertedHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export interface DivertedHandler {
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /**
+   * It knows the sender, and bounds by itself for how long the body may come: once the head is there, the edge only ends
+   * what stands still (`idleTimeoutMs`). Without this, `requestTimeoutMs` holds for the body too.
+   */
+  readonly timesBody?: true;
+}
 
 /** Who answers this request; null for the edge itself. Called for requests whose framing is in order. */
 export type Divert = (request: IncomingMessage) => DivertedHandler | null;
@@ -20,8 +27,13 @@ export type Divert = (request: IncomingMessage) => DivertedHandler | null;
  * Lets a diverted request have its body. The connection goes on to its next request only if the body has arrived in whole
  * when the answer begins: until then it is not known where that request begins.
  */
-export function admitBody(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
-  connection.receiving = { request, response };
+export function admitBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  { timesBody }: Pick<DivertedHandler, 'timesBody'>,
+): void {
+  connection.receiving = { request, response, isTimed: timesBody === true };
   // Who leaves a loop over the body early would destroy the connection, and with it the answer.
   request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false });
   const { writeHead } = response;
@@ -30,6 +42,8 @@ export function admitBody(request: IncomingMessage, response: ServerResponse, co
       response.shouldKeepAlive = false;
       connection.isFinished = true;
       closeSlowly(request);
+      // node:http forgets a request once it is answered: whoever still waits for its body is told here that none comes.
+      request.socket.once('close', () => request.destroy(new Error('the body did not come')));
     }
     return Reflect.apply(writeHead, response, head) as ServerResponse;
   };

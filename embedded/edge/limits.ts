@@ -1,7 +1,10 @@
 /** What one client may cost the edge server, in time and memory. */
 
 export interface EdgeLimits {
-  /** From the opening of a connection, or the first byte of a later request, to the end of the request. */
+  /**
+   * From the opening of a connection, or the first byte of a later request, to the end of the request; to the end of its
+   * head where the handler times the body (divert.ts).
+   */
   readonly requestTimeoutMs: number;
   /** How often the above is checked: a slow client is cut off at most this much later. */
   readonly checkIntervalMs: number;

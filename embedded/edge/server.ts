@@ -80,7 +80,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
         sendProblem(request, response, fault);
         return;
       }
-      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection);
+      if (diverted !== null && announcesBody(request)) admitBody(request, response, connection, diverted);
       if (diverted !== null && expectsContinue) continueWhenRead(request, response);
       const begin = diverted ?? answer;
       const isUnsafe = diverted !== null && !isSafe(request);
@@ -118,6 +118,8 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     const document = clientErrorProblem(error);
     const { receiving } = connections.of(socket);
     if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
+    // node:http has one time limit for all requests, and says once of each that it has passed: this one goes on.
+    else if (receiving.isTimed && document.code === 'request-timeout') return;
     // In the middle of a body: this is its answer, in its turn, unless it has one already.
     else if (!receiving.response.headersSent) sendProblem(receiving.request, receiving.response, document);
   }

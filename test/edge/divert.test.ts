@@ -1,8 +1,8 @@
 /** Requests with bodies, which somebody else answers on the edge's port. */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Divert, DivertedHandler } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
@@ -54,6 +54,14 @@ const HANDLERS: { readonly [name: string]: DivertedHandler } = {
     for await (const _ of request);
     throw new Error('a fault of the handler');
   },
+  timed: Object.assign(
+    async (request: IncomingMessage, response: ServerResponse) => {
+      let bytes = 0;
+      for await (const chunk of request) bytes += chunk.length;
+      send(response, 201, `timed ${bytes}`);
+    },
+    { timesBody: true as const },
+  ),
   async failsLate(_request, response) {
     response.writeHead(201, { 'content-length': 10 });
     response.write('half');
@@ -64,6 +72,8 @@ const HANDLERS: { readonly [name: string]: DivertedHandler } = {
 let edges: Edge[] = [];
 /** The paths that were diverted, in order. */
 let handled: string[] = [];
+/** How many of them have come to an end, well or not. */
+let ended = 0;
 /** When set, diverted requests wait for it before they are handled. */
 let gate: Promise<void> | null = null;
 
@@ -71,7 +81,8 @@ const divert: Divert = (request) => {
   const handler = HANDLERS[/^\/write\/(\w+)$/.exec(request.url as string)?.[1] ?? ''];
   if (handler === undefined) return null;
   handled.push(request.url as string);
-  return gate === null ? handler : (...all) => (gate as Promise<void>).then(() => handler(...all));
+  const begin: DivertedHandler = (...all) => gate?.then(() => handler(...all)) ?? handler(...all);
+  return Object.assign((...all: Parameters<DivertedHandler>) => begin(...all).finally(() => ended++), { ...handler });
 };
 
 async function open(options: { limits?: Partial<EdgeLimits>; isReady?: () => boolean } = {}): Promise<Edge> {
@@ -85,6 +96,7 @@ let edge: Edge;
 
 beforeEach(async () => {
   handled = [];
+  ended = 0;
   gate = null;
   edge = await open();
 });
@@ -96,6 +108,10 @@ afterEach(async () => {
 
 const post = (name: string, body: string, more = '') =>
   `POST /write/${name} HTTP/1.1\r\n${H}${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** Heads of requests with nine bytes to come, or chunks. */
+const length = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`;
+const chunked = (name: string) => `POST /write/${name} HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n`;
 
 /** The answers of a conversation in order, without any "100 Continue". */
 function replies(text: string) {
@@ -248,6 +264,23 @@ describe('a body that does not arrive', () => {
     expect(edge.reports).toEqual([]);
   });
 
+  test.each<[string, string, (socket: Socket) => void]>([
+    ['in time', half, () => {}],
+    ['well-formed', chunked('echo'), (socket) => socket.write('nonsense\r\n')],
+    ['in whole', half, (socket) => socket.end()],
+    ['in whole to who bounds its time', `${length('timed')}half`, (socket) => socket.end()],
+    ['because the client has gone', half, (socket) => socket.resetAndDestroy()],
+  ])('%s is not waited for longer by its handler', async (_title, bytes, goOn) => {
+    const slow = await impatient();
+    const socket = connect(slow.port, '127.0.0.1').on('error', () => {});
+    socket.write(bytes);
+    while (handled.length === 0) await setImmediate();
+    goOn(socket);
+    while (ended === 0) await setImmediate();
+    expect(slow.reports).toEqual([]);
+    socket.destroy();
+  });
+
   test('because the client has gone, is nobody’s fault', async () => {
     const socket = connect(edge.port, '127.0.0.1').on('error', () => {});
     const accepted = once(edge.server, 'connection');
@@ -259,6 +292,78 @@ describe('a body that does not arrive', () => {
     if (!connection.closed) await new Promise((resolve) => connection.on('close', resolve));
     await setImmediate();
     expect(edge.reports).toEqual([]);
+  });
+});
+
+describe('a body whose time its handler bounds', () => {
+  const IDLE_MS = 1_500;
+  const REQUEST_MS = 300;
+  const hurried = () => open({ limits: { requestTimeoutMs: REQUEST_MS, checkIntervalMs: 25, idleTimeoutMs: IDLE_MS } });
+
+  /** Sends a body byte by byte, so that it takes three times as long as a request may, and then what follows. */
+  async function drip(slow: Edge, head: string, byte: string, rest: string): Promise<string> {
+    const socket = connect(slow.port, '127.0.0.1')
+      .setNoDelay()
+      .setEncoding('latin1')
+      .on('error', () => {});
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(head);
+    for (let sent = 0; sent < 9 && !socket.closed; sent++) {
+      await setTimeout(REQUEST_MS / 3);
+      socket.write(byte);
+    }
+    socket.write(rest);
+    if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+    return text;
+  }
+
+  test.each<[string, string, string, string]>([
+    ['by length', length('timed'), 'x', LAST],
+    ['in chunks', chunked('timed'), '1\r\nx\r\n', `0\r\n\r\n${LAST}`],
+    ['after another request', post('echo', 'abc') + length('timed'), 'x', LAST],
+  ])('may take longer than a request, %s, and the connection goes on', async (_title, head, byte, rest) => {
+    const slow = await hurried();
+    expect(told(await drip(slow, head, byte, rest)).slice(-2)).toEqual([
+      [201, 'timed 9'],
+      [200, BODY],
+    ]);
+    expect(slow.reports).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    ['a body of another handler', length('echo'), 'x'],
+    ['a body of another handler, in chunks', chunked('echo'), '1\r\nx\r\n'],
+    ['its head', 'POST /write/timed HTTP/1.1\r\nX: ', 'x'],
+    ['a request after it', `${post('timed', 'abc')}POST /write/echo HTTP/1.1\r\n${H}Content-Length: 9\r\n\r\n`, 'x'],
+  ])('%s may not', async (_title, head, byte) => {
+    const slow = await hurried();
+    expect(told(await drip(slow, head, byte, '')).at(-1)?.[0]).toBe(408);
+    expect(slow.reports).toEqual([]);
+  });
+
+  test.each([
+    ['the body', length('echo')],
+    ['the head', 'GET '],
+  ])('%s of a request after a slow one may not either', async (_title, rest) => {
+    const slow = await hurried();
+    const statuses = told(await drip(slow, length('timed'), 'x', rest)).map(([status]) => status);
+    expect(statuses).toEqual([201, 408]);
+  });
+
+  test('is cut off where it stands still', async () => {
+    const slow = await hurried();
+    expect(await converse(slow, `${length('timed')}half`)).toBe('');
+    expect(slow.reports).toEqual([]);
+  });
+
+  test('is cut off where it turns out to be malformed, however late', async () => {
+    const slow = await hurried();
+    const text = await drip(slow, chunked('timed'), '1\r\nx\r\n', 'nonsense\r\n');
+    expect(told(text).map(([status]) => status)).toEqual([400]);
+    expect(slow.reports).toEqual([]);
   });
 });
 

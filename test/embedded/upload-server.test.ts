@@ -1,39 +1,68 @@
 /** Large files over the embedded server's port, as a client puts them. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { EdgeLimits } from '../../embedded/edge/limits.ts';
 import { createUploadServer } from '../../embedded/upload-server.ts';
 import { openDirectoryUploads } from '../../storage/directory-uploads.ts';
+import { StorageUnavailable } from '../../storage/ledger.ts';
 import { sha256Hex } from '../../storage/records.ts';
+import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const TEXT = '{"type":"market"}\n';
 const CONTENT = { bytes: Buffer.byteLength(TEXT), sha256: sha256Hex(TEXT) };
+const MINUTE_MS = 60_000;
 
-async function serving() {
+async function serving(limits: Partial<EdgeLimits> = {}) {
+  const clock = { nowMs: Date.parse('2026-10-01T12:00:00Z') };
+  const folder = `${await temporaryFolder()}/uploads`;
   let names = 0;
   const uploads = openDirectoryUploads({
-    folder: await temporaryFolder(),
+    folder,
     key: new Uint8Array(32),
-    nowMs: Date.now,
+    nowMs: () => clock.nowMs,
     newName: () => `n${++names}`,
   });
   const stored: string[] = [];
-  const divert = createUploadServer({ uploads, onStored: async (id) => void stored.push(id) });
-  const server = createServer(async (request, response) => {
-    const serve = divert(request);
-    if (serve === null) response.writeHead(418).end();
-    else await serve(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const reports: unknown[] = [];
+  /** When set, thrown once a file is there. */
+  const failing: { with: Error | null } = { with: null };
+  const divert = createUploadServer({
+    uploads,
+    onStored: async (id) => {
+      if (failing.with !== null) throw failing.with;
+      stored.push(id);
+    },
+    nowMs: () => clock.nowMs,
+    report: (_what, cause) => reports.push(cause),
+  });
+  const edge = await startEdge({ divert, limits });
+  onTestFinished(() => edge.close());
   const send = (url: string, init: RequestInit = {}) =>
-    fetch(new URL(url, base), { method: 'PUT', body: TEXT, ...init });
-  return { uploads, stored, send, target: (await uploads.presign(ID, CONTENT)).url };
+    fetch(new URL(url, `http://127.0.0.1:${edge.port}`), { method: 'PUT', body: TEXT, ...init });
+  const left = () => readdir(folder).catch(() => []);
+  return {
+    uploads,
+    stored,
+    failing,
+    reports,
+    clock,
+    edge,
+    send,
+    left,
+    target: (await uploads.presign(ID, CONTENT)).url,
+  };
 }
+
+const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code: string }).code];
+
+/** The head of a PUT whose body has the length that was said. */
+const put = (target: string, more = '') =>
+  `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CONTENT.bytes}\r\nConnection: close\r\n${more}\r\n`;
 
 test('a file that is put at its target is there, and told of, each time', async () => {
   const { uploads, stored, send, target } = await serving();
@@ -45,25 +74,137 @@ test('a file that is put at its target is there, and told of, each time', async 
   expect(stored).toEqual([ID, ID]);
 });
 
-test('another file is refused', async () => {
-  const { stored, send, target } = await serving();
-  const answer = await send(target, { body: `${TEXT} ` });
-  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([422, 'validation-failed']);
-  expect(stored).toEqual([]);
+test.each<[string, string]>([
+  ['is longer', `${TEXT} `],
+  ['is shorter', TEXT.slice(1)],
+  ['has another digest', TEXT.toUpperCase()],
+])('a file that %s is refused', async (_, body) => {
+  const { stored, left, send, target } = await serving();
+  expect(await codeOf(await send(target, { body }))).toEqual([422, 'validation-failed']);
+  expect([stored, await left()]).toEqual([[], []]);
 });
 
-test('a target that was altered is forbidden', async () => {
-  const { stored, send, target } = await serving();
-  const answer = await send(target.replace('bytes=', 'bytes=1'));
-  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, 'forbidden']);
-  expect(stored).toEqual([]);
+test('a file that is longer is refused also where its head does not say so', async () => {
+  const { stored, left, edge, target } = await serving();
+  const head = `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  // The last chunk never comes.
+  expect(parseReply(await converse(edge, `${head}13\r\n${TEXT} \r\n`)).status).toBe(422);
+  expect([stored, await left()]).toEqual([[], []]);
+});
+
+test('of a file with another length not a byte is waited for', async () => {
+  const { edge, target } = await serving();
+  const head = put(target).replace(/Content-Length: \d+/, 'Content-Length: 5000000000');
+  expect(parseReply(await converse(edge, head)).status).toBe(422);
+});
+
+test.each<[string, (target: string) => string, number]>([
+  ['altered', (target) => target.replace('bytes=', 'bytes=1'), 0],
+  ['without its signature', (target) => target.replace(/&signature=.*/, ''), 0],
+  ['without all', (target) => target.replace(/\?.*/, ''), 0],
+  ['expired', (target) => target, 60 * MINUTE_MS],
+])('a target that is %s is forbidden, and of its file not a byte waited for', async (_, altered, laterMs) => {
+  const { stored, left, clock, edge, target } = await serving();
+  clock.nowMs += laterMs;
+  const reply = parseReply(await converse(edge, put(altered(target))));
+  expect([reply.status, JSON.parse(reply.body.toString()).code]).toEqual([403, 'forbidden']);
+  expect([stored, await left()]).toEqual([[], []]);
 });
 
 test.each<[string, (target: string) => string, RequestInit]>([
   ['another path', (target) => target.replace('/content', ''), {}],
   ['no id', (target) => target.replace(ID, 'upl_1'), {}],
   ['another method', (target) => target, { method: 'POST' }],
+  ['no path', () => '//', {}],
 ])('%s is for others to answer', async (_, other, init) => {
-  const { send, target } = await serving();
-  expect((await send(other(target), init)).status).toBe(418);
+  const { edge, target } = await serving();
+  const line = `${init.method ?? 'PUT'} ${other(target)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  expect(parseReply(await converse(edge, line)).status).toBe(405);
+  expect(edge.reports).toEqual([]);
+});
+
+test('who asks before sending is told to go on with a target, and not without', async () => {
+  const { edge, target } = await serving();
+  const expecting = 'Expect: 100-continue\r\n';
+  expect(await converse(edge, put(target, expecting) + TEXT)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 204 /);
+  expect(await converse(edge, put(target.replace('bytes=', 'bytes=1'), expecting))).toMatch(/^HTTP\/1.1 403 /);
+});
+
+describe('a file that comes slowly', () => {
+  const LIMITS = { requestTimeoutMs: 300, checkIntervalMs: 25, idleTimeoutMs: 1_500 };
+
+  test('is taken in, however much longer it takes than any other request may', async () => {
+    const { stored, edge, target } = await serving(LIMITS);
+    const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.write(put(target));
+    for (let sent = 0; sent < TEXT.length; sent += 2) {
+      await setTimeout(LIMITS.requestTimeoutMs / 3);
+      socket.write(TEXT.slice(sent, sent + 2));
+    }
+    await once(socket, 'close');
+    expect([parseReply(text).status, stored]).toEqual([204, [ID]]);
+  });
+
+  test('is given up where it stands still, and nothing is left', async () => {
+    const { stored, left, reports, edge, target } = await serving(LIMITS);
+    expect(await converse(edge, put(target) + TEXT.slice(1))).toBe('');
+    while ((await left()).length > 0) await setImmediate();
+    expect([stored, reports, edge.reports]).toEqual([[], [], []]);
+  });
+
+  test.each<[string, number, number]>([
+    ['after a minute', MINUTE_MS + 1, 408],
+    ['in the first minute', MINUTE_MS, 204],
+  ])('is refused where it drips, %s', async (_, elapsedMs, status) => {
+    const { left, clock, edge, target } = await serving();
+    const conversation = (async () => {
+      const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.write(put(target) + TEXT.slice(0, 1));
+      while ((await left()).length === 0) await setImmediate();
+      clock.nowMs += elapsedMs;
+      socket.write(TEXT.slice(1));
+      await once(socket, 'close');
+      return text;
+    })();
+    expect(parseReply(await conversation).status).toBe(status);
+    expect(await left()).toEqual(status === 204 ? [ID] : []);
+  });
+});
+
+describe('a file that cannot be kept', () => {
+  test('for want of room is refused before it comes, and an operator told', async () => {
+    const { uploads, reports, edge, left } = await serving();
+    const { url } = await uploads.presign(ID, { ...CONTENT, bytes: Number.MAX_SAFE_INTEGER });
+    const head = put(url).replace(/Content-Length: \d+/, `Content-Length: ${Number.MAX_SAFE_INTEGER}`);
+    const reply = parseReply(await converse(edge, head));
+    expect([reply.status, JSON.parse(reply.body.toString()).code]).toEqual([503, 'service-unavailable']);
+    expect(reply.headers['retry-after']).toBe('60');
+    expect(reports).toEqual([expect.any(StorageUnavailable)]);
+    expect(await left()).toEqual([]);
+  });
+
+  test('is asked for again where the ledger does not answer, and told of when it comes again', async () => {
+    const { stored, failing, reports, send, target } = await serving();
+    failing.with = new StorageUnavailable('for a while');
+    expect(await codeOf(await send(target))).toEqual([503, 'service-unavailable']);
+    expect(reports).toEqual([failing.with]);
+    failing.with = null;
+    expect((await send(target)).status).toBe(204);
+    expect(stored).toEqual([ID]);
+  });
+
+  test('through a fault of ours is a fault of ours', async () => {
+    const { failing, edge, send, target } = await serving();
+    failing.with = new TypeError('a fault');
+    expect(await codeOf(await send(target))).toEqual([500, 'internal-error']);
+    expect(edge.reports).toEqual([failing.with]);
+  });
 });

@@ -1,13 +1,15 @@
 /** Places for large files: who may put what there, and how it is read. */
 
-import { readdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type DirectoryUploads, openDirectoryUploads, uploadPath } from '../../storage/directory-uploads.ts';
 import { StorageUnavailable } from '../../storage/ledger.ts';
 import { sha256Hex } from '../../storage/records.ts';
@@ -79,6 +81,12 @@ describe('in a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('a file with the digest that was said, but another length, is refused', async () => {
+    const { uploads } = await opened();
+    const { url } = await uploads.presign(ID, { ...CONTENT, bytes: CONTENT.bytes + 1 });
+    expect(await uploads.receive(ID, queryOf(url), streamOf(TEXT))).toBe('content-differs');
+  });
+
   test.each(['bytes', 'sha256', 'expires', 'signature'])('a target with another %s is forbidden', async (name) => {
     const { uploads } = await opened();
     const { url } = await uploads.presign(ID, CONTENT);
@@ -116,6 +124,121 @@ describe('in a folder', () => {
     }
     await expect(uploads.receive(ID, queryOf(url), broken())).rejects.toThrow();
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('a file of several portions is kept in whole', async () => {
+    const { uploads } = await opened();
+    // Zeros cost no memory: each chunk is the same one.
+    const [chunk, chunks] = [new Uint8Array(1024 * 1024), 130];
+    const digest = createHash('sha256');
+    for (let count = 0; count < chunks; count++) digest.update(chunk);
+    const content = { bytes: chunk.length * chunks, sha256: digest.digest('hex') };
+    const { url } = await uploads.presign(ID, content);
+    async function* body() {
+      for (let count = 0; count < chunks; count++) yield chunk;
+    }
+    expect(await uploads.receive(ID, queryOf(url), body())).toBe('stored');
+    expect(await uploads.head(ID)).toEqual({ bytes: content.bytes });
+  });
+
+  test('a body is asked for a chunk only when the one before is written', async () => {
+    const { uploads, folder } = await opened();
+    const { url } = await uploads.presign(ID, CONTENT);
+    const written: number[] = [];
+    async function* body() {
+      for (const byte of Buffer.from(TEXT)) {
+        yield Buffer.of(byte);
+        written.push(statSync(`${folder}/n1.part`).size);
+      }
+    }
+    expect(await uploads.receive(ID, queryOf(url), body())).toBe('stored');
+    expect(written).toEqual(Array.from(TEXT, (_, index) => index + 1));
+  });
+
+  test('of two that put the same file at once, both have put it', async () => {
+    const { uploads, folder } = await opened();
+    const query = queryOf((await uploads.presign(ID, CONTENT)).url);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    async function* slow() {
+      yield Buffer.from(TEXT.slice(0, 9));
+      await promise;
+      yield Buffer.from(TEXT.slice(9));
+    }
+    const slower = uploads.receive(ID, query, slow());
+    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('stored');
+    expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+    resolve();
+    expect(await slower).toBe('stored');
+    expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+    expect(await readdir(folder)).toEqual([ID]);
+  });
+
+  test('whoever reads a file that is put again reads on', async () => {
+    const { uploads } = await opened();
+    const large = TEXT.repeat(10_000);
+    const { url } = await uploads.presign(ID, { bytes: Buffer.byteLength(large), sha256: sha256Hex(large) });
+    await uploads.receive(ID, queryOf(url), streamOf(large));
+    const reading = uploads.read(ID, 0)[Symbol.asyncIterator]();
+    const { value: first } = await reading.next();
+    expect(first.length).toBeLessThan(large.length);
+    await uploads.receive(ID, queryOf(url), streamOf(large));
+    expect(first.toString() + (await textOf({ [Symbol.asyncIterator]: () => reading }))).toBe(large);
+  });
+
+  test.each(['another length', 'another digest'])(
+    'a file that is there stays when one with %s comes',
+    async (other) => {
+      const { uploads, folder } = await opened();
+      const { url } = await uploads.presign(ID, CONTENT);
+      await uploads.receive(ID, queryOf(url), streamOf(TEXT));
+      const wrong = other === 'another length' ? `${TEXT}x` : TEXT.toUpperCase();
+      expect(await uploads.receive(ID, queryOf(url), streamOf(wrong))).toBe('content-differs');
+      expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+      expect(await readdir(folder)).toEqual([ID]);
+    },
+  );
+
+  test('a file for which there is no room is not read', async () => {
+    const { uploads, folder } = await opened();
+    const { url } = await uploads.presign(ID, { ...CONTENT, bytes: Number.MAX_SAFE_INTEGER });
+    let isRead = false;
+    async function* body() {
+      isRead = true;
+      yield Buffer.from(TEXT);
+    }
+    await expect(uploads.receive(ID, queryOf(url), body())).rejects.toThrow(StorageUnavailable);
+    expect(isRead).toBe(false);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('a folder that cannot be made is storage that is unavailable', async () => {
+    const folder = `${await temporaryFolder()}/file`;
+    await writeFile(folder, '');
+    const uploads = openDirectoryUploads({
+      folder,
+      key: new Uint8Array(32),
+      nowMs: () => START_MS,
+      newName: () => 'n',
+    });
+    const { url } = await uploads.presign(ID, CONTENT);
+    await expect(uploads.receive(ID, queryOf(url), streamOf(TEXT))).rejects.toThrow(StorageUnavailable);
+    await expect(uploads.removePartial()).rejects.toThrow(StorageUnavailable);
+  });
+
+  test('what a dead process has left half-way is removed, and nothing else', async () => {
+    const { uploads, folder } = await opened();
+    await uploads.removePartial();
+    const { url } = await uploads.presign(ID, CONTENT);
+    const never = new Promise<void>(() => {});
+    async function* dying() {
+      yield Buffer.from(TEXT.slice(0, 9));
+      await never;
+    }
+    void uploads.receive(ID, queryOf(url), dying());
+    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
+    await uploads.receive(OTHER, queryOf((await uploads.presign(OTHER, CONTENT)).url), streamOf(TEXT));
+    await uploads.removePartial();
+    expect(await readdir(folder)).toEqual([OTHER]);
   });
 
   test('a file that is not there cannot be read', async () => {
