@@ -1,0 +1,9 @@
+/** What the scenario is told of a deployment: what anybody needs who reads it and writes to it. */
+export interface Deployment {
+  /** Where the public reads are, e.g. `http://127.0.0.1:8787`, without a slash at the end. */
+  readonly readBaseUrl: string;
+  /** Where the write API is; may be the same. */
+  readonly writeBaseUrl: string;
+  /** An API key with every scope. */
+  readonly operatorKey: string;
+}

@@ -1,0 +1,74 @@
+/** What the scenario ingests: markets in currencies of 0, 2 and 3 decimals, with prices from one source. */
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+
+export const SOURCE = {
+  label: 'Exchange',
+  url: 'https://exchange.example/prices',
+  publisher: 'Example Exchange',
+  licence: 'CC0-1.0',
+  attribution: null,
+} as const;
+
+export interface Price {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly amountMinor: number | null;
+  readonly sourceValue: string | null;
+  readonly rounded?: boolean;
+}
+
+export function marketRecord(slug: string, nativeCurrency: string): IngestRecordInput {
+  const unit = { quantity: 1, of: 'kilogram' };
+  return { type: 'market', slug, name: `Market ${slug}`, kind: 'food', nativeCurrency, unit, sources: [SOURCE] };
+}
+
+/** What identifies the price of a day. */
+export function priceOn(market: string, day: string) {
+  return {
+    market,
+    metric: 'price',
+    observedAt: `${day}T00:00:00Z`,
+    sourceUrl: `${SOURCE.url}/${market}/${day}.json`,
+  } as const;
+}
+
+/** A number as its metric must say it, provenance included. */
+export function priceFields(market: string, currency: string, { day, amountMinor, sourceValue, rounded }: Price) {
+  const { observedAt, sourceUrl } = priceOn(market, day);
+  return {
+    amountMinor,
+    currency,
+    sourceValue,
+    rounded: rounded ?? false,
+    unknownReason: amountMinor === null ? 'not-published' : null,
+    sourceLabel: SOURCE.label,
+    sourceUrl,
+    observedAt,
+    confidence: 'high',
+    status: 'final',
+  } as const;
+}
+
+export function priceRecord(market: string, currency: string, price: Price): IngestRecordInput {
+  return { type: 'observation', market, metric: 'price', ...priceFields(market, currency, price) };
+}
+
+/** The markets of the first batch: by name, their currency and their prices, newest last. */
+export const FIRST_MARKETS = {
+  yen: {
+    currency: 'JPY',
+    prices: [
+      { day: '2025-06-02', amountMinor: 4180, sourceValue: '4180' },
+      { day: '2025-06-03', amountMinor: 4230, sourceValue: '4230' },
+    ],
+  },
+  gold: {
+    currency: 'USD',
+    prices: [
+      { day: '2025-06-02', amountMinor: 410_000, sourceValue: '4100.00' },
+      { day: '2025-06-03', amountMinor: 412_910, sourceValue: '4129.10045482', rounded: true },
+    ],
+  },
+  dinar: { currency: 'KWD', prices: [{ day: '2025-06-03', amountMinor: 25_125, sourceValue: '25.125' }] },
+  quiet: { currency: 'EUR', prices: [{ day: '2025-06-03', amountMinor: null, sourceValue: null }] },
+} as const satisfies Record<string, { readonly currency: string; readonly prices: readonly Price[] }>;

@@ -1,0 +1,156 @@
+/** One run of the scenario against one deployment: a thin HTTP client, and what earlier steps have left for later ones. */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { type Answer, heldToContract } from './answers.ts';
+import type { Deployment } from './deployment.ts';
+import type { Notes } from './notes.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+export interface WriteParts {
+  /** The Idempotency-Key: left out, a new one; null: none. */
+  readonly key?: string | null;
+  /** Bytes as they are; anything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Fields;
+  /** Left out: the operator's; null: none. */
+  readonly credential?: string | null;
+}
+
+export interface Session {
+  readonly deployment: Deployment;
+  /** A slug that no other session has. */
+  slug(name: string): string;
+  /** GETs from the read host. Every answer is held to the contract, here and below. */
+  read(path: string, headers?: Fields): Promise<Answer>;
+  /** The same with another method. */
+  readBy(method: string, path: string, headers?: Fields): Promise<Answer>;
+  /**
+   * Reads until `check` does not throw, and gives what it returns. That must be before every copy that caches have now is
+   * too old; otherwise rejects with what `check` has thrown. As a polite reader: not while the copy is fresh, and with its
+   * ETag.
+   */
+  readUntil<Seen>(path: string, check: (answer: Answer) => Seen | Promise<Seen>): Promise<Seen>;
+  /** Reads a copy that its cache has asked for after `sinceMs`, give or take a second, whatever it says. */
+  readSince(path: string, sinceMs: number, headers?: Fields): Promise<Answer>;
+  /** Sends to the write host, GETs too. */
+  write(method: string, path: string, parts?: WriteParts): Promise<Answer>;
+  note<Name extends keyof Notes>(name: Name, value: Notes[Name]): void;
+  /** Throws when no step has noted it. */
+  noted<Name extends keyof Notes>(name: Name): Notes[Name];
+  /** Says that no public body may hold this. */
+  keepPrivate(...texts: string[]): void;
+  readonly privateTexts: ReadonlySet<string>;
+  /** Every public body that was read, with a path where it was. */
+  readonly publicBodies: ReadonlyMap<string, string>;
+}
+
+/** An edge may have asked another cache, whose copy was as old as may be; the rest is for a slow machine. */
+const SHOWN_WITHIN_MS = (2 * FRESH_SECONDS + 10) * 1000;
+
+export function openSession(deployment: Deployment): Session {
+  const prefix = `scenario-${randomBytes(6).toString('hex')}`;
+  const notes: Partial<Notes> = {};
+  const privateTexts = new Set<string>();
+  const publicBodies = new Map<string, string>();
+
+  const readBy: Session['readBy'] = async (method, path, headers = {}) => {
+    const answer = await send(deployment.readBaseUrl, path, { method, headers });
+    if (answer.text !== '') publicBodies.set(answer.text, path);
+    return answer;
+  };
+  const read: Session['read'] = (path, headers) => readBy('GET', path, headers);
+
+  return {
+    deployment,
+    privateTexts,
+    publicBodies,
+    slug: (name) => `${prefix}-${name}`,
+    read,
+    readBy,
+    async readUntil(path, check) {
+      const untilMs = Date.now() + SHOWN_WITHIN_MS;
+      let last: { readonly etag: string | null; readonly fault: unknown } | null = null;
+      for (;;) {
+        const answer = await read(path, last?.etag ? { 'if-none-match': last.etag } : {});
+        if (answer.status !== 304) {
+          try {
+            return await check(answer);
+          } catch (fault) {
+            last = { etag: answer.headers.get('etag'), fault };
+          }
+        }
+        if (Date.now() > untilMs) throw last?.fault;
+        await setTimeout(freshForMs(answer));
+      }
+    },
+    async readSince(path, sinceMs, headers) {
+      for (;;) {
+        const answer = await read(path, headers);
+        if (Date.now() - ageMs(answer) >= sinceMs) return answer;
+        await setTimeout(freshForMs(answer));
+      }
+    },
+    async write(method, path, { key = randomUUID(), body, headers = {}, credential = deployment.operatorKey } = {}) {
+      const fields = {
+        ...(method === 'GET' || key === null ? {} : { 'idempotency-key': key }),
+        ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      };
+      const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+      return await send(deployment.writeBaseUrl, path, {
+        method,
+        headers: fields,
+        ...(bytes === undefined ? {} : { body: bytes }),
+      });
+    },
+    note(name, value) {
+      notes[name] = value;
+    },
+    noted(name) {
+      const value = notes[name];
+      assert.ok(value !== undefined, `an earlier step has failed, and not noted its ${name}`);
+      return value as NonNullable<typeof value>;
+    },
+    keepPrivate(...texts) {
+      for (const text of texts) privateTexts.add(text);
+    },
+  };
+}
+
+/** What nothing has woken is found by a sweep once a minute, and an erasure of an account is held back for 35 s before. */
+export const DONE_WITHIN_MS = 150 * 1000;
+
+/** Looks until what is seen is `done`, at ever longer intervals. Throws what it sees then when that takes too long. */
+export async function poll<Seen>(
+  withinMs: number,
+  look: () => Promise<Seen>,
+  done: (seen: Seen) => boolean,
+): Promise<Seen> {
+  const untilMs = Date.now() + withinMs;
+  for (let pauseMs = 100; ; pauseMs = Math.min(2_000, pauseMs * 1.5)) {
+    const seen = await look();
+    if (done(seen)) return seen;
+    assert.ok(Date.now() < untilMs, `after ${withinMs / 1000} s it still is ${JSON.stringify(seen)}`);
+    await setTimeout(pauseMs);
+  }
+}
+
+async function send(baseUrl: string, path: string, request: RequestInit & { method: string }): Promise<Answer> {
+  const response = await fetch(`${baseUrl}${path}`, { ...request, redirect: 'error' });
+  const { status, headers } = response;
+  return heldToContract({ method: request.method, path, status, headers, text: await response.text() });
+}
+
+function ageMs({ headers }: Answer): number {
+  return Number(headers.get('age') ?? 0) * 1000;
+}
+
+/** How long the answer still is fresh; a moment where it must not be kept at all. */
+function freshForMs(answer: Answer): number {
+  const maxAge = /max-age=(\d+)/.exec(answer.headers.get('cache-control') ?? '')?.[1] ?? '1';
+  return Math.max(200, Number(maxAge) * 1000 - ageMs(answer));
+}
