@@ -1,5 +1,6 @@
 /** A metric: one observed number, money or scalar, that says where it came from. */
 import * as z from 'zod';
+import { millisecondInstant } from './instants.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
 export const instantSchema = z.iso
@@ -10,16 +11,6 @@ export const instantSchema = z.iso
 /** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
 export function canonicalInstant(instant: string): string {
   return millisecondInstant(instant).replace('.000Z', 'Z');
-}
-
-const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
-const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
-
-/** An instant of {@link instantSchema} with all three digits of its fraction: as text, such instants order as in time. */
-export function millisecondInstant(instant: string): string {
-  // Nearly all are one of these already, and a Date would cost ten times as much.
-  if (instant.length === TO_THE_SECOND) return `${instant.slice(0, -1)}.000Z`;
-  return instant.length === TO_THE_MILLISECOND ? instant : new Date(instant).toISOString();
 }
 
 /**

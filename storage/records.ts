@@ -24,8 +24,9 @@
  * What the write API keeps beside these is in `account-records.ts` and `batch-records.ts`.
  */
 import { hash } from 'node:crypto';
+import { millisecondInstant } from '../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../contract/market.ts';
-import { type Metric, millisecondInstant, type Observation } from '../contract/metric.ts';
+import type { Metric, Observation } from '../contract/metric.ts';
 import type { StaticKind } from '../contract/public-objects.ts';
 import type { Item, ItemKey } from './ledger.ts';
 
@@ -125,7 +126,7 @@ export type RenderedRangeValue = {
   bundle: PreparedObject | null;
   /** Whether readers would see a difference. */
   hasPuts: boolean;
-  /** List items in order of slug, and removed markets. */
+  /** List items in order of slug. */
   items: PreparedObject | null;
   /** How many of them are in the list. */
   listed: number;

@@ -6,6 +6,7 @@ import {
   claimsInStatePartition,
   claimsOfSubjectPartition,
 } from '../../storage/account-records.ts';
+import { created, replaced } from '../../storage/changes.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import type { LedgerReader, OperationRequest } from '../pipeline/handler.ts';
 
@@ -40,7 +41,7 @@ export function claimTarget(id: string): string {
 export function createdClaim(value: ClaimValue): readonly Change[] {
   const { id, subject, state } = value;
   return [
-    { kind: 'put', key: claimKey(id), revision: 1, value, if: { kind: 'absent' } },
+    created(claimKey(id), value, 1),
     listed({ partition: claimsOfSubjectPartition(subject), sort: id }),
     listed(placeInState(state, id)),
   ];
@@ -59,9 +60,7 @@ export function changedClaim(
   const before = claimOf(claim);
   const value: ClaimValue = { ...before, ...patch, updatedAt };
   const revision = claim.revision + 1;
-  const changes: Change[] = [
-    { kind: 'put', key: claimKey(value.id), revision, value, if: { kind: 'revision-is', revision: claim.revision } },
-  ];
+  const changes: Change[] = [replaced(claim, value)];
   if (value.state !== before.state) {
     // Guarded by the revision of the claim, which every move between the queues moves.
     changes.push({ kind: 'delete', key: placeInState(before.state, value.id), if: { kind: 'any' } });

@@ -1,6 +1,7 @@
 /** How accepted claims and source verifications change what is said of a market. Pure. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
+import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { dirtyMarketKey, type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records.ts';
 
@@ -64,10 +65,9 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
 
 /** The market with another standing: one revision up, and due for publication. */
 export function withStanding(slug: string, market: Item, standing: MarketStanding): readonly Change[] {
-  const { revision } = market;
   const value: MarketRecordValue = { ...(market.value as MarketRecordValue), standing };
   return [
-    { kind: 'put', key: marketKey(slug), revision: revision + 1, value, if: { kind: 'revision-is', revision } },
+    replaced(market, value),
     { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: { kind: 'any' } },
   ];
 }

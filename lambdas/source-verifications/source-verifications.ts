@@ -8,7 +8,8 @@ import {
   verificationKey,
   verificationsOfMarketPartition,
 } from '../../storage/account-records.ts';
-import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import { created } from '../../storage/changes.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records.ts';
 import { rowOf } from '../ingest/decide.ts';
 import { type MarketState, readMarkets } from '../ingest/read-markets.ts';
@@ -160,10 +161,6 @@ function marketChanges(slug: string, market: Item, verification: Verified): read
   const before = standingOf(market.value as MarketRecordValue);
   const after = verified(before, verification);
   return saysTheSame(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
-}
-
-function created(key: ItemKey, value: VerificationValue): Change {
-  return { kind: 'put', key, revision: 0, value, if: { kind: 'absent' } };
 }
 
 /** Who has verified is told by the audit alone. */

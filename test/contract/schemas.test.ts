@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
+import { millisecondInstant } from '../../contract/instants.ts';
 import {
   collectionSchema,
   cursorSchema,
@@ -16,7 +17,6 @@ import {
   instantSchema,
   metricNameSchema,
   metricSchema,
-  millisecondInstant,
   observationSchema,
   sourceUrlSchema,
 } from '../../contract/metric.ts';
