@@ -50,6 +50,8 @@ export interface Access {
   readonly secret: boolean;
   /** To have the CDN forget what it holds. */
   readonly invalidate: boolean;
+  /** To start the state machine of the full republish. */
+  readonly startRepublish: boolean;
 }
 
 /** Where redo bundles are, beside the public objects and out of readers' reach (publisher/bundle.ts). */
@@ -66,6 +68,7 @@ const NOTHING: Access = {
   uploads: NO_OBJECTS,
   secret: false,
   invalidate: false,
+  startRepublish: false,
 };
 
 /** What is published is a projection of these. No entitlement, key, contact or audit record is among them. */
@@ -174,13 +177,13 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     },
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
-  publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true },
+  publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true, startRepublish: true },
   // It sees what readers see, from where they stand.
   verify: NOTHING,
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: ['publication', 'published/*', 'unlinked'],
+      read: ['markets', 'publication', 'published/*', 'unlinked'],
       put: [],
       count: [],
       delete: ['publication', 'unlinked'],

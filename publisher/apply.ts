@@ -6,11 +6,12 @@ import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '.
 import { type BundleLine, readBundle } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { Superseded } from './errors.ts';
-import { fencedDelete, fencedPut } from './fenced-head.ts';
+import { fencedPut } from './fenced-head.ts';
 
 /**
- * Bottom-up: what a link leads to is put before what links to it, and is removed after. So a reader who follows links
- * never arrives at something older than where it came from, whenever it looks and wherever this is interrupted.
+ * Bottom-up: what a link leads to is put before what links to it. So a reader who follows links never arrives at something
+ * older than where it came from, whenever it looks and wherever this is interrupted. Nothing is deleted: what no link
+ * leads to any more is the sweep's (collect-garbage.ts).
  */
 const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'market', 'market-list', 'snapshot'];
 
@@ -61,8 +62,6 @@ async function applyPart(
     const ofKind = puts.filter((line) => parsePublicKey(line.key)?.kind === kind);
     await pMap(ofKind, (line) => fencedPut(objects, generation, line.key, line.body, line.nextCursor), { concurrency });
   }
-  const deletes = lines.filter((line) => line.kind === 'delete');
-  await pMap(deletes, (line) => fencedDelete(objects, generation, line.key), { concurrency });
 
   const records = lines.filter((line) => line.kind === 'record');
   // Each batch checks HEAD, so that a batch that lands late cannot write over the records of a newer generation.

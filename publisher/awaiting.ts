@@ -5,6 +5,8 @@
  * or was in an earlier one. That generation must still be the newest when the answer is written: where a rival has
  * taken the marks away from under a publisher that finds nothing to do, the answer is the rival's to give. An answer is put
  * only if there is none, in one transaction with the end of the waiting, so it stays, whoever else tries.
+ *
+ * Who asked for everything has set a mark of its own, and is not spoken for while that is left in place.
  */
 import { type PublicationValue, publicationKey } from '../storage/account-records.ts';
 import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
@@ -19,6 +21,9 @@ import type { PublisherDependencies } from './dependencies.ts';
 import type { PurgeTargets } from './purge.ts';
 import { readAll } from './read-market.ts';
 
+/** What an answer speaks for: `marked-markets` where the mark of everything was found and left in place. */
+export type Coverage = 'marked-markets' | 'everything';
+
 const PUBLICATION_PREFIX = 'publication/';
 
 /** Beside the check of HEAD, each takes two changes: its answer, and the end of its waiting. */
@@ -30,13 +35,14 @@ export async function readAwaiting(ledger: Ledger): Promise<readonly Item[]> {
 }
 
 /**
- * Answers all of them with a generation that is applied. A publication that asked for a purge is answered after the purge:
+ * Answers those that are covered with a generation that is applied. A publication that asked for a purge is answered after the purge:
  * dying in between repeats it. Rejects with what the purge rejects with; whoever was not answered goes on waiting.
  */
 export async function answerAwaiting(
   dependencies: PublisherDependencies,
   awaiting: readonly Item[],
   { generation, publishedAt }: GenerationOfValue,
+  coverage: Coverage,
 ): Promise<void> {
   const answer = { generation, publishedAt };
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
@@ -45,25 +51,42 @@ export async function answerAwaiting(
     awaiting.filter((item) => !isPublication(item)),
     answer,
   );
-  const publications = awaiting.filter(isPublication);
-  const targets = await purgeTargets(dependencies.ledger, publications);
+  const asked = await readPublications(dependencies.ledger, awaiting.filter(isPublication));
+  const covered = asked.filter(({ publication }) => coverage === 'everything' || publication?.markets !== null);
+  const targets = purgeTargets(covered);
   if (targets !== null) await dependencies.caches.purge(targets);
-  await answerAll(dependencies, publications, answer);
+  await answerAll(
+    dependencies,
+    covered.map(({ item }) => item),
+    answer,
+  );
 }
 
-/** What the publications among them ask to be purged, all at once; null for nothing. */
-async function purgeTargets(ledger: Ledger, publications: readonly Item[]): Promise<PurgeTargets | null> {
+interface Asked {
+  readonly item: Item;
+  /** Undefined for one that nobody knows. */
+  readonly publication: PublicationValue | undefined;
+}
+
+async function readPublications(ledger: Ledger, awaiting: readonly Item[]): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (let start = 0; start < awaiting.length; start += MAX_GET_KEYS) {
+    const items = awaiting.slice(start, start + MAX_GET_KEYS);
+    const found = await ledger.getMany(items.map(({ sort }) => publicationKey(sort.slice(PUBLICATION_PREFIX.length))));
+    asked.push(
+      ...items.map((item, index) => ({ item, publication: found[index]?.value as PublicationValue | undefined })),
+    );
+  }
+  return asked;
+}
+
+/** What they ask to be purged, all at once; null for nothing. */
+function purgeTargets(asked: readonly Asked[]): PurgeTargets | null {
   const tags = new Set<string>();
-  for (let start = 0; start < publications.length; start += MAX_GET_KEYS) {
-    const keys = publications
-      .slice(start, start + MAX_GET_KEYS)
-      .map(({ sort }) => publicationKey(sort.slice(PUBLICATION_PREFIX.length)));
-    for (const item of await ledger.getMany(keys)) {
-      const publication = item?.value as PublicationValue | undefined;
-      if (!publication?.purge) continue;
-      if (publication.markets === null) return 'everything';
-      for (const tag of [...publication.markets, 'markets', 'snapshot']) tags.add(tag);
-    }
+  for (const { publication } of asked) {
+    if (!publication?.purge) continue;
+    if (publication.markets === null) return 'everything';
+    for (const tag of [...publication.markets, 'markets', 'snapshot']) tags.add(tag);
   }
   return tags.size === 0 ? null : { tags: [...tags].sort() };
 }

@@ -16,8 +16,6 @@ import { putImmutable } from './put-immutable.ts';
 export type BundleLine =
   /** A head body to put, fenced by its generation. */
   | { readonly kind: 'put'; readonly key: string; readonly body: string; readonly nextCursor: string | null }
-  /** A head body to remove. */
-  | { readonly kind: 'delete'; readonly key: string }
   /** What the ledger shall know of it once it is done; null removes the item. */
   | { readonly kind: 'record'; readonly key: ItemKey; readonly value: Json };
 
@@ -76,7 +74,7 @@ export class BundleWriter {
     const text = JSON.stringify(line);
     this.#lines.push(text);
     this.#bytes += text.length;
-    if (line.kind !== 'record') this.#puts++;
+    if (line.kind === 'put') this.#puts++;
     if (this.#bytes >= BUNDLE_PART_BYTES) this.#parts.push(await this.#flush([]));
   }
 

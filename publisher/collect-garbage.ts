@@ -1,12 +1,13 @@
 /**
- * Removes what no reader can reach any more: pages whose cursors have expired, redo bundles that are applied, leftovers
- * of publishers that died. Mark and sweep, capped per run; a dry run says what it would remove.
+ * Removes what no reader can reach any more: bodies of markets that are no longer published, pages whose cursors have
+ * expired, redo bundles that are applied, leftovers of publishers that died. Nothing else deletes any of it. Mark and sweep, capped per run; a dry run says what it would remove.
  *
  * Safety: nothing is removed that belongs to the generation being prepared, since only objects whose generation is at or
  * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
- * it still has the ETag that was seen together with a generation that old.
+ * it still has the ETag that was seen together with a generation that old, and the ledger lists no such market: one that is
+ * defined again may be published with the same bytes, and so with the same ETag, at any moment.
  *
- * What is unreachable stays so, whatever is published while the sweep is under way: a page is either in the layout that
+ * Pages that are unreachable stay so, whatever is published while the sweep is under way: a page is either in the layout that
  * was read, or newer than HEAD was then, or marked as dropped before the layout let go of it (plan-markets.ts).
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
@@ -17,6 +18,7 @@ import {
   type GenerationValue,
   HEAD_KEY,
   type HeadValue,
+  marketIndexKey,
   PAGE_PREFIX,
   PUBLICATION_PARTITION,
   type PublishedPage,
@@ -183,7 +185,9 @@ class Reach {
     if (name === null) return 'unknown';
     if (PUBLIC_OBJECTS[name.kind].retention === 'page') return await this.#judgePage(key, name);
     if (name.kind !== 'market' && name.kind !== 'history') return 'reachable';
-    return reachableIf((await this.#ledger.get(publishedHeadsKey(name.slug))) !== null);
+    const { slug } = name;
+    const known = await this.#ledger.getMany([publishedHeadsKey(slug), marketIndexKey(slug)]);
+    return reachableIf(known.some((item) => item !== null));
   }
 
   async #judgePage(key: string, name: PublicObjectName): Promise<Verdict> {

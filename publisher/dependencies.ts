@@ -34,5 +34,9 @@ export interface PublisherDependencies extends PublisherStorage {
 /** How many object-store requests are under way at once. */
 export const OBJECT_CONCURRENCY = 16;
 
-/** `changed`: what is marked dirty. `everything`: every market, marked or not, each from its first observation on. */
-export type PublishScope = 'changed' | 'everything';
+/**
+ * - `changed`: what is marked dirty, which is all if the mark of everything is set.
+ * - `marked-markets`: what is marked by market; the mark of everything stays for somebody else to take care of.
+ * - `everything`: every market, marked or not, each from its first observation on.
+ */
+export type PublishScope = 'changed' | 'marked-markets' | 'everything';

@@ -3,17 +3,20 @@
  *
  * Safety: a swap names the ETag that was seen together with an older generation, so a request that lands late, after
  * someone else has swapped, is refused by the store. An ETag never comes back under a newer generation, because the
- * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow. (A market
- * that is defined again after its removal must go on from its last revision for this to hold.)
+ * bytes of a head never do: a market's revision, a history's length and the snapshot's generation only grow. A market that
+ * is defined again after its removal, as it was before, is the exception: a request that was under way all that time could
+ * then put the body of before its removal, or be the sweep's and remove it, if it was sent before the market was defined
+ * again (collect-garbage.ts). The market's next change or a rebuild puts the right one back.
  *
  * A static body can come back, when a deployment is undone: a request that was under way all that time could then put the
  * body of the deployment in between. A rebuild puts the right one back.
  *
- * What this cannot fence is the creation of a body that lands after a newer generation has removed the market: there is
- * nothing left to compare with. No link leads to such a body, and the sweep removes it (collect-garbage.ts).
+ * What this cannot fence is the creation of a body that lands after a newer generation has removed the market and the sweep
+ * its body: there is nothing left to compare with. No link leads to such a body, and the next sweep removes it
+ * (collect-garbage.ts).
  */
 import { parsePublicKey } from '../contract/public-objects.ts';
-import type { ObjectHead, ObjectStore } from '../storage/object-store.ts';
+import type { ObjectStore } from '../storage/object-store.ts';
 import { Superseded } from './errors.ts';
 import { publicMetadata } from './put-immutable.ts';
 
@@ -31,33 +34,15 @@ export async function fencedPut(
   const name = parsePublicKey(key);
   if (name === null) throw new RangeError(`${key} is not the key of a public object`);
   const metadata = publicMetadata(name, generation, nextCursor);
-  await swap(objects, generation, key, async (present) => {
-    if (present?.metadata.generation === generation) return true;
-    const condition = present ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
-    return (await objects.put(key, Buffer.from(body), metadata, condition)).kind === 'stored';
-  });
-}
-
-/** Removes a head body that an older generation has put. Throws {@link Superseded} where a newer one is found. */
-export async function fencedDelete(objects: ObjectStore, generation: number, key: string): Promise<void> {
-  await swap(objects, generation, key, async (present) => {
-    return present === null || (await objects.delete(key, present.etag)) === 'deleted';
-  });
-}
-
-/** Looks, and tries; and again, if somebody was quicker. */
-async function swap(
-  objects: ObjectStore,
-  generation: number,
-  key: string,
-  tryOnce: (present: ObjectHead | null) => Promise<boolean>,
-): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const present = await objects.stat(key);
+    if (present?.metadata.generation === generation) return;
     if (present !== null && present.metadata.generation > generation) {
       throw new Superseded(`${key} is of generation ${present.metadata.generation}, newer than ${generation}`);
     }
-    if (await tryOnce(present)) return;
+    const condition = present ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
+    if ((await objects.put(key, Buffer.from(body), metadata, condition)).kind === 'stored') return;
+    // Somebody was quicker: look again.
   }
-  throw new Error(`${key} could not be swapped in ${MAX_ROUNDS} rounds, although nothing newer is in place`);
+  throw new Error(`${key} could not be put in ${MAX_ROUNDS} rounds, although nothing newer is in place`);
 }

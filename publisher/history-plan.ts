@@ -30,51 +30,93 @@ export interface HistoryInput {
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
-  /** Every observation after the last kept page, oldest first. */
-  readonly observations: readonly OrderedObservation[];
 }
 
-export interface ClosedPage extends IndexedPage {
+/** A page that is cut; `isNew` unless it is published as it is. */
+export interface CutPage extends IndexedPage {
+  readonly isNew: boolean;
+}
+
+export interface ClosedPage extends CutPage {
   readonly body: string;
   readonly nextCursor: string | null;
-  readonly isNew: boolean;
 }
 
 export interface HistoryPlan {
   readonly head: Rendered & { readonly nextCursor: string | null };
-  /** The closed pages after the kept ones, oldest first; `isNew` unless they are published as they are. */
-  readonly pages: readonly ClosedPage[];
+  /** The closed pages after the kept ones, oldest first. */
+  readonly pages: readonly CutPage[];
   /** Published pages that are no longer part of the history. */
   readonly unlinked: readonly IndexedPage[];
   readonly closedPages: number;
+  /** How many observations the whole history holds, with those on kept pages. */
+  readonly observations: number;
 }
 
 /**
- * Cuts what follows the kept pages. A page that comes out with the bytes that are published at its place keeps its
- * cursor; any other gets one of this generation, and so does every newer page, since each names the one before it.
+ * Cuts what follows the kept pages, as it comes: of a history of any length, no more than a page is held. A page that
+ * comes out with the bytes that are published at its place keeps its cursor; any other gets one of this generation, and so
+ * does every newer page, since each names the one before it.
  */
-export function planHistory(input: HistoryInput): HistoryPlan {
-  const published = new Map(input.publishedPages.map((entry) => [entry.index, entry]));
-  const pages: ClosedPage[] = [];
-  let index = input.keptPages;
-  let nextCursor = index === 0 ? null : publishedCursor(published, index - 1);
-  let start = 0;
-  // The newest page stays open even when it is full: it is closed by the observation that no longer fits.
-  for (; input.observations.length - start > input.pageSize; start += input.pageSize, index++) {
-    const covered = input.observations.slice(start, start + input.pageSize);
+export class HistoryCutter {
+  readonly #generation: number;
+  readonly #pageSize: number;
+  readonly #keptPages: number;
+  /** By index; what is cut again as it is leaves it. */
+  readonly #published: Map<number, IndexedPage>;
+  readonly #pages: CutPage[] = [];
+  #open: OrderedObservation[] = [];
+  #nextCursor: string | null;
+
+  /** @throws RangeError when the newest kept page is not among the published ones. */
+  constructor({ generation, pageSize, keptPages, publishedPages }: HistoryInput) {
+    this.#generation = generation;
+    this.#pageSize = pageSize;
+    this.#keptPages = keptPages;
+    this.#published = new Map(publishedPages.map((entry) => [entry.index, entry]));
+    this.#nextCursor = keptPages === 0 ? null : publishedCursor(this.#published, keptPages - 1);
+  }
+
+  /** Takes the next observations, oldest first, and gives the pages that they close. */
+  add(observations: readonly OrderedObservation[]): readonly ClosedPage[] {
+    const closed: ClosedPage[] = [];
+    for (const observation of observations) {
+      // The newest page stays open even when it is full: it is closed by the observation that no longer fits.
+      if (this.#open.length === this.#pageSize) closed.push(this.#close());
+      this.#open.push(observation);
+    }
+    return closed;
+  }
+
+  /** To be called once, after the last observation. */
+  finish(): HistoryPlan {
+    const head = rendered(historyPageBody(observationsOf(this.#open), this.#nextCursor));
+    const closedPages = this.#keptPages + this.#pages.length;
+    return {
+      head: { ...head, nextCursor: this.#nextCursor },
+      pages: this.#pages,
+      unlinked: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
+      closedPages,
+      observations: closedPages * this.#pageSize + this.#open.length,
+    };
+  }
+
+  #close(): ClosedPage {
+    const index = this.#keptPages + this.#pages.length;
+    const nextCursor = this.#nextCursor;
+    const covered = this.#open;
     const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor));
-    const before = published.get(index);
+    const before = this.#published.get(index);
     const isNew = before?.page.digest !== digest;
-    if (!isNew) published.delete(index);
-    const cursor = pageCursor(input.generation, digest);
+    if (!isNew) this.#published.delete(index);
+    const cursor = pageCursor(this.#generation, digest);
     const cut = { cursor, digest, first: covered[0]?.order ?? '', last: covered.at(-1)?.order ?? '' };
     const page = before === undefined || isNew ? cut : before.page;
-    pages.push({ index, page, body, nextCursor, isNew });
-    nextCursor = page.cursor;
+    this.#pages.push({ index, page, isNew });
+    this.#nextCursor = page.cursor;
+    this.#open = [];
+    return { index, page, isNew, body, nextCursor };
   }
-  const head = rendered(historyPageBody(observationsOf(input.observations.slice(start)), nextCursor));
-  const unlinked = [...published.values()].filter((entry) => entry.index >= input.keptPages);
-  return { head: { ...head, nextCursor }, pages, unlinked, closedPages: index };
 }
 
 function publishedCursor(published: ReadonlyMap<number, IndexedPage>, index: number): string {

@@ -8,7 +8,7 @@ import {
   unlinkedKey,
 } from '../storage/records.ts';
 import type { BundleLine } from './bundle.ts';
-import { type ClosedPage, type HistoryPlan, planHistory } from './history-plan.ts';
+import type { CutPage, HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './read-market.ts';
 import { marketBody, rendered } from './render.ts';
 
@@ -17,22 +17,19 @@ export interface MarketPlan {
   readonly body: string | null;
   /** Whether that differs from what is published. */
   readonly isChanged: boolean;
-  /** Closed history pages that must be in place before anything names them. */
-  readonly newPages: readonly ClosedPage[];
   /** What applying the generation writes: head bodies that have changed, and the records that say so. */
   readonly lines: readonly BundleLine[];
 }
 
-/** Renders the market and its history, and drops whatever is byte-identical to what is published. */
-export function planMarket(view: MarketView, generation: number, pageSize: number): MarketPlan {
+/** Renders the market, and drops of it and its history whatever is byte-identical to what is published. */
+export function planMarket(view: MarketView, history: HistoryPlan, generation: number): MarketPlan {
   const { slug, record, published } = view;
   if (record === null) return planRemoval(view, generation);
   const market = rendered(marketBody(slug, record.revision, record.value));
-  const history = planHistory({ ...view.history, generation, pageSize });
   const isChanged = market.digest !== published?.marketDigest;
   const isHistoryChanged = history.head.digest !== published?.historyDigest;
   // Pages name the ones before them, so none has changed where the newest has not.
-  if (!isChanged && !isHistoryChanged) return { body: market.body, isChanged, newPages: [], lines: [] };
+  if (!isChanged && !isHistoryChanged) return { body: market.body, isChanged, lines: [] };
 
   const lines: BundleLine[] = [];
   if (isHistoryChanged) {
@@ -52,23 +49,23 @@ export function planMarket(view: MarketView, generation: number, pageSize: numbe
   lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   const newPages = history.pages.filter(({ isNew }) => isNew);
   lines.push(...pageRecords(slug, generation, newPages, history));
-  return { body: market.body, isChanged, newPages, lines };
+  return { body: market.body, isChanged, lines };
 }
 
-/** The bodies are deleted at the end of the generation, once the list no longer names the market. */
-function planRemoval({ slug, published, history }: MarketView, generation: number): MarketPlan {
-  if (published === null) return { body: null, isChanged: false, newPages: [], lines: [] };
+/** The bodies stay until the sweep: it takes those of which the ledger knows no published heads. */
+function planRemoval({ slug, published, publishedPages }: MarketView, generation: number): MarketPlan {
+  if (published === null) return { body: null, isChanged: false, lines: [] };
   const lines: BundleLine[] = [
-    ...pageRecords(slug, generation, [], { unlinked: history.publishedPages, closedPages: 0 }),
+    ...pageRecords(slug, generation, [], { unlinked: publishedPages, closedPages: 0 }),
     { kind: 'record', key: publishedHeadsKey(slug), value: null },
   ];
-  return { body: null, isChanged: true, newPages: [], lines };
+  return { body: null, isChanged: true, lines };
 }
 
 function pageRecords(
   slug: string,
   generation: number,
-  newPages: readonly ClosedPage[],
+  newPages: readonly CutPage[],
   { unlinked, closedPages }: Pick<HistoryPlan, 'unlinked' | 'closedPages'>,
 ): readonly BundleLine[] {
   const lines: BundleLine[] = [];

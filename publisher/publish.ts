@@ -18,7 +18,7 @@ import {
   parseDirtyMark,
 } from '../storage/records.ts';
 import { applyGeneration, supersededIfMoved } from './apply.ts';
-import { answerAwaiting, readAwaiting } from './awaiting.ts';
+import { answerAwaiting, type Coverage, readAwaiting } from './awaiting.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';
 import type { PublisherDependencies, PublisherStorage, PublishScope } from './dependencies.ts';
 import { Superseded } from './errors.ts';
@@ -60,7 +60,7 @@ export async function publish(
   );
   if (draft.bundle.isEmpty && before !== undefined) {
     await clearMarks(dependencies, draft.marks);
-    await answerAwaiting(dependencies, awaiting, before);
+    await answerAwaiting(dependencies, awaiting, before, draft.coverage);
     return { kind: 'unchanged', generation: before.generation };
   }
 
@@ -75,7 +75,7 @@ export async function publish(
   await clearMarks(dependencies, draft.marks);
 
   // 8. Tell those who wait.
-  await answerAwaiting(dependencies, awaiting, draft);
+  await answerAwaiting(dependencies, awaiting, draft, draft.coverage);
   return { kind: 'published', generation: draft.generation };
 }
 
@@ -98,6 +98,8 @@ export interface Draft {
 interface MarkedDraft extends Draft {
   /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
   readonly marks: readonly Item[];
+  /** Whom it speaks for. */
+  readonly coverage: Coverage;
 }
 
 async function prepare(
@@ -112,7 +114,7 @@ async function prepare(
   const bundle = new BundleWriter(dependencies.objects, generation);
 
   const everythingMark = await dependencies.ledger.get(DIRTY_EVERYTHING_KEY);
-  const scope = everythingMark === null ? asked : 'everything';
+  const scope = everythingMark !== null && asked === 'changed' ? 'everything' : asked;
   const marketMarks = await readAll(dependencies.ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
   const slugs = await slugsToPlan(dependencies.ledger, marketMarks, scope);
   const markets = await planMarkets(dependencies, bundle, generation, slugs, scope);
@@ -120,17 +122,18 @@ async function prepare(
     before === null || scope === 'everything' || markets.changedItems.size > 0
       ? await planMarketList(dependencies, bundle, generation, before, markets, scope)
       : null;
+  const isMarkLeft = everythingMark !== null && scope !== 'everything';
   const draft: MarkedDraft = {
     generation,
     publishedAt,
     bundle,
-    marks: [...(everythingMark === null ? [] : [everythingMark]), ...marketMarks, ...markets.marks],
+    marks: [...(everythingMark === null || isMarkLeft ? [] : [everythingMark]), ...marketMarks, ...markets.marks],
+    coverage: isMarkLeft ? 'marked-markets' : 'everything',
     listDigest: (list?.head.digest ?? before?.listDigest) as string,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };
 
   await addSingleBodies(dependencies, draft, before, list);
-  for (const key of markets.removedKeys) await bundle.add({ kind: 'delete', key });
   return draft;
 }
 

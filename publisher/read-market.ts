@@ -1,6 +1,5 @@
-/** Reads all that rendering one market needs, as it stood at one moment. */
+/** Reads what rendering one market needs, as it stood at one moment, and no more of its history at a time than it must. */
 import type { Item, Ledger } from '../storage/ledger.ts';
-import { StorageCorrupt } from '../storage/ledger.ts';
 import {
   DIRTY_PARTITION,
   dirtyHistoryKey,
@@ -17,15 +16,20 @@ import {
   publishedPartition,
 } from '../storage/records.ts';
 import type { PublishScope } from './dependencies.ts';
-import type { HistoryInput, IndexedPage, OrderedObservation } from './history-plan.ts';
+import type { IndexedPage, OrderedObservation } from './history-plan.ts';
 
 export interface MarketView {
   readonly slug: string;
   /** Null when the market has been removed. */
-  readonly record: { readonly revision: number; readonly value: MarketRecordValue } | null;
+  readonly record: (Pick<Item, 'revision' | 'attemptId'> & { readonly value: MarketRecordValue }) | null;
   /** What is published of it; null when nothing is. */
   readonly published: PublishedHeads | null;
-  readonly history: Omit<HistoryInput, 'generation' | 'pageSize'>;
+  /** How many closed history pages from the oldest on are untouched by any change. */
+  readonly keptPages: number;
+  /** The published page at `keptPages - 1`, and all from `keptPages` on. */
+  readonly publishedPages: readonly IndexedPage[];
+  /** Every observation after the last kept page, oldest first, some at a time: read when they are asked for. */
+  readonly observations: () => AsyncGenerator<readonly OrderedObservation[]>;
   /** The marks of closed history pages that this view takes care of. */
   readonly historyMarks: readonly Item[];
 }
@@ -34,46 +38,54 @@ const READS_PER_QUERY = 1000;
 const MAX_TRIES = 20;
 
 /**
- * With scope `changed`, the history is read from the last closed page that no mark touches.
- *
- * Every write to a market raises its revision in the same transaction, so reads between two readings of one revision
- * belong together. A market that is written to faster than it can be read stays dirty and throws after some tries.
+ * Hands a market to `use`, which reads what it needs, and gives what comes of it: as the market stood at one moment. Every
+ * write to a market raises its revision in the same transaction, so what is read between two readings of one revision belongs
+ * together; where they differ, all is done again, whatever came of it. A market that is written to faster than it can be
+ * read stays dirty and throws after some tries.
  */
-export async function readMarket(
+export async function withMarket<Result>(
   ledger: Ledger,
   slug: string,
-  pageSize: number,
   scope: PublishScope,
-): Promise<MarketView> {
+  use: (view: MarketView) => Promise<Result>,
+): Promise<Result> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const before = await ledger.get(marketKey(slug));
-    const view = await readView(ledger, slug, before, scope);
+    const view = await viewMarket(ledger, slug, scope);
+    const outcome = await use(view).then(
+      (result) => ({ result }),
+      (fault: unknown) => ({ fault }),
+    );
     const after = await ledger.get(marketKey(slug));
-    if (before?.attemptId !== after?.attemptId) continue;
-    assertComplete(view, pageSize);
-    return view;
+    if (view.record?.attemptId !== after?.attemptId) continue;
+    if ('fault' in outcome) throw outcome.fault;
+    return outcome.result;
   }
   throw new Error(`market ${slug} changed during each of ${MAX_TRIES} readings; it stays marked and is tried again`);
 }
 
-async function readView(ledger: Ledger, slug: string, record: Item | null, scope: PublishScope): Promise<MarketView> {
+/**
+ * A market as it is, its history from the last closed page on that no mark touches, or whole with scope `everything`. What
+ * is read one after the other need not belong together: see {@link withMarket}.
+ */
+export async function viewMarket(ledger: Ledger, slug: string, scope: PublishScope): Promise<MarketView> {
+  const item = await ledger.get(marketKey(slug));
+  const record = item && { ...item, value: item.value as MarketRecordValue };
   const published = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
   const historyMarks = await readAll(ledger, DIRTY_PARTITION, { prefix: dirtyHistoryKey(slug, '').sort });
   const fromOrder = scope === 'everything' || record === null ? '' : lowestOrder(historyMarks);
   const publishedPages = published ? await readPages(ledger, slug, fromOrder) : [];
   const lastKept = publishedPages.find((entry) => isBefore(entry.page, fromOrder));
   const after = lastKept ? { after: OBSERVATION_PREFIX + lastKept.page.last } : {};
-  const observations = record
-    ? await readAll(ledger, marketPartition(slug), { prefix: OBSERVATION_PREFIX, ...after })
-    : [];
   return {
     slug,
-    record: record && { revision: record.revision, value: record.value as MarketRecordValue },
+    record,
     published: published ?? null,
-    history: {
-      keptPages: lastKept ? lastKept.index + 1 : 0,
-      publishedPages,
-      observations: observations.map(orderedObservation),
+    keptPages: lastKept ? lastKept.index + 1 : 0,
+    publishedPages,
+    async *observations() {
+      if (record === null) return;
+      const range = { prefix: OBSERVATION_PREFIX, ...after };
+      for await (const items of readPieces(ledger, marketPartition(slug), range)) yield items.map(orderedObservation);
     },
     historyMarks,
   };
@@ -109,33 +121,26 @@ function orderedObservation(item: Item): OrderedObservation {
   return { order: item.sort.slice(OBSERVATION_PREFIX.length), observation: item.value as ObservationValue };
 }
 
-/** A closed page that misses an observation would be published for good: better to stop than to skip one. */
-function assertComplete(view: MarketView, pageSize: number): void {
-  if (view.record === null) return;
-  const found = view.history.keptPages * pageSize + view.history.observations.length;
-  const counted = view.record.value.observations;
-  if (found === counted) return;
-  throw new StorageCorrupt(
-    `market ${view.slug} counts ${counted} observations, but ${found} were found. ` +
-      'Either its history was changed without a mark or the page size of the deployment was changed: run a rebuild.',
-  );
+interface Range {
+  readonly prefix?: string;
+  readonly after?: string;
 }
 
-/** Every item of a range, page by page. */
-export async function readAll(
-  ledger: Ledger,
-  partition: string,
-  range: { readonly prefix?: string; readonly after?: string } = {},
-): Promise<Item[]> {
+/** Every item of a range, in order. */
+export async function readAll(ledger: Ledger, partition: string, range: Range = {}): Promise<Item[]> {
   const all: Item[] = [];
+  for await (const items of readPieces(ledger, partition, range)) all.push(...items);
+  return all;
+}
+
+async function* readPieces(ledger: Ledger, partition: string, range: Range): AsyncGenerator<readonly Item[]> {
   for (let after: string | null | undefined = range.after; after !== null; ) {
     const page = await ledger.query(partition, {
       limit: READS_PER_QUERY,
       ...(range.prefix === undefined ? {} : { prefix: range.prefix }),
       ...(after === undefined ? {} : { after }),
     });
-    all.push(...page.items);
+    yield page.items;
     after = page.next;
   }
-  return all;
 }

@@ -17,12 +17,12 @@ import {
 } from '../storage/records.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { BundleLost, Superseded } from './errors.ts';
-import { planHistory } from './history-plan.ts';
+import { HistoryCutter } from './history-plan.ts';
 import { planList } from './list-plan.ts';
 import { readLayout } from './plan-market-list.ts';
 import { publish } from './publish.ts';
 import { publicMetadata, putImmutable } from './put-immutable.ts';
-import { readAll, readMarket } from './read-market.ts';
+import { readAll, viewMarket } from './read-market.ts';
 import { marketBody, rendered, snapshotBody } from './render.ts';
 
 export interface RebuildOutcome {
@@ -107,8 +107,9 @@ export interface RenderedObject {
 }
 
 /**
- * Renders every public object of the newest generation. A market that has been written to since it was published is
- * left out, with the list: they belong to the generation that comes next. Nothing is rendered before the first.
+ * Renders every public object of the newest generation: what has the digest that the ledger says is published. The head
+ * bodies of a market that has been written to since are left out, with the list: they belong to the generation that comes
+ * next. Nothing is rendered before the first.
  */
 export async function* renderEverything(dependencies: PublisherDependencies): AsyncGenerator<RenderedObject> {
   const { ledger, pageSizes, staticBodies } = dependencies;
@@ -117,18 +118,22 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
   const { generation } = head;
   const items: { slug: string; body: string }[] = [];
   for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
-    const view = await readMarket(ledger, slug, pageSizes.observations, 'everything');
+    const view = await viewMarket(ledger, slug, 'everything');
     const published = await ledger.get(publishedHeadsKey(slug));
     if (view.record === null || published === null) continue;
+    const cutter = new HistoryCutter({ ...view, generation, pageSize: pageSizes.observations });
+    for await (const some of view.observations()) {
+      for (const { page, body, nextCursor, isNew } of cutter.add(some)) {
+        const { cursor } = page;
+        const name = { kind: 'history-page', slug, cursor } as const;
+        if (!isNew) yield { name, body, nextCursor, generation: cursorGeneration(cursor) };
+      }
+    }
     const body = marketBody(slug, view.record.revision, view.record.value);
     items.push({ slug, body });
-    const history = planHistory({ ...view.history, generation, pageSize: pageSizes.observations });
+    const history = cutter.finish();
     const { marketDigest, historyDigest } = published.value as PublishedHeads;
     if (rendered(body).digest !== marketDigest || history.head.digest !== historyDigest) continue;
-    for (const { page, body, nextCursor } of history.pages) {
-      const { cursor } = page;
-      yield { name: { kind: 'history-page', slug, cursor }, body, nextCursor, generation: cursorGeneration(cursor) };
-    }
     const { body: historyBody, nextCursor } = history.head;
     yield { name: { kind: 'history', slug }, body: historyBody, nextCursor, generation: published.revision };
     yield { name: { kind: 'market', slug }, body, nextCursor: null, generation: published.revision };

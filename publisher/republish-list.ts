@@ -9,13 +9,10 @@ import { readLines } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { cutPage, type ListItem, type ListPage, type ListPlan, listHead } from './list-plan.ts';
 import { putListPage, readLayout } from './plan-market-list.ts';
-import type { RangeItem } from './republish-range.ts';
 
 export interface RepublishedList extends Pick<ListPlan, 'head' | 'layout' | 'unlinked'> {
   /** What was published before. */
   readonly before: readonly PublishedPage[];
-  /** Slugs of markets that leave the list. */
-  readonly removed: readonly string[];
 }
 
 /** Cuts the whole list, puts its new pages in place, and gives what `planList` would have given. */
@@ -39,8 +36,7 @@ class Cutter {
   readonly #generation: number;
   readonly #pageSize: number;
   readonly #reusable: Map<string, PublishedPage>;
-  readonly #source: AsyncGenerator<readonly RangeItem[]>;
-  readonly #removed: string[] = [];
+  readonly #source: AsyncGenerator<readonly ListItem[]>;
   /** The items from place `#start` of the list on, as far as they are not cut yet. */
   #items: ListItem[] = [];
   #start: number;
@@ -71,19 +67,17 @@ class Cutter {
   }
 
   /** To be called when all pages are cut. */
-  async finish(): Promise<Pick<RepublishedList, 'head' | 'unlinked' | 'removed'>> {
+  async finish(): Promise<Pick<RepublishedList, 'head' | 'unlinked'>> {
     while (await this.#readMore());
     const head = listHead(this.#items, this.#nextCursor);
-    return { head, unlinked: [...this.#reusable.values()], removed: this.#removed.sort() };
+    return { head, unlinked: [...this.#reusable.values()] };
   }
 
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#source.next();
     if (done) return false;
-    const items = value.filter((item): item is ListItem => item.body !== null);
-    this.#removed.push(...value.filter(({ body }) => body === null).map(({ slug }) => slug));
-    this.#items.unshift(...items);
-    this.#start -= items.length;
+    this.#items.unshift(...value);
+    this.#start -= value.length;
     return true;
   }
 }
@@ -91,9 +85,9 @@ class Cutter {
 async function* readBackwards(
   objects: ObjectStore,
   ranges: readonly RenderedRangeValue[],
-): AsyncGenerator<readonly RangeItem[]> {
+): AsyncGenerator<readonly ListItem[]> {
   for (const { items } of ranges.toReversed()) {
     if (items === null) continue;
-    yield (await readLines(objects, items)).map((line) => JSON.parse(line) as RangeItem);
+    yield (await readLines(objects, items)).map((line) => JSON.parse(line) as ListItem);
   }
 }

@@ -17,13 +17,8 @@ import { applyParts, supersededIfMoved } from './apply.ts';
 import { BundleWriter, putLines, readBundle } from './bundle.ts';
 import type { PublisherStorage } from './dependencies.ts';
 import { Superseded } from './errors.ts';
+import type { ListItem } from './list-plan.ts';
 import { planMarkets } from './plan-markets.ts';
-
-/** A line of what a range hands to the list: a market's item, or null for a market that leaves it. */
-export interface RangeItem {
-  readonly slug: string;
-  readonly body: string | null;
-}
 
 /** A mark that a range takes care of, as it was read. */
 export type RangeMark = Pick<Item, 'partition' | 'sort' | 'attemptId'>;
@@ -54,8 +49,7 @@ export async function renderRange(storage: PublisherStorage, republish: string, 
     },
   );
 
-  const removed = [...markets.changedItems].filter(([, body]) => body === null);
-  const items = [...markets.allItems, ...removed].map(([slug, body]): RangeItem => ({ slug, body }));
+  const items = [...markets.allItems].map(([slug, body]): ListItem => ({ slug, body }));
   const marks = [...marked, ...markets.marks].map(({ partition, sort, attemptId }): RangeMark => {
     return { partition, sort, attemptId };
   });
@@ -69,7 +63,8 @@ export async function renderRange(storage: PublisherStorage, republish: string, 
         );
   const hasPuts = !bundle.isEmpty;
   const value: RenderedRangeValue = {
-    bundle: hasPuts || removed.length > 0 ? await bundle.seal() : null,
+    // A market that is only removed has records and no body.
+    bundle: hasPuts || markets.membershipChanged ? await bundle.seal() : null,
     hasPuts,
     items: await put(items),
     listed: markets.allItems.size,

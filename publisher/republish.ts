@@ -13,7 +13,6 @@
  * would apply it too, in one process.
  */
 import pMap from 'p-map';
-import { publicKey } from '../contract/public-objects.ts';
 import { type Change, type Item, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import {
   DIRTY_EVERYTHING_KEY,
@@ -135,10 +134,6 @@ export async function commitRepublish(dependencies: PublisherDependencies, repub
     counts: ranges.reduce((counts, { countsDelta }) => addCounts(counts, countsDelta), before?.counts ?? noCounts),
   };
   await addSingleBodies(dependencies, draft, before, list);
-  for (const slug of list.removed) {
-    await bundle.add({ kind: 'delete', key: publicKey({ kind: 'market', slug }) });
-    await bundle.add({ kind: 'delete', key: publicKey({ kind: 'history', slug }) });
-  }
   if (bundle.isEmpty && before !== null) return await end(dependencies, plan, 'cared for');
   await swapHead(dependencies, head, draft, await bundle.seal(), republish);
   await hold(dependencies, plan);
@@ -165,7 +160,8 @@ export async function finishRepublish(dependencies: PublisherDependencies, repub
   }
   // Applied by somebody else, or not swapped at all: which of the two cannot be told any more, so every mark stays.
   if (plan !== null) await end(dependencies, plan, isOurs ? 'cared for' : 'kept');
-  return await publish(dependencies);
+  // A mark of everything that was set meanwhile asks for as much again: not in what is left of this step's time.
+  return await publish(dependencies, 'marked-markets');
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete objects beside
- * the publisher's own heads. Invoked by hand with `{ "dryRun": true }` it removes nothing.
+ * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects
+ * and bundles: no publisher deletes any. Invoked by hand with `{ "dryRun": true }` it removes nothing.
  */
 import { collectGarbage } from '../collect-garbage.ts';
 import { log } from './log.ts';

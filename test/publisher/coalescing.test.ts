@@ -5,6 +5,7 @@ import type { Market } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
 import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { removeMarket } from './remove-market.ts';
@@ -32,7 +33,7 @@ async function happen(world: World, { kind, slug, day, amount }: Happening): Pro
   if (kind !== 'rename') await world.ingest([price(slug, day, amount)], 'correct');
 }
 
-/** All that a reader can find, without the cursors by which it is found, and which bodies there are. */
+/** All that a reader can find, without the cursors by which it is found, and which bodies are left by a sweep. */
 async function allThatIsPublished(world: World): Promise<unknown> {
   const reader = readerOf(world.objects);
   const get = async (url: string) => JSON.parse(Buffer.from((await reader(url)).body).toString('utf8'));
@@ -48,6 +49,7 @@ async function allThatIsPublished(world: World): Promise<unknown> {
   const list = await walk<Market>(MARKETS_URL);
   const markets = await Promise.all(list.map((item) => get(marketUrl(item.slug))));
   const histories = await Promise.all(list.map((item) => walk<Observation>(historyUrl(item.slug))));
+  await collectGarbage(world.dependencies, { dryRun: false });
   const keys = [...world.objects.snapshot().keys()].filter((key) => {
     const name = parsePublicKey(key);
     return name !== null && PUBLIC_OBJECTS[name.kind].retention === 'head';

@@ -72,11 +72,17 @@ describe('what goes, and when', () => {
     expect((await sweep(world)).removed).toEqual([]);
   });
 
-  test('the pages of a market that was removed, after the same time; its bodies go with the publication', async () => {
+  test('the bodies of a market that was removed, with the next sweep, and its pages after the same time', async () => {
     const world = await publishedWorld();
     await removeMarket(world, 'i');
-    await publish(world.dependencies);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
     const ofMarket = () => keysOf(world).filter((key) => key.includes('/i.json') || key.includes('/history-pages/i/'));
+    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
+    expect(ofMarket()).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
+    expect((await collectGarbage(world.dependencies, DRY_RUN)).removed).toEqual(expect.arrayContaining(bodies));
+    expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
     expect(ofMarket()).toEqual([expect.stringContaining('/history-pages/i/')]);
     world.clock.nowMs += RETENTION_MS;
     await sweep(world);
@@ -86,10 +92,28 @@ describe('what goes, and when', () => {
     expect(ofMarket()).toEqual([]);
   });
 
+  test('no body of a market that was removed and defined again, although the old ones are still there', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    await world.ingest([market('i'), price('i', 3, 3)]);
+    await publish(world.dependencies);
+    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
+    for (const key of bodies) expect((await world.objects.stat(key))?.metadata.generation).toBe(4);
+    const before = keysOf(world);
+    world.clock.nowMs += RETENTION_MS + 1;
+    const { removed } = await sweep(world);
+    expect(removed.some((key) => key.includes('/history-pages/i/'))).toBe(true);
+    expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
+    expect(keysOf(world)).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
+  });
+
   test('a body of a removed market that was put back by a late writer', async () => {
     const world = await publishedWorld();
     await removeMarket(world, 'i');
     await publish(world.dependencies);
+    await sweep(world);
     for (const kind of ['market', 'history'] as const) {
       const name = { kind, slug: 'i' };
       await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
@@ -172,7 +196,7 @@ test('what a publisher left that died before it committed goes, but only once it
   expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
 });
 
-/** Garbage of every kind: expired pages, orphans, old bundles, a body put back. */
+/** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
 async function worldWithGarbage(): Promise<World> {
   const world = await publishedWorld();
   await changeHistories(world, -6);
@@ -183,8 +207,6 @@ async function worldWithGarbage(): Promise<World> {
   world.clock.nowMs += RETENTION_MS + 1;
   await changeHistories(world, -8);
   await publish(world.dependencies);
-  const name = { kind: 'market', slug: 'i' } as const;
-  await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
   return world;
 }
 
@@ -340,6 +362,25 @@ describe('a sweep and a publish at once', () => {
     let operations = 0;
     while (await interleave(operations, publish, sweepOnce)) operations++;
     expect(operations).toBeGreaterThan(60);
+  });
+
+  test('the bodies of a market that is defined again as it was stay, whenever it is published', async () => {
+    let operations = 0;
+    for (let reached = true; reached; operations++) {
+      const world = await publishedWorld();
+      await removeMarket(world, 'j');
+      await publish(world.dependencies);
+      await world.ingest([market('j')]);
+      reached = false;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+        reached = true;
+        await publish(world.dependencies);
+        return await run();
+      });
+      await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+      if (reached) await expectVerified(world);
+    }
+    expect(operations).toBeGreaterThan(20);
   });
 
   test('pages that move up while a long list is read piece by piece are not taken for lost', async () => {

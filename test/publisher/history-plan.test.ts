@@ -2,7 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../contract/cursors.ts';
-import { type HistoryInput, type HistoryPlan, type IndexedPage, planHistory } from '../../publisher/history-plan.ts';
+import {
+  type ClosedPage,
+  HistoryCutter,
+  type HistoryInput,
+  type HistoryPlan,
+  type IndexedPage,
+  type OrderedObservation,
+} from '../../publisher/history-plan.ts';
 import { type ObservationValue, sha256Hex } from '../../storage/records.ts';
 
 /** A history as a reader and the next plan find it. */
@@ -39,7 +46,27 @@ function observation(place: number, text: string): ObservationValue {
   };
 }
 
-function inOrder(observations: Observations): HistoryInput['observations'] {
+interface Input extends HistoryInput {
+  readonly observations: readonly OrderedObservation[];
+}
+
+interface Cut extends HistoryPlan {
+  readonly pages: readonly ClosedPage[];
+}
+
+/** Cuts a history that is handed over in pieces of this size. */
+function planHistory(input: Input, pieceSize = Number.POSITIVE_INFINITY): Cut {
+  const cutter = new HistoryCutter(input);
+  const pages: ClosedPage[] = [];
+  for (let start = 0; start < input.observations.length; start += pieceSize) {
+    pages.push(...cutter.add(input.observations.slice(start, start + pieceSize)));
+  }
+  const plan = cutter.finish();
+  expect(pages.map(({ index, page, isNew }) => ({ index, page, isNew }))).toEqual(plan.pages);
+  return { ...plan, pages };
+}
+
+function inOrder(observations: Observations): readonly OrderedObservation[] {
   const places = [...observations].sort(([left], [right]) => left - right);
   return places.map(([place, text]) => ({ order: orderOf(place), observation: observation(place, text) }));
 }
@@ -48,7 +75,7 @@ function inOrder(observations: Observations): HistoryInput['observations'] {
  * What the publisher would hand over when everything before `fromPlace` is untouched: the pages that lie wholly before
  * it are kept, and of those it knows only the newest.
  */
-function inputOf(before: Published | null, all: Observations, fromPlace: number, fixed: Fixed): HistoryInput {
+function inputOf(before: Published | null, all: Observations, fromPlace: number, fixed: Fixed): Input {
   const pages = before?.pages ?? [];
   const keptPages = pages.filter(({ page }) => page.last < orderOf(fromPlace)).length;
   const lastKept = pages[keptPages - 1]?.page.last ?? '';
@@ -62,7 +89,7 @@ function inputOf(before: Published | null, all: Observations, fromPlace: number,
 
 type Fixed = Pick<HistoryInput, 'generation' | 'pageSize'>;
 
-function publishPlan(before: Published | null, input: HistoryInput, plan: HistoryPlan): Published {
+function publishPlan(before: Published | null, input: Input, plan: Cut): Published {
   const bodies = new Map(before?.bodies);
   for (const { page, body, isNew } of plan.pages) {
     if (isNew) bodies.set(page.cursor, body);
@@ -126,11 +153,7 @@ const growth: fc.Arbitrary<readonly Step[]> = fc.array(fc.record({ places: someP
   maxLength: 8,
 });
 
-function grow(
-  steps: readonly Step[],
-  pageSize: number,
-  look?: (now: Published, all: Observations, plan: HistoryPlan) => void,
-) {
+function grow(steps: readonly Step[], pageSize: number, look?: (now: Published, all: Observations, plan: Cut) => void) {
   let published: Published | null = null;
   const all = new Map<number, string>();
   for (const [index, { places }] of steps.entries()) {
@@ -144,7 +167,7 @@ function grow(
   return { published: published as unknown as Published, all: all as Observations };
 }
 
-describe('planHistory', () => {
+describe('a history that is cut', () => {
   test('however a history grew: every observation once, newest first, closed pages full, every link good', () => {
     fc.assert(
       fc.property(growth, pageSizes, (steps, pageSize) => {
@@ -223,6 +246,19 @@ describe('planHistory', () => {
         const fewer = new Map([...all].filter(([place]) => place < keep));
         const input = inputOf(published, fewer, 0, { generation: 50, pageSize });
         expectWhole(publishPlan(published, input, planHistory(input)), fewer, pageSize);
+      }),
+    );
+  });
+
+  test('a history is cut the same in whatever pieces it comes', () => {
+    fc.assert(
+      fc.property(growth, fc.integer({ min: 0, max: 70 }), pageSizes, fc.integer({ min: 1, max: 9 }), (...drawn) => {
+        const [steps, fromPlace, pageSize, pieceSize] = drawn;
+        const { published, all } = grow(steps, pageSize);
+        const input = inputOf(published, all, fromPlace, { generation: 50, pageSize });
+        const plan = planHistory(input, pieceSize);
+        expect(plan).toEqual(planHistory(input));
+        expect(plan.observations).toBe(all.size);
       }),
     );
   });

@@ -93,10 +93,7 @@ async function publishThrough(world: World, ledger: Ledger, objects: ObjectStore
   return error;
 }
 
-/**
- * A body that is created late, of a market that a newer generation has removed, finds nothing there to be fenced by. No
- * link leads to it; the sweep takes it away.
- */
+/** Which bodies of removed markets are in place depends on how far the first publisher came; the sweep takes all of them. */
 async function afterSweep(world: World): Promise<Map<string, string>> {
   await collectGarbage(world.dependencies, { dryRun: false });
   return publicObjects(world.objects);
@@ -114,7 +111,7 @@ const operations = recording.operations.map(({ what, isWrite }, number) => ({ nu
 const expectedBytes = publicObjects(undisturbed.objects);
 await changeAgain(undisturbed);
 await publish(undisturbed.dependencies);
-const expectedBytesAfterNext = publicObjects(undisturbed.objects);
+const expectedBytesAfterNext = await afterSweep(undisturbed);
 await changeOnceMore(undisturbed);
 await publish(undisturbed.dependencies);
 const expectedBytesInTheEnd = publicObjects(undisturbed.objects);
@@ -125,19 +122,12 @@ const faults: readonly { readonly name: string; readonly fault: Fault }[] = [
   { name: 'is the last before the process dies', fault: diesAfter },
 ];
 
-test('the publish that is disturbed here touches every kind of object and both ports', () => {
+test('the publish that is disturbed here touches every kind of object and both ports, and deletes no object', () => {
   const done = operations.map(({ what }) => what);
-  for (const part of [
-    'markets.json',
-    '/market-pages/',
-    '/history-pages/',
-    '/histories/',
-    'snapshot',
-    'redo/',
-    'delete',
-  ]) {
+  for (const part of ['markets.json', '/market-pages/', '/history-pages/', '/histories/', 'snapshot', 'redo/']) {
     expect(done.some((what) => what.includes(part))).toBe(true);
   }
+  expect(done.some((what) => what.startsWith('objects.delete'))).toBe(false);
   expect(operations.length).toBeGreaterThan(50);
 });
 

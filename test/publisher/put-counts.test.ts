@@ -1,12 +1,14 @@
 /** What a publish costs, to the last request: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { DIRTY_PARTITION, dirtyHistoryKey, dirtyMarketKey, marketPartition, orderKey } from '../../storage/records.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
-import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
 
 type PutKind = PublicObjectKind | 'bundle';
 
@@ -96,7 +98,6 @@ interface Case {
   readonly happen: (world: World) => Promise<unknown>;
   readonly puts: Cost['puts'];
   readonly transactions?: number;
-  readonly deletes?: number;
   /** Unless said otherwise the list pages that are put, as they were before, and the bundle. */
   readonly gets?: number;
 }
@@ -204,7 +205,6 @@ const CASES: readonly Case[] = [
       await removeMarket(world, 'j');
     },
     puts: { ...ONE_MARKET, 'market-list-page': 1 },
-    deletes: 2,
     // Whether it moves any is known only when all of the list has been cut.
     gets: 5,
   },
@@ -212,7 +212,6 @@ const CASES: readonly Case[] = [
     what: 'a market that leaves',
     happen: (world) => removeMarket(world, 'l'),
     puts: { ...COMMON, 'market-list-page': 3 },
-    deletes: 2,
   },
   {
     what: 'a new name of a market, which leaves its history alone',
@@ -234,8 +233,8 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('a publish puts exactly this, in one generation, after', () => {
-  test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, deletes = 0, gets }) => {
+describe('a publish puts exactly this, in one generation, and deletes nothing, after', () => {
+  test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, gets }) => {
     const world = await settledWorld();
     await happen(world);
     const cost = await costOfPublish(world);
@@ -244,7 +243,7 @@ describe('a publish puts exactly this, in one generation, after', () => {
     expect(cost.puts).toEqual(puts);
     expect(cost.tries).toBe(total);
     expect(cost.transactions).toBe(transactions);
-    expect(cost.deletes).toBe(deletes);
+    expect(cost.deletes).toBe(0);
     const rewritten = (puts['market-list'] ?? 0) + (puts['market-list-page'] ?? 0) + (puts.bundle ?? 0);
     expect(cost.gets).toBe(gets ?? rewritten);
     expect(cost.outcome).toEqual(
@@ -318,21 +317,6 @@ describe('the order of a publish', () => {
       ...pages.slice(0, -1).map((key) => (parsePublicKey(key) as { cursor: string }).cursor),
     ]);
   });
-
-  test('a market that leaves is gone from list and snapshot before its bodies go', async () => {
-    const world = await settledWorld();
-    await removeMarket(world, 'l');
-    const { calls } = await costOfPublish(world);
-    const bodies = ['markets', 'histories'].map((folder) =>
-      placeOf(calls, `objects.delete ${PUBLIC_PREFIX}/api/v1/${folder}/l.json`),
-    );
-    const list = placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/markets.json`);
-    const snapshot = placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/snapshot.json`);
-    expect(Math.min(...bodies)).toBeGreaterThan(Math.max(list, snapshot));
-    // Readers who hold the old list may still be walking its history.
-    const left = [...world.objects.snapshot().keys()].filter((key) => key.includes('/l'));
-    expect(left.map(kindOf)).toEqual(['history-page', 'history-page', 'history-page']);
-  });
 });
 
 test('after an append, of a long history only what follows its last closed page is read', async () => {
@@ -374,4 +358,48 @@ test('list pages behind the last change are shared by both generations', async (
   expect(after).toHaveLength(3);
   expect(after[0]).toMatch(/^2-/);
   expect(after.slice(1)).toEqual(before.slice(1));
+});
+
+describe('a history of any length', () => {
+  const LENGTH = 3_000;
+
+  async function longWorld(): Promise<World> {
+    const world = createWorld(DEFAULT_PAGE_SIZES);
+    await world.ingest([market('b')]);
+    const observations = Array.from({ length: LENGTH }, (_, day) => price('b', day - LENGTH, 10_000 + day));
+    for (let start = 0; start < LENGTH; start += 500) await world.ingest(observations.slice(start, start + 500));
+    return world;
+  }
+
+  test('is rendered piece by piece: what was read is put before more is read', async () => {
+    const world = await longWorld();
+    const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, ({ run }) => run());
+    await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
+    const calls = operations.map(({ what }) => what);
+    const isRead = (call: string) => call === `ledger.query ${marketPartition('b')}`;
+    const isPut = (call: string) => call.startsWith('objects.put public/api/v1/history-pages/');
+    const work = calls.filter((call) => isRead(call) || isPut(call));
+    const putAfterEachRead = work
+      .join('\n')
+      .split(`ledger.query ${marketPartition('b')}`)
+      .slice(1);
+    expect(putAfterEachRead.map((puts) => puts.trim().split('\n').filter(isPut).length)).toEqual([3, 4, 4]);
+  });
+
+  test('that is written to while it is rendered is rendered again, and what is published is whole', async () => {
+    const world = await longWorld();
+    let reads = 0;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      const result = await run();
+      if (what === `ledger.query ${marketPartition('b')}` && ++reads === 2)
+        await world.ingest([price('b', -LENGTH - 1, 9_999)]);
+      return result;
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
+    expect(reads).toBeGreaterThan(3);
+    await publish(dependenciesOn(world.ledger, world.objects, world.clock, DEFAULT_PAGE_SIZES));
+    const { findings, observations } = await verify(readerOf(world.objects), { settled: true });
+    expect(findings).toEqual([]);
+    expect(observations).toBe(LENGTH + 1);
+  });
 });
