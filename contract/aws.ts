@@ -34,6 +34,10 @@ export const ENVIRONMENT = {
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
+  /** The state machine that publishes everything where that is more than one invocation can do. */
+  republishArn: 'TIDEMARK_REPUBLISH_ARN',
+  /** How often `verify` runs: which share of the markets is due follows from it. */
+  verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
 } as const;
 
 /** What `republish-range` is invoked with. */

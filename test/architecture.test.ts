@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['contract/', 'storage/', 'publisher/'],
   site: ['contract/'],
   bench: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
-  scripts: ['contract/', 'infra/', 'test/aws/engines/'],
+  scripts: ['contract/', 'infra/', 'test/aws/engines/', 'test/aws/shape/', 'test/scenario/'],
   test: [''],
 };
 
@@ -37,6 +37,7 @@ const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
   'publisher/purge-cloudfront.ts',
+  'publisher/start-execution.ts',
   'storage/dynamodb-',
   'storage/s3-',
   'storage/environment-credentials.ts',

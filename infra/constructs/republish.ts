@@ -16,6 +16,19 @@ export interface RepublishProps {
   readonly commit: ServiceFunction;
 }
 
+/** Made of names, so that what starts the state machine may be there before it, and be part of it. */
+export function republishArn(stack: Stack, configuration: Configuration): string {
+  return arnOf(stack, 'stateMachine', nameOf(configuration));
+}
+
+function nameOf({ name }: Configuration): string {
+  return `${name}-republish`;
+}
+
+function arnOf(stack: Stack, resource: string, resourceName: string): string {
+  return stack.formatArn({ service: 'states', resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+}
+
 export class Republish extends Construct {
   readonly stateMachine: StateMachine;
 
@@ -23,9 +36,7 @@ export class Republish extends Construct {
     super(scope, id);
     const { configuration, plan, range, commit } = props;
     const stack = Stack.of(this);
-    const stateMachineName = `${configuration.name}-republish`;
-    const arn = (resource: string, resourceName: string) =>
-      stack.formatArn({ service: 'states', resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+    const stateMachineName = nameOf(configuration);
     const functionArns = [plan, range, commit].map((step) => step.function.functionArn);
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('states.amazonaws.com'),
@@ -34,8 +45,11 @@ export class Republish extends Construct {
           statements: [
             allow(['lambda:InvokeFunction'], functionArns),
             // A distributed map starts executions of the machine that it is part of, and follows them.
-            allow(['states:StartExecution'], [arn('stateMachine', stateMachineName)]),
-            allow(['states:DescribeExecution', 'states:StopExecution'], [arn('execution', `${stateMachineName}/*`)]),
+            allow(['states:StartExecution'], [republishArn(stack, configuration)]),
+            allow(
+              ['states:DescribeExecution', 'states:StopExecution'],
+              [arnOf(stack, 'execution', `${stateMachineName}/*`)],
+            ),
             // Knows no resources.
             allow(LOG_DELIVERY, ['*']),
           ],

@@ -10,7 +10,7 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
 import { addSchedule, Doorbell, doorbellStatements } from '../constructs/doorbell.ts';
-import { Republish } from '../constructs/republish.ts';
+import { Republish, republishArn } from '../constructs/republish.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import type { FunctionName } from '../permissions.ts';
@@ -133,6 +133,7 @@ export class ApiStack extends Stack {
     const settings = { memoryMegabytes: ONE_CPU_MEGABYTES, variables: this.#publisherVariables() };
     const publish = this.#addFunction('publish', {
       ...settings,
+      variables: { ...settings.variables, republishArn: republishArn(this, configuration) },
       timeoutSeconds: 300,
       statements: this.#doorbellStatements(),
       // No lock: the swap of HEAD is. It only saves work that would be thrown away.
@@ -152,10 +153,16 @@ export class ApiStack extends Stack {
 
   #addCaretakers(): void {
     const { configuration, edge } = this.#props;
-    const settings = { memoryMegabytes: 1_024, timeoutSeconds: LONGEST_SECONDS };
-    const verify = this.#addFunction('verify', { ...settings, variables: { readBaseUrl: edge.readBaseUrl } });
+    const settings = { timeoutSeconds: LONGEST_SECONDS };
+    const verify = this.#addFunction('verify', {
+      ...settings,
+      // Checking a page is work for a processor, and the next page waits for it.
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      variables: { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(configuration.verifyEveryHours) },
+    });
     const collectGarbage = this.#addFunction('collect-garbage', {
       ...settings,
+      memoryMegabytes: 1_024,
       variables: this.#storageVariables(),
     });
     for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(SWEPT);
@@ -198,6 +205,7 @@ export class ApiStack extends Stack {
         uploadsBucket: data.uploadsBucket.bucketArn,
         secret: data.secret.secretArn,
         distribution: edge.distributionArn,
+        republish: republishArn(this, configuration),
       },
     });
     this.#functions.set(name, added);

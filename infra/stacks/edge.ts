@@ -30,8 +30,19 @@ const ROUTER_FILE = join(import.meta.dirname, '../edge/router.generated.js');
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
+/** By which the CDN tags what it caches. */
+const CACHE_TAG_HEADER = `x-amz-meta-${CACHE_TAG_METADATA}`;
 /** How long a failure of the origin is remembered; the CDN's own default is 10 seconds. */
 const FAILURE_SECONDS = 5;
+/** What S3 says of an object beside what the contract promises: it is of use to the publisher only. */
+const OF_THE_ORIGIN_ONLY = [
+  'x-amz-id-2',
+  'x-amz-meta-generation',
+  'x-amz-meta-next-cursor',
+  CACHE_TAG_HEADER,
+  'x-amz-request-id',
+  'x-amz-server-side-encryption',
+];
 const YEAR = Duration.days(365);
 const ACCESS_LOG_DAYS = 30;
 
@@ -109,7 +120,7 @@ export class EdgeStack extends Stack {
           ...[500, 502, 503, 504].map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
           { errorCode: 404, responseCode: 404, responsePagePath: NOT_FOUND_PATH, errorCachingMinTtl: FRESH_SECONDS },
         ],
-        cacheTagConfig: { headerName: `x-amz-meta-${CACHE_TAG_METADATA}` },
+        cacheTagConfig: { headerName: CACHE_TAG_HEADER },
         ...(readWebAclArn === undefined ? {} : { webAclId: readWebAclArn }),
         ...(readAccessLogs ? { logging: this.#addAccessLogs() } : {}),
         ...(readDomain === undefined
@@ -138,7 +149,7 @@ export class EdgeStack extends Stack {
     });
   }
 
-  /** No Cache-Control: it would be on errors, too. */
+  /** No Cache-Control: it would be on errors, too. What is removed is removed from what readers get, not from the cache. */
   #addResponseHeaders(): ResponseHeadersPolicy {
     return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
       corsBehavior: {
@@ -154,6 +165,7 @@ export class EdgeStack extends Stack {
         frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
         strictTransportSecurity: { accessControlMaxAge: YEAR, includeSubdomains: true, override: true },
       },
+      removeHeaders: OF_THE_ORIGIN_ONLY,
     });
   }
 

@@ -1,21 +1,44 @@
-/** The oracle as a Lambda function, on a schedule: reads what is published as everybody does, and fails for findings. */
+/**
+ * The oracle as a Lambda function, on a schedule: reads what is published as everybody does, and fails for findings. Where
+ * there is more than it can read in its time, each run looks at one share of the markets, and all of them at the list.
+ * Invoked by hand with `{ "share": { "index": 3, "of": 128 } }` it looks at that one.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
 import { httpReader } from '../verify/reader.ts';
+import { shareAsked, shareDue } from '../verify/share.ts';
 import { log } from './log.ts';
 
-const { readBaseUrl } = readLambdaEnvironment(process.env, { required: ['readBaseUrl'] });
+const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
+  required: ['readBaseUrl', 'verifyEveryHours'],
+});
 
 const PAUSE_MS = (FRESH_SECONDS + 1) * 1000;
 
+/** The part of Lambda's context that is used. */
+interface Invocation {
+  getRemainingTimeInMillis(): number;
+}
+
 /** Rejects when something is not as promised, so that the function's errors, which an alarm counts, tell. */
-export async function handler(): Promise<void> {
-  const { findings, generation, markets, observations, pages } = await confirmFindings(httpReader(readBaseUrl), () =>
-    setTimeout(PAUSE_MS),
-  );
+export async function handler(event: unknown, invocation: Invocation): Promise<void> {
+  const startedMs = Date.now();
+  const reader = httpReader(readBaseUrl);
+  const share = shareAsked(event) ?? (await shareDue(reader, startedMs, Number(verifyEveryHours)));
+  const inWords = `${share.index} of ${share.of}`;
+  const { findings, generation, markets, observations, pages } = await confirmFindings(reader, share, async () => {
+    // The second walk takes as long as the first, or a little longer.
+    if (invocation.getRemainingTimeInMillis() < PAUSE_MS + 1.25 * (Date.now() - startedMs)) {
+      log('error', 'no time for a second look: a publication may explain the findings', { share: inWords });
+      return false;
+    }
+    await setTimeout(PAUSE_MS);
+    return true;
+  });
   for (const { url, rule, detail } of findings) log('error', 'finding', { url, rule, detail });
-  log('info', 'verified', { generation, markets, observations, pages, findings: findings.length });
+  const seen = { generation, share: inWords, markets, observations, pages, durationMs: Date.now() - startedMs };
+  log('info', 'verified', { ...seen, findings: findings.length });
   if (findings.length > 0) throw new Error(`${findings.length} findings at ${readBaseUrl}: see the lines before`);
 }

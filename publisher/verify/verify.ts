@@ -4,7 +4,7 @@
  */
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import { collectionSchema, type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
+import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkBody, Findings } from './check-body.ts';
@@ -12,7 +12,8 @@ import { checkDocuments } from './check-documents.ts';
 import { checkHistory } from './check-history.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
-import { walkPages } from './walk-pages.ts';
+import { ALL_MARKETS, assertShare, type Share } from './share.ts';
+import { ListWalk } from './walk-list.ts';
 
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;
@@ -22,17 +23,22 @@ export interface VerifyOptions {
    * less than that ago can look like either.
    */
   readonly settled?: boolean;
+  /** Whose bodies and histories are checked, of all markets unless it says so; the list itself is always checked whole. */
+  readonly share?: Share;
 }
 
-const listSchema = collectionSchema(marketSchema);
 const MARKETS_AT_ONCE = 8;
 
-/** Walks and checks. Rejects only when the reader does; whatever is wrong with the answers is a finding. */
+/**
+ * Walks and checks. Rejects when the reader does, and with a RangeError for a share that there is not; whatever is wrong
+ * with the answers is a finding.
+ */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false } = options;
+  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS } = options;
+  assertShare(share);
   const findings = new Findings();
-  const list = await walkList(reader, findings, pageSizes.markets);
-  const totals = { observations: 0, unknownValues: 0, pages: list.pages };
+  const list = new ListWalk(reader, findings, pageSizes.markets);
+  const totals = { observations: 0, unknownValues: 0, pages: 0 };
   const checkMarket = async (item: Market): Promise<void> => {
     const market = await checkBody(reader, findings, marketUrl(item.slug), marketSchema);
     if (market === null) return;
@@ -45,14 +51,16 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     totals.unknownValues += history.unknownValues;
     totals.pages += history.pages;
   };
-  await pMap(list.items, checkMarket, { concurrency: MARKETS_AT_ONCE });
+  await pMap(list.itemsOf(share), checkMarket, { concurrency: MARKETS_AT_ONCE });
 
   // The snapshot is put last, so it is read last: it may be older than the list, and only unsettled.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
-    const found = { markets: list.items.length, observations, unknownValues };
+    // Of a share, nobody has counted the observations.
+    const found =
+      share.of === 1 ? { markets: list.markets, observations, unknownValues } : { ...counts, markets: list.markets };
     if (listDigest !== list.head.digest)
       findings.add(SNAPSHOT_URL, 'digest', 'names another list than the one published');
     if (canonicalJson(counts) !== canonicalJson(found)) {
@@ -64,37 +72,10 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   return {
     findings: findings.all,
     generation: snapshot?.value.generation ?? null,
-    markets: list.items.length,
+    markets: list.markets,
     observations: totals.observations,
-    pages: totals.pages,
+    pages: list.pages + totals.pages,
   };
-}
-
-interface ListWalk {
-  readonly head: Checked<unknown> | null;
-  readonly items: readonly Market[];
-  readonly pages: number;
-}
-
-async function walkList(reader: PublicReader, findings: Findings, pageSize: number): Promise<ListWalk> {
-  const items: Market[] = [];
-  let head: Checked<unknown> | null = null;
-  let pages = 0;
-  for await (const page of walkPages(reader, findings, MARKETS_URL, listSchema)) {
-    head ??= page;
-    pages++;
-    const { url, isFirst } = page;
-    const { data } = page.value;
-    const isLast = page.value.page.nextCursor === null;
-    const fits = isLast ? data.length <= pageSize && (data.length > 0 || isFirst) : data.length === pageSize;
-    if (!fits) findings.add(url, 'page-size', `holds ${data.length} markets, pages hold ${pageSize}`);
-    for (const item of data) {
-      const before = items.at(-1);
-      if (before && before.slug >= item.slug) findings.add(url, 'order', `${item.slug} comes after ${before.slug}`);
-      items.push(item);
-    }
-  }
-  return { head, items, pages };
 }
 
 function checkAgainstItem(findings: Findings, item: Market, market: Checked<Market>, settled: boolean): void {

@@ -1,6 +1,6 @@
 /**
- * As much of AWS as a function needs to start and to find nothing to do: a secret, a table without items that takes
- * every transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
+ * As much of AWS as a function needs to start and to find nothing to do: a secret, a table that takes every transaction and
+ * has no items but those that one test needs, a bucket, and a state machine. What the adapters promise is proven elsewhere, on engines.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,16 +20,32 @@ interface StoredObject {
   readonly headers: IncomingHttpHeaders;
 }
 
-const ANSWERS: { readonly [operation: string]: (input: { TransactItems?: object[] }) => object } = {
+interface Input {
+  readonly TransactItems?: object[];
+  readonly RequestItems?: { readonly [table: string]: object };
+}
+
+const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly object[]) => object } = {
   GetSecretValue: () => ({ SecretString: 'a'.repeat(64) }),
   GetItem: () => ({}),
   Query: () => ({ Items: [], Count: 0, ScannedCount: 0 }),
-  BatchGetItem: () => ({ Responses: {}, UnprocessedKeys: {} }),
+  BatchGetItem: ({ RequestItems = {} }, items) => ({
+    Responses: Object.fromEntries(Object.keys(RequestItems).map((table) => [table, items])),
+    UnprocessedKeys: {},
+  }),
   TransactGetItems: ({ TransactItems = [] }) => ({ Responses: TransactItems.map(() => ({})) }),
   TransactWriteItems: () => ({}),
+  StartExecution: () => ({ executionArn: 'arn', startDate: Date.now() / 1000 }),
 };
 
-export async function startAwsStub(): Promise<AwsStub> {
+export interface StubSettings {
+  /** In DynamoDB's terms: what is read of many keys at once, whichever these are. */
+  readonly items?: readonly object[];
+  /** The name of the error with which no execution is started. */
+  readonly startRefusal?: string;
+}
+
+export async function startAwsStub({ items = [], startRefusal }: StubSettings = {}): Promise<AwsStub> {
   const requests: string[] = [];
   const objects = new Map<string, StoredObject>();
   const server = createServer((request, response) => {
@@ -43,8 +59,13 @@ export async function startAwsStub(): Promise<AwsStub> {
     requests.push(target);
     const operation = ANSWERS[target.slice(target.indexOf('.') + 1)];
     if (operation === undefined) throw new RangeError(`the stub knows no ${target}`);
+    if (startRefusal !== undefined && target.endsWith('.StartExecution')) {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: startRefusal, message: 'refused' }));
+      return;
+    }
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(operation(JSON.parse(body.toString()))));
+    response.end(JSON.stringify(operation(JSON.parse(body.toString()), items)));
   }
 
   function answerS3({ method, url = '/', headers }: IncomingMessage, body: Buffer, response: ServerResponse): void {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENVIRONMENT } from '../../contract/aws.ts';
+import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -46,7 +46,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'write-api': ['dynamodb', 'secrets-manager'],
   worker: ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
-  publish: ['cloudfront', 'dynamodb', 's3'],
+  publish: ['cloudfront', 'dynamodb', 's3', 'sfn'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
   'republish-plan': ['dynamodb', 's3'],
@@ -124,6 +124,8 @@ const VARIABLES = {
   [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
   [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
   [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
+  [ENVIRONMENT.republishArn]: 'arn:aws:states:eu-west-1:123456789012:stateMachine:tidemark-republish',
+  [ENVIRONMENT.verifyEveryHours]: '1',
 };
 
 /** Of a role, and of Lambda's own: nothing of this process is passed on. */
@@ -180,6 +182,7 @@ describe('in a fresh process', () => {
 
   test.each<[FunctionName, unknown]>([
     ['verify', SCHEDULE_EVENT],
+    ['verify', { share: { index: 1, of: 1 } }],
     ['republish-range', { step: 'render', republish: 'r', range: 0 }],
   ])('%s fails for what it cannot do', async (name, event) => {
     expect((await invoke(name, event)).fault?.when).toBe('call');
@@ -188,6 +191,57 @@ describe('in a fresh process', () => {
   test.each(FUNCTION_NAMES)('%s does not start without its environment, and says what is missing', async (name) => {
     const path = join(folder, 'lambdas', name, 'index.mjs');
     await expect(import(pathToFileURL(path).href)).rejects.toThrow(/TIDEMARK_\w+ is missing/);
+  });
+});
+
+describe('publish, with everything marked and many markets', () => {
+  const item = (partition: string, sort: string, value: unknown): object => ({
+    [TABLE_PARTITION_KEY]: { S: partition },
+    [TABLE_SORT_KEY]: { S: sort },
+    revision: { N: '1' },
+    attemptId: { S: 'mark-1' },
+    value: { S: JSON.stringify(value) },
+  });
+  const counts = { markets: 1_000_000, observations: 0, unknownValues: 0 };
+  const items = [item('dirty', 'everything', null), item('publication', 'head', { counts })];
+
+  async function invokeOn(event: unknown, startRefusal?: string) {
+    const large = await startAwsStub({ items, ...(startRefusal === undefined ? {} : { startRefusal }) });
+    const { result, fault, log } = await invoke('publish', event, undefined, large.url);
+    large.close();
+    const levels = log.split('\n').map((line) => JSON.parse(line).level);
+    return {
+      result,
+      fault,
+      levels,
+      requests: large.requests,
+      hasPut: large.requests.some((call) => /^PUT/.test(call)),
+    };
+  }
+
+  test('starts the state machine, and publishes nothing itself', async () => {
+    const { result, levels, requests } = await invokeOn(STREAM_EVENT);
+    expect(result).toEqual(NO_FAILURES);
+    expect(levels).toEqual(['info']);
+    expect(requests).toEqual([
+      'DynamoDB_20120810.GetItem',
+      'DynamoDB_20120810.BatchGetItem',
+      'AWSStepFunctions.StartExecution',
+    ]);
+  });
+
+  test('publishes the rest when all executions have ended, and says so once', async () => {
+    const { result, levels, hasPut } = await invokeOn(SCHEDULE_EVENT, 'ExecutionAlreadyExists');
+    expect(result).toEqual(NO_FAILURES);
+    expect(levels).toEqual(['error', 'info']);
+    expect(hasPut).toBe(true);
+  });
+
+  test('publishes the rest when the state machine cannot be started, and fails then', async () => {
+    const { fault, levels, hasPut } = await invokeOn(SCHEDULE_EVENT, 'AccessDeniedException');
+    expect(fault).toMatchObject({ when: 'call', name: 'AccessDeniedException' });
+    expect(levels).toEqual(['info']);
+    expect(hasPut).toBe(true);
   });
 });
 

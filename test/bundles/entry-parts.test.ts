@@ -11,6 +11,7 @@ import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { answerDoorbell } from '../../storage/table-stream.ts';
@@ -33,6 +34,11 @@ describe('the environment of a function', () => {
     ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
     ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
     ['writeBaseUrl', 'http://localhost:3000', '/api'],
+    ['republishArn', 'arn:aws:states:eu-west-1:123456789012:stateMachine:t-republish', 'tidemark-republish'],
+    ['republishArn', 'arn:aws-cn:states:cn-north-1:123456789012:stateMachine:t', 'arn:aws:sqs:eu-west-1:1:t'],
+    ['verifyEveryHours', '1', '0'],
+    ['verifyEveryHours', '24', '25'],
+    ['verifyEveryHours', '10', '1.5'],
   ])('has for %s %j, and refuses %j by its name', (name, valid, invalid) => {
     const variable = ENVIRONMENT[name];
     expect(readLambdaEnvironment({ [variable]: valid }, { required: [name] })).toEqual({ [name]: valid });
@@ -160,15 +166,30 @@ describe('findings through a cache', () => {
       url === path && left-- > 0 ? { status: 503, headers: new Map(), body: new Uint8Array() } : reader(url, headers);
   }
 
-  test.each<[string, number, number, number]>([
-    ['none', 0, 0, 0],
-    ['one that is gone at the second look', 1, 1, 0],
-    ['one that stays', 99, 1, 1],
-  ])('%s', async (_, times, pauses, findings) => {
-    const pause = vi.fn(async () => undefined);
+  test.each<[string, number, boolean, number, number]>([
+    ['none', 0, true, 0, 0],
+    ['one that is gone at the second look', 1, true, 1, 0],
+    ['one that stays', 99, true, 1, 1],
+    ['one that there is no time to look at again', 1, false, 1, 1],
+  ])('%s', async (_, times, hasTime, pauses, findings) => {
+    const pause = vi.fn(async () => hasTime);
     const reader = failing(await publishedReader(), '/api/v1/markets/a', times);
-    const report = await confirmFindings(reader, pause);
+    const report = await confirmFindings(reader, ALL_MARKETS, pause);
     expect(pause).toHaveBeenCalledTimes(pauses);
     expect(new Set(report.findings.map(({ url }) => url)).size).toBe(findings);
+  });
+
+  test('are of one share, both times', async () => {
+    const read: string[] = [];
+    const reader = failing(await publishedReader(), '/api/v1/snapshot', 99);
+    const reading: PublicReader = (url, headers) => {
+      read.push(url);
+      return reader(url, headers);
+    };
+    const of = 2;
+    const index = isInShare('a', { index: 0, of }) ? 1 : 0;
+    expect((await confirmFindings(reading, { index, of }, async () => true)).findings).toHaveLength(1);
+    expect(read.filter((url) => url === '/api/v1/snapshot')).toHaveLength(2);
+    expect(read).not.toContain('/api/v1/markets/a');
   });
 });

@@ -98,6 +98,29 @@ describe('an upload', () => {
   });
 });
 
+describe('the full republish', () => {
+  it('is the state machine whose ARN the publisher is told', () => {
+    const { StateMachineName } = onlyOf(api, 'AWS::StepFunctions::StateMachine');
+    const arn = functionOf(api, 'publish').Environment.Variables.TIDEMARK_REPUBLISH_ARN;
+    expect(arn['Fn::Join'][1].at(-1)).toBe(`:stateMachine:${StateMachineName}`);
+  });
+});
+
+describe('verify', () => {
+  it.each([1, 6])('is told how often it runs, as its schedule has it: every %i hours', (verifyEveryHours) => {
+    const built = synthesised({ ...MINIMAL, verifyEveryHours })('api');
+    expect(functionOf(built, 'verify').Environment.Variables.TIDEMARK_VERIFY_EVERY_HOURS).toBe(`${verifyEveryHours}`);
+    const expressions = Object.values(built.findResources('AWS::Events::Rule')).map(
+      ({ Properties }) => Properties.ScheduleExpression,
+    );
+    expect(expressions).toContain(verifyEveryHours === 1 ? 'rate(1 hour)' : `rate(${verifyEveryHours} hours)`);
+  });
+
+  it('has a whole processor: the next page of the list waits until one is checked', () => {
+    expect(functionOf(api, 'verify').MemorySize).toBeGreaterThanOrEqual(1_769);
+  });
+});
+
 describe('publisher', () => {
   it('publisher: ≥ 1 GB and a bounded timeout', () => {
     const { MemorySize, Timeout } = functionOf(api, 'publish');
@@ -136,8 +159,8 @@ const PUBLISHER: readonly VariableName[] = [
 const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   'write-api': ['tableName', 'secretArn', 'issuer', 'audience', 'uploadsBucket', 'scopePrefix', 'keyEnvironment'],
   worker: ['tableName', 'uploadsBucket'],
-  publish: PUBLISHER,
-  verify: ['readBaseUrl'],
+  publish: [...PUBLISHER, 'republishArn'],
+  verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
   'republish-plan': ['tableName', 'publicBucket'],
   'republish-range': ['tableName', 'publicBucket'],
@@ -161,6 +184,7 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
       TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
       TIDEMARK_READ_BASE_URL: 'https://read.example',
       TIDEMARK_WRITE_BASE_URL: 'https://write.example',
+      TIDEMARK_REPUBLISH_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:tidemark-republish',
     };
     const given = ours.map((variable) => {
       const value = variables[variable];

@@ -163,6 +163,18 @@ describe('the distribution', () => {
     expect(headersPolicy).not.toHaveProperty('CustomHeadersConfig');
   });
 
+  it('response headers policy: removes what S3 says of an object, its tag too', () => {
+    const removed = headersPolicy.RemoveHeadersConfig.Items.map(({ Header }: Properties) => Header);
+    expect(removed.toSorted()).toEqual([
+      'x-amz-id-2',
+      'x-amz-meta-cache-tag',
+      'x-amz-meta-generation',
+      'x-amz-meta-next-cursor',
+      'x-amz-request-id',
+      'x-amz-server-side-encryption',
+    ]);
+  });
+
   it('cache tags: CacheTagConfig with the header x-amz-meta-cache-tag', () => {
     expect(distribution.CacheTagConfig).toEqual({ HeaderName: 'x-amz-meta-cache-tag' });
   });

@@ -71,6 +71,18 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), call))).toEqual(['publish', 'republish-plan', 'republish-commit']);
   });
 
+  it('only the publisher starts an execution, and that of the full republish alone', () => {
+    expect(able((name) => actionsOf(name).includes('states:StartExecution'))).toEqual(['publish']);
+    const started = roleOf('publish').filter(({ Action }) => Action.some((action) => action.startsWith('states:')));
+    expect(started).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['states:StartExecution'],
+        Resource: [expect.stringMatching(/:stateMachine:tidemark-republish$/)],
+      },
+    ]);
+  });
+
   it('only the write API knows the secret', () => {
     expect(able((name) => actionsOf(name).includes('secretsmanager:GetSecretValue'))).toEqual(['write-api']);
   });
