@@ -45,7 +45,7 @@ const OPTIONS = {
   metafile: true,
   write: false,
   alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'storage/environment-credentials.ts') },
-  plugins: [shortManifests()],
+  plugins: [shortManifests(), withoutBrowsers()],
   logLevel: 'silent',
 } satisfies BuildOptions;
 
@@ -117,6 +117,16 @@ function shortManifests(): Plugin {
         const { name, version } = JSON.parse(await readFile(path, 'utf8')) as { name: string; version: string };
         return { contents: JSON.stringify({ name, version }), loader: 'json' };
       });
+    },
+  };
+}
+
+/** What the SDK would tell browsers apart with. It asks for it in browsers only. */
+function withoutBrowsers(): Plugin {
+  return {
+    name: 'without-browsers',
+    setup(onBuild) {
+      onBuild.onLoad({ filter: /[\\/]node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export {};' }));
     },
   };
 }

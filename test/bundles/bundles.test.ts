@@ -1,17 +1,15 @@
 /** The Lambda functions as they are deployed: how large, made of what, and that each starts and answers by itself. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type AwsStub, startAwsStub } from './aws-stub.ts';
-import type { Invoked } from './invoke-bundle.ts';
+import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
 import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
 
 const KILOBYTE = 1024;
@@ -54,11 +52,13 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'republish-commit': ['cloudfront', 'dynamodb', 's3'],
 };
 
+/** Requests and rows; the OpenAPI document, which is made of schemas; what is published. */
+const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'republish-commit', 'verify'];
+
 let folder: string;
 let removeFolder: () => Promise<void>;
 let bundles: ReadonlyMap<FunctionName, Bundle>;
 let aws: AwsStub;
-const times: string[] = [];
 
 beforeAll(async () => {
   ({ folder, remove: removeFolder } = await makeTemporaryFolder());
@@ -70,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   aws.close();
   await removeFolder();
-  console.log(`CPU time in ms, import and first call, and size at start:\n${times.join('\n')}`);
 });
 
 function bundleOf(name: FunctionName): Bundle {
@@ -84,6 +83,11 @@ describe.each(FUNCTION_NAMES)('%s', (name) => {
 
   test.each(BANNED)('holds no part of %s', (_, pattern) => {
     expect(bundleOf(name).inputs.filter((input) => pattern.test(input))).toEqual([]);
+  });
+
+  test('holds the schema library where something is validated, and nowhere else', () => {
+    const has = bundleOf(name).inputs.some((input) => input.includes('node_modules/zod/'));
+    expect(has).toBe(VALIDATING.includes(name));
   });
 
   test('holds the clients of the services that it talks to, and no other', () => {
@@ -128,17 +132,6 @@ const VARIABLES = {
   [ENVIRONMENT.verifyEveryHours]: '1',
 };
 
-/** Of a role, and of Lambda's own: nothing of this process is passed on. */
-function lambdaVariables(awsUrl: string): Record<string, string> {
-  return {
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
-    AWS_SECRET_ACCESS_KEY: 'example',
-    AWS_SESSION_TOKEN: 'example',
-    AWS_ENDPOINT_URL: awsUrl,
-  };
-}
-
 const UNREACHABLE = 'http://127.0.0.1:1';
 
 async function invoke(
@@ -146,15 +139,9 @@ async function invoke(
   event: unknown,
   variables: Record<string, string> = { ...VARIABLES, [ENVIRONMENT.readBaseUrl]: UNREACHABLE },
   awsUrl: string = aws.url,
-): Promise<Invoked & { readonly log: string }> {
-  const child = join(import.meta.dirname, 'invoke-bundle.ts');
+): Promise<InvokedInProcess> {
   const bundle = join(folder, 'lambdas', name, 'index.mjs');
-  const { stdout } = await promisify(execFile)(process.execPath, [child, bundle, JSON.stringify(event)], {
-    env: { ...lambdaVariables(awsUrl), ...variables },
-  });
-  const lines = stdout.trimEnd().split('\n');
-  const invoked = JSON.parse(lines.pop() ?? '') as Invoked;
-  return { ...invoked, log: lines.join('\n') };
+  return await invokeInProcess(bundle, event, { AWS_ENDPOINT_URL: awsUrl, ...variables });
 }
 
 const NO_FAILURES = { batchItemFailures: [] };
@@ -170,14 +157,9 @@ describe('in a fresh process', () => {
     ['republish-commit', 'the state machine', { step: 'abandon', republish: 'r' }, undefined],
     ['republish-range', 'the state machine', { step: 'apply', republish: 'r', range: 0 }, undefined],
   ])('%s answers %s', async (name, _, event, expected) => {
-    const { result, fault, importCpuMs, callCpuMs } = await invoke(name, event);
+    const { result, fault } = await invoke(name, event);
     expect(fault).toBeUndefined();
     expect(result).toEqual(expected);
-    const { startBytes } = bundleOf(name);
-    times.push(
-      `${name.padEnd(18)}${importCpuMs.toFixed(0).padStart(5)}${callCpuMs.toFixed(0).padStart(5)}` +
-        `${(startBytes / KILOBYTE).toFixed(0).padStart(6)} KB`,
-    );
   });
 
   test.each<[FunctionName, unknown]>([

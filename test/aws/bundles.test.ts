@@ -1,0 +1,82 @@
+/** Each Lambda bundle in a fresh process, invoked with what AWS invokes it with, on engines that hold nothing yet. */
+import { join } from 'node:path';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ENVIRONMENT } from '../../contract/aws.ts';
+import type { FunctionName } from '../../infra/permissions.ts';
+import { buildLambdas } from '../../scripts/build-lambdas.ts';
+import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
+import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT } from '../bundles/recorded-events.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { type EngineTable, engineConfig, openEngineTable } from './dynamodb-table.ts';
+import { engineEndpoint } from './engine-endpoint.ts';
+import { makeBucket } from './s3-bucket.ts';
+
+const [dynamoDb, s3, others] = ['dynoxide', 'versitygw', 'moto'].map(engineEndpoint) as [string, string, string];
+
+let folder: string;
+let removeFolder: () => Promise<void>;
+let table: EngineTable;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  ({ folder, remove: removeFolder } = await makeTemporaryFolder());
+  await buildLambdas(folder);
+  table = await openEngineTable(dynamoDb);
+  const [{ bucket: publicBucket }, { bucket: uploadsBucket }] = [await makeBucket(s3), await makeBucket(s3)];
+  const secrets = new SecretsManagerClient(engineConfig(others));
+  const secret = await secrets.send(new CreateSecretCommand({ Name: table.tableName, SecretString: 'a'.repeat(64) }));
+  secrets.destroy();
+  environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'engine',
+    AWS_SECRET_ACCESS_KEY: 'engine',
+    AWS_SESSION_TOKEN: '',
+    AWS_ENDPOINT_URL: others,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
+    AWS_ENDPOINT_URL_S3: s3,
+    [ENVIRONMENT.tableName]: table.tableName,
+    [ENVIRONMENT.publicBucket]: publicBucket,
+    [ENVIRONMENT.uploadsBucket]: uploadsBucket,
+    [ENVIRONMENT.secretArn]: secret.ARN as string,
+    [ENVIRONMENT.issuer]: 'https://issuer.tidemark.test',
+    [ENVIRONMENT.audience]: 'tidemark',
+    [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
+    [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
+    [ENVIRONMENT.readBaseUrl]: 'http://127.0.0.1:1',
+    [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
+    [ENVIRONMENT.republishArn]: 'arn:aws:states:us-east-1:123456789012:stateMachine:tidemark-republish',
+    [ENVIRONMENT.verifyEveryHours]: '1',
+  };
+});
+
+afterAll(async () => {
+  await table?.close();
+  await removeFolder?.();
+});
+
+const NO_FAILURES = { batchItemFailures: [] };
+
+/** In this order: what one leaves is what the next finds. */
+test.for<readonly [FunctionName, string, unknown, unknown]>([
+  ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
+  ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
+  ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
+  ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],
+  ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
+  ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+  ['republish-plan', 'the state machine', {}, { republish: expect.any(String), ranges: [0] }],
+  ['republish-range', 'a republish that is none', { step: 'apply', republish: 'another', range: 0 }, 'Superseded'],
+  ['republish-commit', 'a republish that is none', { step: 'abandon', republish: 'another' }, undefined],
+  // Nobody serves what it would read: in the scenario somebody does.
+  ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],
+])('%s answers %s', async ([name, , event, expected], { annotate }) => {
+  const invoked = await invokeInProcess(join(folder, 'lambdas', name, 'index.mjs'), event, environment);
+  if (typeof expected === 'string') {
+    expect(invoked.fault).toMatchObject({ when: 'call', name: expected });
+  } else {
+    expect(invoked.fault).toBeUndefined();
+    expect(invoked.result).toEqual(expected);
+  }
+  await annotate(cpuNote(name, invoked));
+});

@@ -1,0 +1,97 @@
+/** `cdk synth` as somebody runs it who has neither a network nor an account. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAX_CPU_SECONDS = 20;
+
+/** Loaded first by every Node process of the synthesis: whatever opens a connection fails, and its stack is noted. */
+const offline = (notes: string) => `
+  import { appendFileSync } from 'node:fs';
+  import { Socket } from 'node:net';
+  import dns from 'node:dns';
+  const refuse = (...args) => {
+    appendFileSync(${JSON.stringify(notes)}, new Error('asked for ' + (args[0]?.host ?? args[0])).stack + '\\n');
+    throw new Error('there is no network');
+  };
+  Socket.prototype.connect = refuse;
+  dns.lookup = refuse;
+`;
+
+interface Synthesis {
+  /** Of the CDK and all that it starts, user and system. */
+  readonly cpuSeconds: number;
+  /** Name and SHA-256 of every asset and template, as CDK puts them up. */
+  readonly hashes: readonly string[];
+}
+
+let folder: string;
+let remove: () => Promise<void>;
+let preload: string;
+let notes: string;
+
+beforeAll(async () => {
+  ({ folder, remove } = await makeTemporaryFolder());
+  preload = join(folder, 'offline.mjs');
+  notes = join(folder, 'connections.txt');
+  writeFileSync(notes, '');
+  writeFileSync(preload, offline(notes));
+});
+
+afterAll(async () => {
+  await remove();
+});
+
+function synthesise(name: string): Synthesis {
+  const output = join(folder, name);
+  rmSync(join(ROOT, 'infra/build'), { recursive: true, force: true });
+  // As npx would have it; npm itself asks for news.
+  const path = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  // The shell tells what its children have used.
+  const script = `cdk synth --all --quiet --output "$1" >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }; times`;
+  const times = execFileSync('bash', ['-c', script, 'synth', output], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    // No home: no credentials, no profile, nothing that an earlier run has left.
+    env: {
+      PATH: path,
+      HOME: folder,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      NODE_OPTIONS: `--import=${pathToFileURL(preload)}`,
+    },
+  });
+  const assets = readdirSync(output).filter((file) => file.endsWith('.assets.json'));
+  return { cpuSeconds: childSeconds(times), hashes: assets.sort().flatMap((file) => hashesOf(join(output, file))) };
+}
+
+/** Bash prints the user and system times of the shell in the first line, those of its children in the second. */
+function childSeconds(times: string): number {
+  const [user = 0, system = 0] = [...(times.trim().split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, seconds]) => Number(minutes) * 60 + Number(seconds),
+  );
+  return user + system;
+}
+
+function hashesOf(manifest: string): string[] {
+  const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: Record<string, { displayName: string }> };
+  return Object.entries(files).map(([hash, { displayName }]) => `${displayName} ${hash}`);
+}
+
+describe('cdk synth', () => {
+  it('asks nobody, and takes less than 20 seconds of one CPU; done again, every asset has the same hash', async ({
+    annotate,
+  }) => {
+    const [first, second] = [synthesise('first'), synthesise('second')];
+    await annotate(`cdk synth: ${first.cpuSeconds.toFixed(1)} and ${second.cpuSeconds.toFixed(1)} s of CPU time`);
+    expect(readFileSync(notes, 'utf8')).toBe('');
+    expect(first.hashes.length).toBeGreaterThan(FUNCTION_NAMES.length);
+    expect(second.hashes).toEqual(first.hashes);
+    expect(first.cpuSeconds).toBeGreaterThan(0);
+    expect(Math.min(first.cpuSeconds, second.cpuSeconds)).toBeLessThan(MAX_CPU_SECONDS);
+  });
+});
