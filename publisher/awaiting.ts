@@ -21,8 +21,11 @@ import type { PublisherDependencies } from './dependencies.ts';
 import type { PurgeTargets } from './purge.ts';
 import { readAll } from './read-market.ts';
 
-/** What an answer speaks for: `marked-markets` where the mark of everything was found and left in place. */
-export type Coverage = 'marked-markets' | 'everything';
+/**
+ * Whom an answer speaks for: `marked-markets` where the mark of everything was found and left in place; `nobody` where
+ * marks of markets were left, which may be anybody's.
+ */
+export type Coverage = 'nobody' | 'marked-markets' | 'everything';
 
 const PUBLICATION_PREFIX = 'publication/';
 
@@ -44,6 +47,7 @@ export async function answerAwaiting(
   { generation, publishedAt }: GenerationOfValue,
   coverage: Coverage,
 ): Promise<void> {
+  if (coverage === 'nobody') return;
   const answer = { generation, publishedAt };
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
   await answerAll(

@@ -29,6 +29,11 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly staticBodies: StaticBodies;
   /** What may still serve what was published before. */
   readonly caches: Purge;
+  /**
+   * How many markets one generation takes off the marks, the first in order of their slugs: what there is time and memory
+   * for. Left out: all that are marked. Publishing everything is not held to it.
+   */
+  readonly maxMarkedMarkets?: number;
 }
 
 /** How many object-store requests are under way at once. */

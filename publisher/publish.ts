@@ -25,7 +25,7 @@ import { Superseded } from './errors.ts';
 import type { ListPlan } from './list-plan.ts';
 import { planMarketList } from './plan-market-list.ts';
 import { planMarkets } from './plan-markets.ts';
-import { readAll } from './read-market.ts';
+import { readAll, readPieces } from './read-market.ts';
 import { snapshotBody } from './render.ts';
 
 /** What came of it. `unchanged`: what is published is what the ledger says, and nothing was written to the store. */
@@ -33,6 +33,8 @@ export interface PublishOutcome {
   readonly kind: 'published' | 'unchanged';
   /** The newest generation, 0 before the first. */
   readonly generation: number;
+  /** More was marked than one generation takes: call again. */
+  readonly moreIsDue?: true;
 }
 
 /**
@@ -61,7 +63,7 @@ export async function publish(
   if (draft.bundle.isEmpty && before !== undefined) {
     await clearMarks(dependencies, draft.marks);
     await answerAwaiting(dependencies, awaiting, before, draft.coverage);
-    return { kind: 'unchanged', generation: before.generation };
+    return outcomeOf('unchanged', before, draft);
   }
 
   // 4. The bundle: from here on nothing needs to be rendered again.
@@ -76,7 +78,15 @@ export async function publish(
 
   // 8. Tell those who wait.
   await answerAwaiting(dependencies, awaiting, draft, draft.coverage);
-  return { kind: 'published', generation: draft.generation };
+  return outcomeOf('published', draft, draft);
+}
+
+function outcomeOf(
+  kind: PublishOutcome['kind'],
+  { generation }: Pick<PublishOutcome, 'generation'>,
+  { coverage }: Pick<MarkedDraft, 'coverage'>,
+): PublishOutcome {
+  return { kind, generation, ...(coverage === 'nobody' ? { moreIsDue: true } : {}) };
 }
 
 /** Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. */
@@ -115,7 +125,7 @@ async function prepare(
 
   const everythingMark = await dependencies.ledger.get(DIRTY_EVERYTHING_KEY);
   const scope = everythingMark !== null && asked === 'changed' ? 'everything' : asked;
-  const marketMarks = await readAll(dependencies.ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
+  const { marketMarks, isCapped } = await readMarketMarks(dependencies, scope);
   const slugs = await slugsToPlan(dependencies.ledger, marketMarks, scope);
   const markets = await planMarkets(dependencies, bundle, generation, slugs, scope);
   const list =
@@ -128,13 +138,27 @@ async function prepare(
     publishedAt,
     bundle,
     marks: [...(everythingMark === null || isMarkLeft ? [] : [everythingMark]), ...marketMarks, ...markets.marks],
-    coverage: isMarkLeft ? 'marked-markets' : 'everything',
+    coverage: isCapped ? 'nobody' : isMarkLeft ? 'marked-markets' : 'everything',
     listDigest: (list?.head.digest ?? before?.listDigest) as string,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };
 
   await addSingleBodies(dependencies, draft, before, list);
   return draft;
+}
+
+/** The marks that one generation takes care of. */
+async function readMarketMarks(
+  { ledger, maxMarkedMarkets = Number.POSITIVE_INFINITY }: PublisherDependencies,
+  scope: PublishScope,
+): Promise<{ readonly marketMarks: readonly Item[]; readonly isCapped: boolean }> {
+  const max = scope === 'everything' ? Number.POSITIVE_INFINITY : maxMarkedMarkets;
+  const marks: Item[] = [];
+  for await (const some of readPieces(ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort })) {
+    marks.push(...some);
+    if (marks.length > max) return { marketMarks: marks.slice(0, max), isCapped: true };
+  }
+  return { marketMarks: marks, isCapped: false };
 }
 
 /** Adds what there is one of, where it changes: the head of the list, static bodies, and after all else the snapshot. */

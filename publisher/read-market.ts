@@ -133,7 +133,8 @@ export async function readAll(ledger: Ledger, partition: string, range: Range = 
   return all;
 }
 
-async function* readPieces(ledger: Ledger, partition: string, range: Range): AsyncGenerator<readonly Item[]> {
+/** Every item of a range, in order, some at a time: the next are read when they are asked for. */
+export async function* readPieces(ledger: Ledger, partition: string, range: Range): AsyncGenerator<readonly Item[]> {
   for (let after: string | null | undefined = range.after; after !== null; ) {
     const page = await ledger.query(partition, {
       limit: READS_PER_QUERY,

@@ -18,16 +18,10 @@
  * - The mark is set after it was looked for: no publication takes it, and its own ring of the stream brings the next.
  */
 import type { Ledger } from '../storage/ledger.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY, type HeadValue } from '../storage/records.ts';
+import { DIRTY_EVERYTHING_KEY, MARKETS_PARTITION } from '../storage/records.ts';
 import type { PublisherStorage, PublishScope } from './dependencies.ts';
+import { readPieces } from './read-market.ts';
 import { HOLD_SECONDS, isRepublishing } from './republish.ts';
-
-/**
- * Markets of which one invocation publishes all. On S3, with 16 requests of 30 ms under way at once and two puts for each
- * market, that is 20 of its 300 seconds, and less than the minute from which on a publication counts as slow; long
- * histories take several times as long. (docs/benchmarks.md: 1,344 markets/s and 6 KB of memory each, beside a disk.)
- */
-export const MARKETS_OF_ONE_INVOCATION = 5_000;
 
 /** How often a mark starts the state machine before it is left to a person. */
 export const EXECUTIONS_OF_A_MARK = 3;
@@ -39,20 +33,6 @@ export type ExecutionState =
 /** Starts the execution of this name, unless there has been one. */
 export type StartExecution = (name: string) => Promise<ExecutionState>;
 
-/** What is due, as far as it is about everything. */
-export interface RepublishDue {
-  /** Whether everything is more than one invocation should publish. */
-  readonly isLarge: boolean;
-  /** The version of the mark of everything, where that is large; else null. */
-  readonly mark: string | null;
-}
-
-export async function republishDue(ledger: Pick<Ledger, 'getMany'>): Promise<RepublishDue> {
-  const [mark, head] = await ledger.getMany([DIRTY_EVERYTHING_KEY, HEAD_KEY]);
-  const isLarge = ((head?.value as HeadValue | undefined)?.counts.markets ?? 0) > MARKETS_OF_ONE_INVOCATION;
-  return { isLarge, mark: isLarge ? (mark?.attemptId ?? null) : null };
-}
-
 export type Turn =
   /** Nothing: a full republish is under way. */
   | { readonly kind: 'hold-back' }
@@ -62,17 +42,23 @@ export type Turn =
   /** Publish the rest, and then tell that Step Functions could not be asked. */
   | { readonly kind: 'not-started'; readonly scope: PublishScope; readonly fault: unknown };
 
-/** Says what to do now, once the state machine is started if it is to be. Rejects only when the ledger does. */
-export async function takeTurn(storage: PublisherStorage, start: StartExecution): Promise<Turn> {
+/**
+ * Says what to do now, once the state machine is started if it is to be. Rejects only when the ledger does.
+ *
+ * @param maxMarkets of which one invocation publishes everything by itself
+ */
+export async function takeTurn(storage: PublisherStorage, start: StartExecution, maxMarkets: number): Promise<Turn> {
+  const { ledger, nowMs } = storage;
   // An ordinary publication would take a republish's swap away. Safety does not hang on it: it need not hold a moment later.
   if (await isRepublishing(storage)) return { kind: 'hold-back' };
-  const { isLarge, mark } = await republishDue(storage.ledger);
-  // Also without a mark: one that is set from here on is not to be taken by this invocation.
-  const scope: PublishScope = isLarge ? 'marked-markets' : 'changed';
+  const mark = await markOfEverything(ledger);
+  // A mark that is set from here on brings its own invocation, which knows what it is for.
+  const scope = 'marked-markets';
   if (mark === null) return { kind: 'publish', scope };
+  if (!(await hasMoreMarkets(ledger, maxMarkets))) return { kind: 'publish', scope: 'changed' };
   for (let execution = 1; execution <= EXECUTIONS_OF_A_MARK; execution++) {
     // What has ended may have taken the mark with it since it was read.
-    if (execution > 1 && (await republishDue(storage.ledger)).mark !== mark) return { kind: 'publish', scope };
+    if (execution > 1 && (await markOfEverything(ledger)) !== mark) return { kind: 'publish', scope };
     let state: ExecutionState;
     try {
       state = await start(execution === 1 ? mark : `${mark}-${execution}`);
@@ -80,8 +66,23 @@ export async function takeTurn(storage: PublisherStorage, start: StartExecution)
       return { kind: 'not-started', scope, fault };
     }
     if (state.kind === 'ended') continue;
-    const isFresh = storage.nowMs() < state.startedAtMs + HOLD_SECONDS * 1000;
+    const isFresh = nowMs() < state.startedAtMs + HOLD_SECONDS * 1000;
     return isFresh ? { kind: 'hold-back' } : { kind: 'publish', scope };
   }
   return { kind: 'given-up', scope, mark };
+}
+
+/** The version of the mark of everything; null when there is none. */
+async function markOfEverything(ledger: Ledger): Promise<string | null> {
+  return (await ledger.get(DIRTY_EVERYTHING_KEY))?.attemptId ?? null;
+}
+
+/** Those that are defined, published or not. */
+async function hasMoreMarkets(ledger: Ledger, than: number): Promise<boolean> {
+  let markets = 0;
+  for await (const some of readPieces(ledger, MARKETS_PARTITION, {})) {
+    markets += some.length;
+    if (markets > than) return true;
+  }
+  return false;
 }

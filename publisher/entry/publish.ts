@@ -11,35 +11,51 @@ import { type ExecutionState, takeTurn } from '../republish-due.ts';
 import { faultText, log } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
-const dependencies = openPublisher();
+/** What another generation may take. */
+const LONGEST_GENERATION_MS = 150_000;
+
 const { republishArn } = readLambdaEnvironment(process.env, { required: ['republishArn'] });
 
-export async function handler(event: unknown): Promise<StreamAnswer> {
-  return await answerDoorbell(event, publishOnce, (error) =>
-    log('error', 'publishing failed', { fault: faultText(error) }),
+const dependencies = openPublisher();
+
+/** The part of Lambda's context that is used. */
+export interface Invocation {
+  getRemainingTimeInMillis(): number;
+}
+
+export async function handler(event: unknown, invocation: Invocation): Promise<StreamAnswer> {
+  const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
+  return await answerDoorbell(
+    event,
+    () => takeItsTurn(hasTime),
+    (error) => log('error', 'publishing failed', { fault: faultText(error) }),
   );
 }
 
-async function publishOnce(): Promise<void> {
-  const turn = await takeTurn(dependencies, startExecution);
+async function takeItsTurn(hasTime: () => boolean): Promise<void> {
+  const turn = await takeTurn(dependencies, startExecution, dependencies.maxMarkedMarkets);
   if (turn.kind === 'hold-back') return log('info', 'not published: a full republish is under way');
   if (turn.kind === 'given-up') {
     log('error', 'everything is marked, and no full republish has come to its end', { mark: turn.mark });
   }
-  await publishMarked(turn.scope);
+  // What is left when the time is over, the next sweep goes on with.
+  while ((await publishOnce(turn.scope)) && hasTime());
   // Only now, so that nobody waits for Step Functions but who asked for everything.
   if (turn.kind === 'not-started') throw turn.fault;
 }
 
-async function publishMarked(scope: PublishScope): Promise<void> {
+/** Whether more is due. */
+async function publishOnce(scope: PublishScope): Promise<boolean> {
   const startedMs = Date.now();
   try {
-    const { kind, generation } = await publish(dependencies, scope);
-    log('info', kind, { generation, durationMs: Date.now() - startedMs });
+    const { kind, generation, moreIsDue = false } = await publish(dependencies, scope);
+    log('info', kind, { generation, moreIsDue, durationMs: Date.now() - startedMs });
+    return moreIsDue;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     // The work is being done by whoever was quicker.
     log('info', 'superseded', { reason: error.message });
+    return false;
   }
 }
 

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 
 export interface AwsStub {
   readonly url: string;
@@ -20,27 +21,38 @@ interface StoredObject {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** An item in DynamoDB's terms. */
+export type StubItem = Readonly<Record<string, { readonly S: string } | { readonly N: string }>>;
+
 interface Input {
   readonly TransactItems?: object[];
-  readonly RequestItems?: { readonly [table: string]: object };
+  readonly Key?: StubItem;
+  readonly ExpressionAttributeValues?: { readonly [name: string]: { readonly S: string } };
+  readonly ExclusiveStartKey?: StubItem;
+  readonly Limit?: number;
 }
 
-const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly object[]) => object } = {
+const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly StubItem[]) => object } = {
   GetSecretValue: () => ({ SecretString: 'a'.repeat(64) }),
-  GetItem: () => ({}),
-  Query: () => ({ Items: [], Count: 0, ScannedCount: 0 }),
-  BatchGetItem: ({ RequestItems = {} }, items) => ({
-    Responses: Object.fromEntries(Object.keys(RequestItems).map((table) => [table, items])),
-    UnprocessedKeys: {},
-  }),
+  GetItem: ({ Key = {} }, items) => ({ Item: items.find((item) => keyOf(item) === keyOf(Key)) }),
+  Query: ({ ExpressionAttributeValues: values = {}, ExclusiveStartKey: start, Limit }, items) => {
+    const first = `${values[':pk']?.S} ${values[':prefix']?.S ?? ''}`;
+    const found = items.filter((item) => keyOf(item).startsWith(first) && keyOf(item) > (start ? keyOf(start) : ''));
+    return { Items: found.slice(0, Limit) };
+  },
+  BatchGetItem: () => ({ Responses: {}, UnprocessedKeys: {} }),
   TransactGetItems: ({ TransactItems = [] }) => ({ Responses: TransactItems.map(() => ({})) }),
   TransactWriteItems: () => ({}),
   StartExecution: () => ({ executionArn: 'arn', startDate: Date.now() / 1000 }),
 };
 
+function keyOf(item: StubItem): string {
+  return [TABLE_PARTITION_KEY, TABLE_SORT_KEY].map((name) => (item[name] as { S: string }).S).join(' ');
+}
+
 export interface StubSettings {
-  /** In DynamoDB's terms: what is read of many keys at once, whichever these are. */
-  readonly items?: readonly object[];
+  /** What the table holds, in order of keys; only single items and ranges can be read. */
+  readonly items?: readonly StubItem[];
   /** The name of the error with which no execution is started. */
   readonly startRefusal?: string;
 }

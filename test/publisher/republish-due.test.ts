@@ -12,14 +12,12 @@ import {
 import {
   EXECUTIONS_OF_A_MARK,
   type ExecutionState,
-  MARKETS_OF_ONE_INVOCATION,
-  republishDue,
   type StartExecution,
   type Turn,
   takeTurn,
 } from '../../publisher/republish-due.ts';
 import { applyRange, renderRange } from '../../publisher/republish-range.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY, type HeadValue } from '../../storage/records.ts';
+import { DIRTY_EVERYTHING_KEY } from '../../storage/records.ts';
 import { createWorld, market, price, type World } from './world.ts';
 
 /** Step Functions, as it answers: one execution for each name, and the same answer while that runs. */
@@ -42,14 +40,6 @@ function openStateMachine({ clock }: World): StateMachine {
   };
 }
 
-async function setCounts(world: World, markets: number): Promise<void> {
-  const head = await world.ledger.get(HEAD_KEY);
-  const value = head?.value as HeadValue;
-  const counts = { ...value.counts, markets };
-  const put = { kind: 'put', key: HEAD_KEY, revision: head?.revision as number, value: { ...value, counts } } as const;
-  await world.ledger.transact([{ ...put, if: { kind: 'present' } }], { attemptId: world.dependencies.newAttemptId() });
-}
-
 async function markEverything(world: World, attemptId: string): Promise<void> {
   const put = { kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } } as const;
   await world.ledger.transact([put], { attemptId });
@@ -58,17 +48,18 @@ async function markEverything(world: World, attemptId: string): Promise<void> {
 const markOf = async ({ ledger }: World) => (await ledger.get(DIRTY_EVERYTHING_KEY))?.attemptId ?? null;
 
 const SLUGS = ['a', 'b', 'c', 'd'];
+/** One less than there are. */
+const MAX_MARKETS = SLUGS.length - 1;
 
 let world: World;
 let machine: StateMachine;
-const turn = (): Promise<Turn> => takeTurn(world.dependencies, machine.start);
+const turn = (): Promise<Turn> => takeTurn(world.dependencies, machine.start, MAX_MARKETS);
 
 beforeEach(async () => {
   world = createWorld();
   machine = openStateMachine(world);
   await world.ingest(SLUGS.map((slug) => market(slug)));
   await publish(world.dependencies);
-  await setCounts(world, MARKETS_OF_ONE_INVOCATION + 1);
 });
 
 /** What an execution does. Every step may be stopped at. */
@@ -99,29 +90,22 @@ async function changeWithoutMark(): Promise<void> {
   await world.ingest([price(slug, 1, 5)]);
 }
 
-describe('a full republish is due', () => {
-  test.each([
-    ['nothing is published', null, 'm', { isLarge: false, mark: null }],
-    ['there is a mark and few markets', MARKETS_OF_ONE_INVOCATION, 'm', { isLarge: false, mark: null }],
-    ['there are many markets and no mark', MARKETS_OF_ONE_INVOCATION + 1, null, { isLarge: true, mark: null }],
-    ['there is a mark and many markets', MARKETS_OF_ONE_INVOCATION + 1, 'm', { isLarge: true, mark: 'm' }],
-  ])('or not: %s', async (_, markets, mark, expected) => {
-    if (markets === null) world = createWorld();
-    else await setCounts(world, markets);
-    if (mark !== null) await markEverything(world, mark);
-    expect(await republishDue(world.ledger)).toEqual(expected);
-  });
-});
-
 describe('an invocation', () => {
   test('publishes everything by itself where there are few markets', async () => {
-    await setCounts(world, MARKETS_OF_ONE_INVOCATION);
     await markEverything(world, 'm');
-    expect(await turn()).toEqual({ kind: 'publish', scope: 'changed' });
+    const outcome = await takeTurn(world.dependencies, machine.start, SLUGS.length);
+    expect(outcome).toEqual({ kind: 'publish', scope: 'changed' });
     expect(machine.executions.size).toBe(0);
   });
 
-  test('takes no mark of everything where there are many: neither one that is there, nor one that comes later', async () => {
+  test('counts the markets that are defined, also where none is published yet', async () => {
+    world = createWorld();
+    await world.ingest(SLUGS.map((slug) => market(slug)));
+    await markEverything(world, 'm');
+    expect(await turn()).toEqual({ kind: 'hold-back' });
+  });
+
+  test('takes no mark of everything that comes later', async () => {
     expect(await turn()).toEqual({ kind: 'publish', scope: 'marked-markets' });
     await markEverything(world, 'm');
     await changeWithoutMark();
@@ -156,13 +140,13 @@ describe('an invocation', () => {
   test('goes on with the rest when the state machine cannot be asked, and keeps why', async () => {
     await markEverything(world, 'm');
     const fault = new Error('no route');
-    const refused = await takeTurn(world.dependencies, () => Promise.reject(fault));
+    const refused = await takeTurn(world.dependencies, () => Promise.reject(fault), MAX_MARKETS);
     expect(refused).toEqual({ kind: 'not-started', scope: 'marked-markets', fault });
   });
 
   test('rejects when the ledger does', async () => {
     const ledger = { ...world.ledger, get: () => Promise.reject(new Error('no route')) } as unknown as World['ledger'];
-    await expect(takeTurn({ ...world.dependencies, ledger }, machine.start)).rejects.toThrow();
+    await expect(takeTurn({ ...world.dependencies, ledger }, machine.start, MAX_MARKETS)).rejects.toThrow();
   });
 });
 
@@ -276,7 +260,10 @@ describe('an execution', () => {
       await world.ledger.transact([clear], { attemptId: `clear ${name}` });
       return await machine.start(name);
     };
-    expect(await takeTurn(world.dependencies, start)).toEqual({ kind: 'publish', scope: 'marked-markets' });
+    expect(await takeTurn(world.dependencies, start, MAX_MARKETS)).toEqual({
+      kind: 'publish',
+      scope: 'marked-markets',
+    });
     expect([...machine.executions.keys()]).toEqual(['m']);
   });
 });
