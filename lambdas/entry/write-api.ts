@@ -39,12 +39,14 @@ const authenticator = createAuthenticator({ ledger, nowMs: Date.now, env: enviro
 const rateLimiter = createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS });
 const secretsManager = new SecretsManagerClient(SECRETS_CLIENT);
 
+/** As the SDK chooses: what is said for S3 alone counts before what is said for every service. */
+const endpoint = process.env.AWS_ENDPOINT_URL_S3 || process.env.AWS_ENDPOINT_URL;
 const uploads = openS3UploadTargets({
   bucket: config.uploadsBucket,
   region: process.env.AWS_REGION ?? '',
   credentials: defaultProvider(),
   nowMs: Date.now,
-  ...(process.env.AWS_ENDPOINT_URL ? { endpoint: process.env.AWS_ENDPOINT_URL } : {}),
+  ...(endpoint ? { endpoint } : {}),
 });
 
 const writeApi = retriedOnce(async () => {

@@ -16,6 +16,8 @@ export interface Engine {
 export interface RunningEngine {
   /** e.g. `http://127.0.0.1:49152` */
   readonly endpoint: string;
+  /** Where it posts what happens in it, on this machine; nobody listens there unless a test does. */
+  readonly eventsUrl?: string;
   stop(): Promise<void>;
 }
 
@@ -23,7 +25,9 @@ export interface RunningEngine {
 export const ENGINES_VARIABLE = 'TIDEMARK_TEST_ENGINES';
 
 /** By the engine's name: where it serves, or why it does not. */
-export type EngineStates = Record<string, { readonly endpoint: string } | { readonly missing: string }>;
+export type EngineStates = Record<string, EngineState>;
+
+export type EngineState = Pick<RunningEngine, 'endpoint' | 'eventsUrl'> | { readonly missing: string };
 
 const INSTALL_TIMEOUT_MS = 10 * 60 * 1000;
 const START_TIMEOUT_MS = 30 * 1000;

@@ -2,7 +2,10 @@
  * Versity S3 Gateway (Apache-2.0): S3 over a folder, many requests at once, each write under a lock together with its
  * condition. Needs Go, and a file system with extended attributes.
  */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Engine, freePort, run, serve } from './engine.ts';
 
@@ -22,10 +25,14 @@ export const versitygw: Engine = {
     // Beside the installation: a folder for temporary files is often in memory, without extended attributes.
     const data = await mkdtemp(join(folder, 'data-'));
     const environment = { ROOT_ACCESS_KEY: 'engine', ROOT_SECRET_KEY: 'engine' };
-    const args = ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', data];
-    const { endpoint, stop } = await serve(port, join(folder, 'bin', 'versitygw'), args, environment);
+    const events = await answerTestEvent();
+    const args = ['--port', `127.0.0.1:${port}`, '--event-webhook-url', events.url, '--quiet', 'posix', data];
+    const { endpoint, stop } = await serve(port, join(folder, 'bin', 'versitygw'), args, environment).finally(
+      events.close,
+    );
     return {
       endpoint,
+      eventsUrl: events.url,
       async stop() {
         await stop();
         await rm(data, { recursive: true, force: true });
@@ -33,3 +40,21 @@ export const versitygw: Engine = {
     };
   },
 };
+
+/**
+ * Where the gateway will tell of what is put, each time anew and without waiting: whoever cares may listen there later.
+ * It does not start unless somebody answers its first event, which is a test.
+ */
+async function answerTestEvent(): Promise<{ url: string; close: () => void }> {
+  const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * A function as Lambda runs it: invoked in an execution environment that is made for the first event and kept for those
+ * that follow. A crash, a timeout, or too much memory ends the environment, and the next event is given a new one.
+ *
+ * Not as in Lambda: there is one environment, and other events wait for it; between events it is not frozen.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Answer, Imported, Invocation } from './execution-environment.ts';
+
+export interface FunctionSettings {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly memoryMegabytes: number;
+  readonly timeoutSeconds: number;
+}
+
+/** What an invocation failed with: the error's name, or Lambda's own for what is no error of the handler. */
+export class FunctionError extends Error {
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+/** What Lambda would report, and bill. */
+export interface Report {
+  /** From 1 on. */
+  readonly environment: number;
+  readonly durationMs: number;
+  /** What the environment said of it; null when it ended first. */
+  readonly spent: Pick<Answer, 'cpuMs' | 'maxMegabytes'> | null;
+}
+
+export interface HostedFunction {
+  /** Of the first environment; CPU time. Null before that. */
+  readonly importCpuMs: number | null;
+  /** Of every invocation that has ended, failed ones included. */
+  readonly reports: readonly Report[];
+  /** @throws FunctionError */
+  invoke(event: unknown): Promise<unknown>;
+  /** As `aws lambda update-function-configuration`: of the events that come later. */
+  update(changed: Pick<FunctionSettings, 'timeoutSeconds'>): void;
+  /** Ends the environment at once, whatever it does. */
+  kill(): void;
+  /** The same, for good: what still waits for its turn is given none. */
+  stop(): void;
+}
+
+/** What of a function's memory is left to the heap: the runtime and buffers need the rest. */
+const HEAP_SHARE = 0.9;
+/** Lambda's limit on the event of one invocation, and on its answer. */
+const PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+export interface HostOptions {
+  readonly name: string;
+  /** The path of its index.mjs. */
+  readonly bundle: string;
+  readonly settings: FunctionSettings;
+  /** What is set by Lambda itself: region, credentials, and here where AWS is. */
+  readonly lambdaVariables: Readonly<Record<string, string>>;
+  readonly log: (line: string) => void;
+}
+
+export function hostFunction({ name, bundle, settings: first, lambdaVariables, log }: HostOptions): HostedFunction {
+  let settings = first;
+  let environment: ChildProcess | null = null;
+  let imported: Promise<Imported> = Promise.reject();
+  imported.catch(() => undefined);
+  let turn: Promise<unknown> = Promise.resolve();
+  let environments = 0;
+  let isStopped = false;
+  let firstImportCpuMs: number | null = null;
+  const reports: Report[] = [];
+
+  function start(): ChildProcess {
+    const { memoryMegabytes, variables } = settings;
+    const child = fork(join(import.meta.dirname, 'execution-environment.ts'), [bundle], {
+      cwd: dirname(bundle),
+      env: {
+        ...lambdaVariables,
+        TZ: ':UTC',
+        AWS_LAMBDA_FUNCTION_NAME: name,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMegabytes),
+        LAMBDA_TASK_ROOT: dirname(bundle),
+        ...variables,
+      },
+      execArgv: [`--max-old-space-size=${Math.floor(memoryMegabytes * HEAP_SHARE)}`],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on('line', log);
+    child.on('error', (error) => log(`the environment failed: ${error.message}`));
+    child.on('exit', () => {
+      if (environment === child) environment = null;
+    });
+    environments++;
+    imported = nextMessage<Imported>(child);
+    return child;
+  }
+
+  async function invokeNow(event: unknown): Promise<unknown> {
+    if (isStopped) throw new FunctionError('ResourceNotFoundException', 'the function is no more');
+    environment ??= start();
+    const child = environment;
+    const { importCpuMs } = await imported;
+    firstImportCpuMs ??= importCpuMs;
+    const startedMs = Date.now();
+    const deadlineMs = startedMs + settings.timeoutSeconds * 1000;
+    const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs - startedMs);
+    let spent: Report['spent'] = null;
+    try {
+      const answered = nextMessage<Answer>(child);
+      child.send({ event, requestId: randomUUID(), deadlineMs } satisfies Invocation);
+      const answer = await answered;
+      spent = answer;
+      return resultOf(answer);
+    } catch (error) {
+      const { name, message } = error as FunctionError;
+      log(`ERROR Invoke Error ${name}: ${message}${Date.now() >= deadlineMs ? ': timed out' : ''}`);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      reports.push({ environment: environments, durationMs: Date.now() - startedMs, spent });
+    }
+  }
+
+  function resultOf({ result = null, fault, maxMegabytes }: Answer): unknown {
+    const { memoryMegabytes } = settings;
+    if (maxMegabytes > memoryMegabytes) {
+      environment?.kill('SIGKILL');
+      throw new FunctionError('Runtime.OutOfMemory', `held ${Math.ceil(maxMegabytes)} MB of ${memoryMegabytes}`);
+    }
+    if (fault !== undefined) throw new FunctionError(fault.name, fault.message);
+    checkPayload(result);
+    return result;
+  }
+
+  return {
+    reports,
+    get importCpuMs() {
+      return firstImportCpuMs;
+    },
+    async invoke(event) {
+      checkPayload(event);
+      const invoked = turn.then(() => invokeNow(event));
+      turn = invoked.catch(() => undefined);
+      return await invoked;
+    },
+    update(changed) {
+      settings = { ...settings, ...changed };
+    },
+    kill() {
+      environment?.kill('SIGKILL');
+    },
+    stop() {
+      isStopped = true;
+      environment?.kill('SIGKILL');
+    },
+  };
+}
+
+/** Rejects when the process ends first. */
+function nextMessage<Message>(child: ChildProcess): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (message: unknown) => {
+      child.off('exit', onExit);
+      resolve(message as Message);
+    };
+    const onExit = (code: number | null, signal: string | null) => {
+      child.off('message', onMessage);
+      reject(new FunctionError('Runtime.ExitError', `the environment ended with ${code ?? signal}`));
+    };
+    child.once('message', onMessage);
+    child.once('exit', onExit);
+  });
+}
+
+function checkPayload(payload: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > PAYLOAD_BYTES) throw new FunctionError('RequestTooLargeException', `${bytes} bytes are too many`);
+}

@@ -1,0 +1,154 @@
+/**
+ * A deployment that has the shape of the one on AWS, on this machine: the bundles that would be deployed, in processes of
+ * their own, wired to engines of DynamoDB, S3 and Secrets Manager as the stacks wire them. Their settings are read from
+ * the templates: variables, memory, timeouts, what wakes them, and the state machine of the full republish.
+ *
+ * What differs from AWS is said in the files beside this one, and in docs/aws-proofs.md. No IAM: who may do what is proven
+ * from the templates alone.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
+import type { FunctionName } from '../../../infra/permissions.ts';
+import { buildLambdas } from '../../../scripts/build-lambdas.ts';
+import type { Deployment } from '../../scenario/deployment.ts';
+import { serveBucketEvents } from './bucket-events.ts';
+import { openCdn } from './cdn.ts';
+import { type ControlPlane, serveControlPlane } from './control-plane.ts';
+import { type EventBus, startEventBus } from './event-bus.ts';
+import { type Executions, openExecutions } from './executions.ts';
+import { type Functions, hostFunctions } from './functions.ts';
+import { serveHttpApi } from './http-api.ts';
+import { serveLocally } from './local-server.ts';
+import { propertiesOf, REGION, type Templates } from './references.ts';
+import { CREDENTIALS, type Engines, makeResources } from './resources.ts';
+import { type Deployed, functionOf, readDeployed, synthesise } from './stacks.ts';
+import { type RunningMapping, startMapping } from './stream-mapping.ts';
+
+export interface ShapeOptions {
+  readonly engines: Engines;
+  /** How long a minute of EventBridge is: the sweeps need not be waited for. */
+  readonly minuteMs: number;
+}
+
+export interface Shape extends Deployment {
+  readonly deployed: Deployed;
+  readonly functions: Functions;
+  readonly executions: Executions;
+  readonly bus: EventBus;
+  /** By the stream, one for each function that it wakes. */
+  readonly mappings: readonly RunningMapping[];
+  /** Where CloudFront and Step Functions are called. */
+  readonly controlPlaneUrl: string;
+  /** What would be in the queue of failures. */
+  readonly failures: readonly unknown[];
+  /** What the functions and the shape itself have said. */
+  readonly log: readonly string[];
+  /** Has the edge forget everything, so that the next reader sees what is stored. */
+  forgetReads(): void;
+  /** Ends every process and server of it. What is in the engines goes with them. */
+  stop(): Promise<void>;
+}
+
+const DISTRIBUTION_ID = 'E1ABCDEF2GHIJK';
+
+/** Resolves when the first sweeps have been, so that there is something to read. */
+export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<Shape> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidemark-shape-'));
+  const log: string[] = [];
+  const failures: unknown[] = [];
+  const stops: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  const failed = (error: unknown) => log.push(`shape: ${String(error)}`);
+  const started = <Part extends { stop(): unknown }>(part: Part): Part => {
+    stops.push(() => part.stop());
+    return part;
+  };
+
+  try {
+    await buildLambdas(folder);
+    const bundles = join(folder, 'lambdas');
+    const templates = synthesise(bundles);
+    const { physical, publicBucket, uploadsBucket } = await makeResources(templates, engines);
+
+    const cdn = started(await openCdn({ endpoint: engines.s3, bucket: publicBucket, report: failed }));
+    const writes = started(
+      await serveLocally((...http) => serveHttpApi((event) => functions.invoke('write-api', event), ...http), failed),
+    );
+    const calls: ControlPlane = {
+      distributionId: DISTRIBUTION_ID,
+      invalidate: (items) => cdn.forget(items),
+      startExecution: (...execution) => executions.start(...execution),
+    };
+    const controlPlane = started(await serveLocally((...http) => serveControlPlane(calls, ...http), failed));
+
+    const readHost = new URL(cdn.url).host;
+    const deployed = withoutTls(
+      readDeployed(templates, {
+        ...physical,
+        'edge/Distribution.Id': DISTRIBUTION_ID,
+        'edge/Distribution.DomainName': readHost,
+        'api/WriteEndpointHttpApi.ApiEndpoint': writes.url,
+        'identity/Users.Ref': 'us-east-1_AbCdEf',
+        'identity/Client.Ref': '5f3example',
+      }),
+      readHost,
+    );
+    const controlPlaneUrl = controlPlane.url;
+    const say = (line: string) => log.push(line);
+    const functions = started(hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log: say }));
+    const { invoke } = functions;
+    const executions = openExecutions(deployed, (arn, payload) => invoke(functionOf(arn), payload));
+    const { apiKey } = (await invoke('first-key', {})) as { apiKey: string };
+
+    const givenUp = (name: FunctionName, event: unknown) => failures.push({ name, event });
+    const bus = started(startEventBus({ deployed, minuteMs, invoke, givenUp }));
+    const isTelling = (bucket: string) => bucket === uploadsBucket && tellsEventBridge(templates);
+    const eventsPort = Number(new URL(engines.s3Events).port);
+    started(await serveLocally((...http) => serveBucketEvents(bus, isTelling, ...http), failed, eventsPort));
+    const client = new DynamoDBStreamsClient({ endpoint: engines.dynamoDb, region: REGION, credentials: CREDENTIALS });
+    stops.push(() => client.destroy());
+    const mappings = deployed.mappings.map((mapping) => {
+      const ring = (event: unknown) => invoke(mapping.functionName, event);
+      return started(startMapping({ client, mapping, invoke: ring, givenUp, failed }));
+    });
+    await bus.firstTurns();
+    return {
+      readBaseUrl: cdn.url,
+      writeBaseUrl: writes.url,
+      operatorKey: apiKey,
+      deployed,
+      functions,
+      executions,
+      bus,
+      mappings,
+      controlPlaneUrl,
+      failures,
+      log,
+      forgetReads: () => cdn.forget(['/*']),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function tellsEventBridge(templates: Templates): boolean {
+  const { NotificationConfiguration } = propertiesOf(templates, 'data', 'Uploads');
+  return NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled === true;
+}
+
+/** The one thing that is changed in what the stacks say: nobody has a certificate for this machine. */
+function withoutTls(deployed: Deployed, readHost: string): Deployed {
+  const functions = [...deployed.functions].map(([name, settings]) => {
+    const variables = Object.entries(settings.variables).map(([variable, value]) => {
+      return [variable, value === `https://${readHost}` ? `http://${readHost}` : value];
+    });
+    return [name, { ...settings, variables: Object.fromEntries(variables) }] as const;
+  });
+  return { ...deployed, functions: new Map(functions) };
+}

@@ -1,0 +1,118 @@
+/**
+ * An event source mapping of the table's stream: reads it from its beginning, keeps what its filters let through, and
+ * invokes the function with up to a batch of records.
+ *
+ * Not as in Lambda: a batch that fails is tried again at once, and its age is not looked at.
+ */
+import { setTimeout } from 'node:timers/promises';
+import {
+  DescribeStreamCommand,
+  type DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type _Record as StreamRecord,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { FunctionName } from '../../../infra/permissions.ts';
+import { matches } from './event-pattern.ts';
+import type { StreamMapping } from './stacks.ts';
+
+/** As often as Lambda asks. */
+const POLL_MS = 250;
+
+export interface MappingOptions {
+  readonly client: DynamoDBStreamsClient;
+  readonly mapping: StreamMapping;
+  readonly invoke: (event: unknown) => Promise<unknown>;
+  /** Told of records that were given up. */
+  readonly givenUp: (name: FunctionName, records: readonly unknown[]) => void;
+  /** Told of a stream that cannot be read; it is tried again. */
+  readonly failed: (error: unknown) => void;
+}
+
+export interface RunningMapping {
+  /** A mapping that is disabled goes on later where it was. */
+  isEnabled: boolean;
+  /** What is under way is waited for by nobody: its function may be gone. */
+  stop(): void;
+}
+
+export function startMapping({ client, mapping, invoke, givenUp, failed }: MappingOptions): RunningMapping {
+  const { functionName, streamArn, patterns, batchSize, windowSeconds, retries } = mapping;
+  const iterators = new Map<string, string | undefined>();
+  let waiting: object[] = [];
+  let waitingSinceMs = 0;
+  let isStopped = false;
+
+  async function read(): Promise<void> {
+    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn: streamArn }));
+    for (const { ShardId } of StreamDescription?.Shards ?? []) {
+      const shard = ShardId as string;
+      if (!iterators.has(shard)) {
+        const from = { StreamArn: streamArn, ShardId: shard, ShardIteratorType: 'TRIM_HORIZON' } as const;
+        iterators.set(shard, (await client.send(new GetShardIteratorCommand(from))).ShardIterator);
+      }
+      const ShardIterator = iterators.get(shard);
+      // A shard that has been read to its end.
+      if (ShardIterator === undefined) continue;
+      const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator }));
+      iterators.set(shard, NextShardIterator);
+      const records = Records.map((record) => asEvent(record, streamArn));
+      const wanted = records.filter((record) => patterns.some((pattern) => matches(pattern, record)));
+      if (waiting.length === 0) waitingSinceMs = Date.now();
+      waiting.push(...wanted);
+    }
+  }
+
+  async function deliver(records: readonly object[], tries: number): Promise<void> {
+    const firstFailed = await invoke({ Records: records }).then(
+      (answer) => firstFailure(answer, records),
+      () => 0,
+    );
+    if (firstFailed === null) return;
+    const again = records.slice(firstFailed);
+    if (tries === 0) return givenUp(functionName, again);
+    const half = Math.ceil(again.length / 2);
+    for (const part of [again.slice(0, half), again.slice(half)]) {
+      if (part.length > 0 && !isStopped) await deliver(part, tries - 1);
+    }
+  }
+
+  const running: RunningMapping = {
+    isEnabled: true,
+    stop() {
+      isStopped = true;
+    },
+  };
+  void (async () => {
+    while (!isStopped) {
+      await setTimeout(POLL_MS);
+      if (!running.isEnabled) continue;
+      await read().catch(failed);
+      const isDue = waiting.length >= batchSize || Date.now() - waitingSinceMs >= windowSeconds * 1000;
+      if (waiting.length === 0 || !isDue || isStopped) continue;
+      const batch = waiting.slice(0, batchSize);
+      waiting = waiting.slice(batchSize);
+      await deliver(batch, retries);
+    }
+  })();
+  return running;
+}
+
+/** As Lambda hands it on: the SDK has made a date of what is seconds since the epoch. */
+function asEvent(record: StreamRecord, streamArn: string): object {
+  const { ApproximateCreationDateTime, ...dynamodb } = record.dynamodb ?? {};
+  const seconds = Math.floor((ApproximateCreationDateTime?.getTime() ?? 0) / 1000);
+  return { ...record, dynamodb: { ApproximateCreationDateTime: seconds, ...dynamodb }, eventSourceARN: streamArn };
+}
+
+/** From which record on the function wants them again; all of them where it names one that is none of these. */
+function firstFailure(answer: unknown, records: readonly object[]): number | null {
+  const { batchItemFailures = [] } = (answer ?? {}) as { batchItemFailures?: { itemIdentifier: string }[] };
+  if (batchItemFailures.length === 0) return null;
+  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  const numbers = (records as StreamRecord[]).map(({ dynamodb }) => dynamodb?.SequenceNumber ?? '');
+  return Math.max(
+    numbers.findIndex((number) => failed.has(number)),
+    0,
+  );
+}
