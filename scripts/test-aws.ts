@@ -9,12 +9,12 @@
  * An engine that cannot be installed or started is a failure with CI=true; elsewhere its tests are skipped.
  */
 import { ENGINES_VARIABLE } from '../test/aws/engines/engine.ts';
-import { startEngines } from '../test/aws/engines/start-engines.ts';
+import { type StartedEngines, startEngines } from '../test/aws/engines/start-engines.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
 
-/** Runs the tests that need engines, with all of them started; says of each how long that took. */
-export async function testOnEngines(filters: readonly string[]): Promise<Outcome> {
-  const engines = await startEngines((line) => console.log(line));
+/** Runs the tests that need engines, once all of these are started, and stops them. */
+export async function testOnEngines(starting: Promise<StartedEngines>, filters: readonly string[]): Promise<Outcome> {
+  const engines = await starting;
   try {
     const outcome = await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(engines.states) });
     const missing = Object.values(engines.states).filter((state) => 'missing' in state).length;
@@ -25,7 +25,7 @@ export async function testOnEngines(filters: readonly string[]): Promise<Outcome
 }
 
 if (import.meta.main) {
-  const outcome = await testOnEngines(process.argv.slice(2));
+  const outcome = await testOnEngines(startEngines(console.log), process.argv.slice(2));
   if (outcome.failed > 0) console.log(`\n${outcome.output.trimEnd()}\n`);
   for (const line of [...outcome.notes, ...skippedLines(outcome.skipped), counts(outcome)]) console.log(line);
   process.exitCode = outcome.failed > 0 ? 1 : 0;

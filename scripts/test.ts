@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startEngines } from '../test/aws/engines/start-engines.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
 import { testOnEngines } from './test-aws.ts';
 import type { SkippedTest } from './vitest-report.ts';
@@ -27,9 +28,13 @@ const steps: { readonly name: string; readonly run: () => Promise<Outcome> }[] =
 ];
 const fast = { name: 'tests', run: () => runVitest('fast', filters, {}) };
 const slow = { name: 'slow tests', run: () => runVitest('slow', filters, {}) };
-const onEngines = { name: 'on engines', run: () => testOnEngines([]) };
 if (filters.length > 0) steps.push(values.slow ? slow : fast);
-else steps.push(fast, ...(values.slow || isCi ? [slow] : []), ...(isCi ? [onEngines] : []));
+else steps.push(fast, ...(values.slow || isCi ? [slow] : []));
+if (filters.length === 0 && isCi) {
+  // They are built beside the other tests, of what these leave of the machine.
+  const starting = startEngines(console.log);
+  steps.push({ name: 'on engines', run: () => testOnEngines(starting, []) });
+}
 
 let passed = 0;
 let failed = 0;

@@ -1,6 +1,7 @@
 /** What a test engine is: a free stand-in for an AWS service, installed and served by `scripts/test-aws.ts`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { promisify } from 'node:util';
 
 export interface Engine {
@@ -29,23 +30,26 @@ export type EngineStates = Record<string, EngineState>;
 
 export type EngineState = Pick<RunningEngine, 'endpoint' | 'eventsUrl'> | { readonly missing: string };
 
-const INSTALL_TIMEOUT_MS = 10 * 60 * 1000;
+const INSTALL_TIMEOUT_MS = 15 * 60 * 1000;
 const START_TIMEOUT_MS = 30 * 1000;
 const POLL_MS = 50;
 const TAIL_CHARACTERS = 2_000;
 
-/** Runs an installer to its end. Rejects with the end of what it said. */
+/** Runs an installer to its end, behind whatever else the machine has to do. Rejects with the end of what it said. */
 export async function run(
   program: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<void> {
   try {
-    await promisify(execFile)(program, args, {
+    const installing = promisify(execFile)(program, args, {
       env: { ...process.env, ...environment },
       timeout: INSTALL_TIMEOUT_MS,
       maxBuffer: 64 * 1024 * 1024,
     });
+    const { pid } = installing.child;
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+    await installing;
   } catch (cause) {
     const { stderr = '', message } = cause as Error & { stderr?: string };
     throw new Error(`${program} failed: ${tail(stderr) || message}`, { cause });
