@@ -17,7 +17,8 @@ const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'mar
 
 /**
  * Puts every body of the generation that HEAD names and records what is published. Every step may be done again, by
- * this process or another. Throws {@link Superseded} when a newer generation is found in place.
+ * this process or another. Throws {@link Superseded} when a newer generation has been committed meanwhile, and
+ * `StorageCorrupt` when one is found in place that the ledger does not know of.
  */
 export async function applyGeneration(storage: PublisherStorage, head: Item): Promise<void> {
   const value = head.value as HeadValue;
@@ -35,7 +36,8 @@ export async function applyParts(
   try {
     for await (const lines of parts) await applyPart(storage, generation, lines);
   } catch (error) {
-    // Once a newer generation is applied, the sweep may take the bundle away from under a slow publisher.
+    // Once a newer generation is applied, the sweep may take the bundle away from under a slow publisher, and what is in
+    // place may be that one's.
     throw await supersededIfMoved(storage.ledger, { revision: generation }, error);
   }
 }
@@ -46,7 +48,13 @@ export async function supersededIfMoved(
   head: Pick<Item, 'revision'> | null,
   error: unknown,
 ): Promise<unknown> {
-  const now = await ledger.get(HEAD_KEY).catch(() => head);
+  let now: Item | null;
+  try {
+    now = await ledger.get(HEAD_KEY);
+  } catch (fault) {
+    // Who cannot tell must not say that storage is corrupt: a store may be emptied on that word.
+    return fault;
+  }
   if (now?.revision === head?.revision) return error;
   return new Superseded('another publisher has committed a newer generation meanwhile', { cause: error });
 }

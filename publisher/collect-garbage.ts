@@ -1,212 +1,241 @@
 /**
- * Removes what no reader can reach any more: bodies of markets that are no longer published, pages whose cursors have
- * expired, redo bundles that are applied, leftovers of publishers that died. Nothing else deletes any of it. Mark and sweep, capped per run; a dry run says what it would remove.
+ * Removes what no reader can reach any more: redo bundles that are applied, pages whose cursors have expired, leftovers of
+ * publishers that died, bodies of markets that are no longer published. Nothing else deletes any of it. A run ends when all
+ * is done or when its cap or its time is reached; a dry run says what a run would remove.
+ *
+ * What garbage a day's publications make is found without looking for it, and goes first, in every run: bundles are all
+ * that is below `redo/`, and the records of dropped pages name the pages. So a run costs what there is to remove. Only what
+ * no record names, leftovers and bodies of removed markets, takes a walk through everything that is public, and of that
+ * each run does a piece, from where the run before stopped: the ledger keeps the place. A place derived from the clock
+ * would need no record, but could not divide evenly what nobody has counted, and a long stretch would end each time before
+ * its end.
  *
  * Safety: nothing is removed that belongs to the generation being prepared, since only objects whose generation is at or
  * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
- * it still has the ETag that was seen together with a generation that old, and the ledger lists no such market: one that is
- * defined again may be published with the same bytes, and so with the same ETag, at any moment.
+ * it still has the ETag that was seen together with a generation that old, and the ledger, asked after that, lists no such
+ * market: one that is defined again may be published with the same bytes, and so with the same ETag, at any moment.
  *
- * Pages that are unreachable stay so, whatever is published while the sweep is under way: a page is either in the layout that
- * was read, or newer than HEAD was then, or marked as dropped before the layout let go of it (plan-markets.ts).
+ * Pages that are unreachable stay so, whatever is published while the sweep is under way, and however long that is: a page
+ * is either in the layout that was read, or newer than HEAD was then, or marked as dropped before the layout let go of it
+ * (plan-markets.ts). What had expired when the run began has expired ever since.
+ *
+ * Records go that make no difference to any sweep to come. Of expired generations only the newest is asked for. A page
+ * whose drop has expired is judged as one that was never in use, so its record may go before the page or without it: what a
+ * run leaves behind in between, a walk finds. A page that is in use after all, since the generation that dropped it was
+ * given up, is in its layout; should it be dropped again meanwhile, the record is another, and stays.
  */
+import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectName, parsePublicKey } from '../contract/public-objects.ts';
-import { type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
+import { type Item, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import {
   GENERATION_PREFIX,
   type GenerationValue,
-  HEAD_KEY,
-  type HeadValue,
-  marketIndexKey,
-  PAGE_PREFIX,
   PUBLICATION_PARTITION,
-  type PublishedPage,
-  publishedHeadsKey,
-  publishedPartition,
   UNLINKED_PARTITION,
-  type UnlinkedValue,
-  unlinkedKey,
+  WALK_KEY,
+  type WalkValue,
 } from '../storage/records.ts';
-import { bundleGeneration, REDO_PREFIX } from './bundle.ts';
-import type { PublisherStorage } from './dependencies.ts';
-import { readLayout } from './plan-market-list.ts';
-import { readAll } from './read-market.ts';
+import { REDO_PREFIX } from './bundle.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
+import { inBatches, Reach, readSettledList } from './reach.ts';
+import { readPieces } from './read-market.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
   /** At most this many objects are removed in one run, and at most this many records. */
   readonly maxRemovals?: number;
+  /** The walk ends after this many objects, give or take a page of a listing. */
+  readonly maxWalked?: number;
+  /** Asked before each batch of at most 1,000 objects; once it says no, the run ends. Left out: there is time. */
+  readonly hasTime?: () => boolean;
 }
 
 export interface GarbageReport {
   /** Keys that were removed, or would be. */
   readonly removed: readonly string[];
+  /** How many objects were looked at and are still there. */
   readonly kept: number;
-  /** How many records that told what to keep were no longer needed, and went too. None in a run that was capped. */
+  /** How many records that told what to keep were no longer needed, and went too. */
   readonly prunedRecords: number;
   /** Keys that no rule knows: never removed. */
   readonly unknown: readonly string[];
-  /** Whether the cap ended the run before everything was looked at. */
-  readonly capped: boolean;
+  /** Whether something is left to look at: the next run goes on there. */
+  readonly endedEarly: boolean;
 }
 
+/** In some minutes; the embedded server does not publish meanwhile. */
 const DEFAULT_MAX_REMOVALS = 10_000;
+
+/**
+ * A walk reads about one record an object: through 3,000,000 of them (1,000,000 markets) every hour, 72 million reads a day,
+ * for the little that no record names. This many an hour look at all of them twice a day.
+ */
+const DEFAULT_MAX_WALKED = 250_000;
 
 /** How long a page is kept after the generation that showed it was replaced: a list may come out of a cache that late. */
 export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS;
 
-const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], capped: false };
+const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false };
 
 /** Marks and sweeps. Does nothing while a generation is being applied, or waits to be: publish first. */
 export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
-  const reach = await Reach.read(dependencies);
-  if (reach === null) return NOTHING_DONE;
-
-  const maxRemovals = options.maxRemovals ?? DEFAULT_MAX_REMOVALS;
-  const removed: string[] = [];
-  const unknown: string[] = [];
-  let kept = 0;
-  for await (const key of allKeys(dependencies)) {
-    if (removed.length >= maxRemovals) return { removed, kept, prunedRecords: 0, unknown, capped: true };
-    const verdict = await reach.judge(key);
-    if (verdict === 'unknown') unknown.push(key);
-    if (verdict === 'unreachable' && (await remove(dependencies, key, reach.generation, options))) removed.push(key);
-    else kept++;
-  }
-  const prunedRecords = await pruneRecords(dependencies, reach, { ...options, maxRemovals });
-  return { removed, kept, prunedRecords, unknown, capped: false };
+  const list = await readSettledList(dependencies);
+  if (list === null) return NOTHING_DONE;
+  const sweep = new Sweep(dependencies, options);
+  const newestExpired = await sweep.pruneGenerations();
+  return await sweep.removeAll(new Reach(dependencies.ledger, list, newestExpired));
 }
 
-/** Removes the object unless a generation after the one that was judged has put it, then or now. */
-async function remove(
-  { objects }: PublisherStorage,
-  key: string,
-  generation: number,
-  { dryRun }: GarbageOptions,
-): Promise<boolean> {
-  const present = await objects.stat(key);
-  if (present === null || present.metadata.generation > generation) return false;
-  return dryRun || (await objects.delete(key, present.etag)) === 'deleted';
-}
+/** One run, and what it has done so far. */
+class Sweep {
+  readonly #storage: PublisherStorage;
+  readonly #options: Required<GarbageOptions>;
+  readonly #removed = new Set<string>();
+  readonly #unknown: string[] = [];
+  #kept = 0;
+  #prunedRecords = 0;
+  #endedEarly = false;
 
-/**
- * Removes records that make no difference to any sweep to come: a page whose drop has expired is judged as one that was
- * never in use, and of the expired generations only the newest is asked for.
- */
-async function pruneRecords(
-  { ledger, newAttemptId }: PublisherStorage,
-  reach: Reach,
-  { dryRun, maxRemovals }: { readonly dryRun: boolean; readonly maxRemovals: number },
-): Promise<number> {
-  const ranges = [
-    { partition: UNLINKED_PARTITION, prefix: '', isExpired: reach.isExpiredDrop },
-    { partition: PUBLICATION_PARTITION, prefix: GENERATION_PREFIX, isExpired: reach.isExpiredGeneration },
-  ];
-  let pruned = 0;
-  for (const { partition, prefix, isExpired } of ranges) {
-    for (let after: string | null | undefined; after !== null && pruned < maxRemovals; ) {
-      const limit = MAX_TRANSACT_CHANGES;
-      const page = await ledger.query(partition, { prefix, limit, ...(after === undefined ? {} : { after }) });
-      const expired = page.items.filter(isExpired).slice(0, maxRemovals - pruned);
-      if (expired.length > 0 && !dryRun) {
-        const deletes = expired.map(
-          ({ sort }) => ({ kind: 'delete', key: { partition, sort }, if: { kind: 'any' } }) as const,
-        );
-        await ledger.transact(deletes, { attemptId: newAttemptId() });
-      }
-      pruned += expired.length;
-      after = page.next;
-    }
-  }
-  return pruned;
-}
-
-async function* allKeys({ objects }: PublisherStorage): AsyncGenerator<string> {
-  for (const prefix of [`${PUBLIC_PREFIX}/`, REDO_PREFIX]) {
-    for (let after: string | null | undefined; after !== null; ) {
-      const page = await objects.list(prefix, after === undefined ? {} : { after });
-      yield* page.keys;
-      after = page.next;
-    }
-  }
-}
-
-type Verdict = 'reachable' | 'unreachable' | 'unknown';
-
-/** What the retained generations reach: the mark phase. */
-class Reach {
-  readonly #ledger: Ledger;
-  readonly generation: number;
-  /** A page that was dropped by this generation or a later one is still retained. */
-  readonly #retainedFrom: number;
-  readonly #listCursors: ReadonlySet<string>;
-  /** Keys of one market follow one another, so only the newest look-up is kept. */
-  #history: { readonly slug: string; readonly cursors: ReadonlySet<string> } | null = null;
-
-  private constructor(ledger: Ledger, generation: number, retainedFrom: number, listCursors: ReadonlySet<string>) {
-    this.#ledger = ledger;
-    this.generation = generation;
-    this.#retainedFrom = retainedFrom;
-    this.#listCursors = listCursors;
+  constructor(storage: PublisherStorage, options: GarbageOptions) {
+    this.#storage = storage;
+    this.#options = {
+      maxRemovals: DEFAULT_MAX_REMOVALS,
+      maxWalked: DEFAULT_MAX_WALKED,
+      hasTime: () => true,
+      ...options,
+    };
   }
 
-  /** Null unless one generation was in place, applied, all the while. */
-  static async read(dependencies: PublisherStorage): Promise<Reach | null> {
-    const { ledger, nowMs } = dependencies;
-    const head = await ledger.get(HEAD_KEY);
-    if (head === null || !(head.value as HeadValue).applied) return null;
+  /**
+   * The newest generation that has expired, 0 if none has: applied so long ago that whatever it dropped can no longer come
+   * out of any cache with a cursor that is still good. Earlier ones are removed as they are read, and generations are
+   * applied in their order: so no run reads much more than it removes. Where it ends early, an older one keeps more.
+   */
+  async pruneGenerations(): Promise<number> {
+    const { ledger, nowMs } = this.#storage;
     const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
-    const generations = await readAll(ledger, PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX });
-    // Applied long ago: whatever it dropped can no longer come out of any cache with a cursor that is still good.
-    const expired = generations
-      .map((item) => item.value as GenerationValue)
-      .findLast(({ appliedAtMs }) => appliedAtMs !== null && appliedAtMs < expiredBeforeMs);
-    const layout = await readLayout(dependencies);
-    // A long layout takes several reads, between which a page could move to where it has been looked for already.
-    if ((await ledger.get(HEAD_KEY))?.revision !== head.revision) return null;
-    const cursors = new Set(layout.map(({ cursor }) => cursor));
-    return new Reach(ledger, head.revision, (expired?.generation ?? 0) + 1, cursors);
-  }
-
-  readonly isExpiredDrop = (item: Item): boolean => {
-    return (item.value as UnlinkedValue).generation < this.#retainedFrom;
-  };
-
-  readonly isExpiredGeneration = (item: Item): boolean => {
-    return (item.value as GenerationValue).generation < this.#retainedFrom - 1;
-  };
-
-  /** What a newer generation has put is none of this one's business: `remove` lets it be, whatever this says. */
-  async judge(key: string): Promise<Verdict> {
-    const written = bundleGeneration(key);
-    if (written !== null) return reachableIf(written === this.generation);
-    const name = parsePublicKey(key);
-    if (name === null) return 'unknown';
-    if (PUBLIC_OBJECTS[name.kind].retention === 'page') return await this.#judgePage(key, name);
-    if (name.kind !== 'market' && name.kind !== 'history') return 'reachable';
-    const { slug } = name;
-    const known = await this.#ledger.getMany([publishedHeadsKey(slug), marketIndexKey(slug)]);
-    return reachableIf(known.some((item) => item !== null));
-  }
-
-  async #judgePage(key: string, name: PublicObjectName): Promise<Verdict> {
-    if (!('cursor' in name)) return 'reachable';
-    const cursors = name.kind === 'history-page' ? await this.#historyCursors(name.slug) : this.#listCursors;
-    if (cursors.has(name.cursor)) return 'reachable';
-    const dropped = await this.#ledger.get(unlinkedKey(key));
-    return reachableIf(dropped !== null && !this.isExpiredDrop(dropped));
-  }
-
-  async #historyCursors(slug: string): Promise<ReadonlySet<string>> {
-    if (this.#history?.slug !== slug) {
-      const pages = await readAll(this.#ledger, publishedPartition(slug), { prefix: PAGE_PREFIX });
-      this.#history = { slug, cursors: new Set(pages.map((item) => (item.value as PublishedPage).cursor)) };
+    const appliedAtMs = (item: Item) => (item.value as GenerationValue).appliedAtMs;
+    /** Read and not removed: the newest expired one, and after it those that were given up and never applied. */
+    let last: readonly Item[] = [];
+    for await (const items of readPieces(ledger, PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX })) {
+      const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);
+      const read = [...last, ...(retainedAt < 0 ? items : items.slice(0, retainedAt))];
+      const newest = Math.max(
+        0,
+        read.findLastIndex((item) => appliedAtMs(item) !== null),
+      );
+      const due = read.slice(0, Math.min(newest, this.#room));
+      await this.#prune(due);
+      last = read.slice(newest);
+      if (due.length < newest || !this.#mayGoOn()) this.#endedEarly = true;
+      if (retainedAt >= 0 || this.#endedEarly) break;
     }
-    return this.#history.cursors;
+    const newest = last[0];
+    return newest === undefined || appliedAtMs(newest) === null ? 0 : newest.revision;
   }
-}
 
-function reachableIf(condition: boolean): Verdict {
-  return condition ? 'reachable' : 'unreachable';
+  /** What is found by name, and then a piece of the walk. */
+  async removeAll(reach: Reach): Promise<GarbageReport> {
+    await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
+    await this.#removeDropped(reach);
+    await this.#walk(reach);
+    return {
+      removed: [...this.#removed],
+      kept: this.#kept,
+      prunedRecords: this.#prunedRecords,
+      unknown: this.#unknown,
+      endedEarly: this.#endedEarly,
+    };
+  }
+
+  /**
+   * Every record is read in every run, also of what is retained: a day's drops, of which a second's worth is 20,000. Of
+   * those that expire, both the page and the record go.
+   */
+  async #removeDropped(reach: Reach): Promise<void> {
+    for await (const items of readPieces(this.#storage.ledger, UNLINKED_PARTITION, {})) {
+      if (!this.#mayGoOn()) return;
+      const expired = items.filter(reach.isExpiredDrop);
+      const due = expired.slice(0, this.#room);
+      const { unreachable } = await reach.judge(due.map(({ sort }) => sort));
+      await this.#remove(reach, unreachable);
+      await this.#prune(due);
+      if (due.length < expired.length) this.#endedEarly = true;
+    }
+  }
+
+  async #walk(reach: Reach): Promise<void> {
+    const { ledger, newAttemptId } = this.#storage;
+    const { dryRun, maxWalked } = this.#options;
+    const begin = ((await ledger.get(WALK_KEY))?.value as WalkValue | undefined)?.after ?? '';
+    const end = await this.#removeListed(reach, `${PUBLIC_PREFIX}/`, begin, maxWalked);
+    if (dryRun) return;
+    const value: WalkValue = { after: end ?? '' };
+    await ledger.transact([{ kind: 'put', key: WALK_KEY, revision: 0, value, if: { kind: 'any' } }], {
+      attemptId: newAttemptId(),
+    });
+  }
+
+  /** Goes through the objects with this prefix, after a key. Returns the last one that was looked at, null at the end. */
+  async #removeListed(reach: Reach, prefix: string, begin: string, most: number): Promise<string | null> {
+    let after: string | null = begin;
+    for (let looked = 0; after !== null; ) {
+      if (looked >= most || !this.#mayGoOn()) {
+        this.#endedEarly = true;
+        break;
+      }
+      const page = await this.#storage.objects.list(prefix, { after });
+      const { unreachable, unknown } = await reach.judge(page.keys);
+      // In a dry run, what was removed by name is still there.
+      const left = unreachable.filter((key) => !this.#removed.has(key));
+      const due = left.slice(0, this.#room);
+      await this.#remove(reach, due);
+      const done =
+        due.length < left.length ? page.keys.slice(0, page.keys.indexOf(due.at(-1) as string) + 1) : page.keys;
+      this.#kept += done.filter((key) => !this.#removed.has(key)).length;
+      this.#unknown.push(...unknown.filter((key) => done.includes(key)));
+      looked += done.length;
+      after = done.length < page.keys.length ? (done.at(-1) as string) : page.next;
+    }
+    return after;
+  }
+
+  /** Removes each object unless a generation after the one that was judged has put it, then or now. */
+  async #remove(reach: Reach, keys: readonly string[]): Promise<void> {
+    const { objects } = this.#storage;
+    const isRemoved = async (key: string): Promise<boolean> => {
+      const present = await objects.stat(key);
+      if (present === null || present.metadata.generation > reach.generation) return false;
+      if (await reach.isBodyInUse(key)) return false;
+      return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
+    };
+    const outcomes = await pMap(keys, isRemoved, { concurrency: OBJECT_CONCURRENCY });
+    for (const [index, key] of keys.entries()) if (outcomes[index]) this.#removed.add(key);
+  }
+
+  /** A record that was written again since it was read keeps its batch: the next run takes the others. */
+  async #prune(records: readonly Item[]): Promise<void> {
+    const { ledger, newAttemptId } = this.#storage;
+    const pruneBatch = async (batch: readonly Item[]): Promise<void> => {
+      const deletes = batch.map(({ partition, sort, attemptId }) => {
+        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } } as const;
+      });
+      const isPruned =
+        this.#options.dryRun || (await ledger.transact(deletes, { attemptId: newAttemptId() })).committed;
+      if (isPruned) this.#prunedRecords += batch.length;
+    };
+    await pMap(inBatches(records, MAX_TRANSACT_CHANGES), pruneBatch, { concurrency: OBJECT_CONCURRENCY });
+  }
+
+  /** How many more objects may be removed, and how many more records. */
+  get #room(): number {
+    return this.#options.maxRemovals - Math.max(this.#removed.size, this.#prunedRecords);
+  }
+
+  #mayGoOn(): boolean {
+    if (this.#room > 0 && this.#options.hasTime()) return true;
+    this.#endedEarly = true;
+    return false;
+  }
 }

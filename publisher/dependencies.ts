@@ -30,8 +30,8 @@ export interface PublisherDependencies extends PublisherStorage {
   /** What may still serve what was published before. */
   readonly caches: Purge;
   /**
-   * How many markets one generation takes off the marks, the first in order of their slugs: what there is time and memory
-   * for. Left out: all that are marked. Publishing everything is not held to it.
+   * How many markets one generation takes off the marks, in order of their slugs, going on where the one before ended: what
+   * there is time and memory for. Left out: all that are marked. Publishing everything is not held to it.
    */
   readonly maxMarkedMarkets?: number;
 }

@@ -1,6 +1,7 @@
 /** What can go wrong while publishing, named by what the caller must do about it. */
+import { StorageCorrupt } from '../storage/ledger.ts';
 
-/** Another publisher has moved HEAD, or a newer generation is in place. Stop quietly: the work is being done. */
+/** Another publisher was quicker: it has moved HEAD, or does the same. Stop quietly: the work is being done. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
@@ -13,4 +14,16 @@ export class ImmutableMismatch extends Error {
 /** A committed generation cannot be applied because its redo bundle is gone or damaged. Run a rebuild. */
 export class BundleLost extends Error {
   override readonly name = 'BundleLost';
+}
+
+/**
+ * An object of a later generation than the ledger knows of. No object is put before HEAD has come to its generation, so
+ * where HEAD has not moved meanwhile this is no rival's: only `supersededIfMoved` (apply.ts) can tell.
+ */
+export function laterThanLedger(key: string, found: number, known: number): StorageCorrupt {
+  return new StorageCorrupt(
+    `${key} is of generation ${found}, but the ledger knows of ${known || 'none'}: this was published from another ` +
+      'ledger, or from this one before an older copy of it was restored. Nothing was overwritten. Put the right ledger ' +
+      'back, or empty the object store and rebuild: docs/deploy.md, "Restore the ledger".',
+  );
 }

@@ -1,7 +1,6 @@
 /** What the store should hold and does not list. */
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import {
-  HEAD_KEY,
   MARKETS_PARTITION,
   PAGE_PREFIX,
   type PublishedHeads,
@@ -11,15 +10,17 @@ import {
 } from '../storage/records.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
+import { assertSameOrigin } from './publish.ts';
 import { readAll } from './read-market.ts';
 
 /**
  * The keys that the newest generation needs and that are not in the store: somebody has deleted files, or restored a
  * copy without them. Looks at names alone, so damaged bytes are found only when they are read. A {@link rebuild} puts
- * back what is lost.
+ * back what is lost. Throws `StorageCorrupt` where the store is of a later state of the ledger, or of another one.
  */
 export async function findLostObjects(dependencies: PublisherDependencies): Promise<readonly string[]> {
   const { objects } = dependencies;
+  if ((await assertSameOrigin(dependencies)) === null) return [];
   const present = new Set<string>();
   for (let after: string | null | undefined; after !== null; ) {
     const page = await objects.list(`${PUBLIC_PREFIX}/`, after === undefined ? {} : { after });
@@ -36,7 +37,6 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
 
 async function* publishedNames(dependencies: PublisherDependencies): AsyncGenerator<PublicObjectName> {
   const { ledger } = dependencies;
-  if ((await ledger.get(HEAD_KEY)) === null) return;
   for (const kind of STATIC_KINDS) yield { kind };
   for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
     const heads = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;

@@ -5,27 +5,23 @@
  * prepare, one commits, and applying what is committed is the same work whoever does it.
  */
 import { publicKey, STATIC_KINDS, type StaticKind } from '../contract/public-objects.ts';
-import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES, StorageCorrupt } from '../storage/ledger.ts';
+import type { Item } from '../storage/ledger.ts';
 import {
   DIRTY_EVERYTHING_KEY,
-  DIRTY_PARTITION,
-  dirtyMarketKey,
   type GenerationValue,
   generationKey,
   HEAD_KEY,
   type HeadValue,
-  MARKETS_PARTITION,
-  parseDirtyMark,
 } from '../storage/records.ts';
 import { applyGeneration, supersededIfMoved } from './apply.ts';
 import { answerAwaiting, type Coverage, readAwaiting } from './awaiting.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';
 import type { PublisherDependencies, PublisherStorage, PublishScope } from './dependencies.ts';
-import { Superseded } from './errors.ts';
+import { laterThanLedger, Superseded } from './errors.ts';
 import type { ListPlan } from './list-plan.ts';
+import { clearMarks, readMarketMarks, slugsToPlan } from './marks.ts';
 import { planMarketList } from './plan-market-list.ts';
 import { planMarkets } from './plan-markets.ts';
-import { readAll, readPieces } from './read-market.ts';
 import { snapshotBody } from './render.ts';
 
 /** What came of it. `unchanged`: what is published is what the ledger says, and nothing was written to the store. */
@@ -47,7 +43,8 @@ export async function publish(
   dependencies: PublisherDependencies,
   scope: PublishScope = 'changed',
 ): Promise<PublishOutcome> {
-  // 1. Recover: a generation that is committed but not applied comes first.
+  // 1. Recover: a generation that is committed but not applied comes first. Stops before anything is changed where the
+  // store is not of this ledger.
   const head = await recover(dependencies);
 
   // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them. Who waits to
@@ -89,9 +86,12 @@ function outcomeOf(
   return { kind, generation, ...(coverage === 'nobody' ? { moreIsDue: true } : {}) };
 }
 
-/** Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. */
+/**
+ * Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. Errors as of
+ * {@link assertSameOrigin}.
+ */
 export async function recover(dependencies: PublisherStorage): Promise<Item | null> {
-  const head = await dependencies.ledger.get(HEAD_KEY);
+  const head = await assertSameOrigin(dependencies);
   if (head !== null && !(head.value as HeadValue).applied) await applyGeneration(dependencies, head);
   return head;
 }
@@ -103,6 +103,8 @@ export interface Draft {
   readonly bundle: BundleWriter;
   readonly listDigest: string;
   readonly counts: HeadValue['counts'];
+  /** As in {@link HeadValue}. */
+  readonly marksTakenTo?: string;
 }
 
 interface MarkedDraft extends Draft {
@@ -117,7 +119,6 @@ async function prepare(
   head: Item | null,
   asked: PublishScope,
 ): Promise<MarkedDraft> {
-  if (head === null) await assertNothingPublished(dependencies);
   const before = (head?.value as HeadValue | undefined) ?? null;
   const generation = (before?.generation ?? 0) + 1;
   const publishedAt = new Date(dependencies.nowMs()).toISOString();
@@ -125,7 +126,7 @@ async function prepare(
 
   const everythingMark = await dependencies.ledger.get(DIRTY_EVERYTHING_KEY);
   const scope = everythingMark !== null && asked === 'changed' ? 'everything' : asked;
-  const { marketMarks, isCapped } = await readMarketMarks(dependencies, scope);
+  const { marketMarks, takenTo } = await readMarketMarks(dependencies, scope, before?.marksTakenTo ?? '');
   const slugs = await slugsToPlan(dependencies.ledger, marketMarks, scope);
   const markets = await planMarkets(dependencies, bundle, generation, slugs, scope);
   const list =
@@ -138,27 +139,14 @@ async function prepare(
     publishedAt,
     bundle,
     marks: [...(everythingMark === null || isMarkLeft ? [] : [everythingMark]), ...marketMarks, ...markets.marks],
-    coverage: isCapped ? 'nobody' : isMarkLeft ? 'marked-markets' : 'everything',
+    coverage: takenTo !== null ? 'nobody' : isMarkLeft ? 'marked-markets' : 'everything',
+    ...(takenTo === null ? {} : { marksTakenTo: takenTo }),
     listDigest: (list?.head.digest ?? before?.listDigest) as string,
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
   };
 
   await addSingleBodies(dependencies, draft, before, list);
   return draft;
-}
-
-/** The marks that one generation takes care of. */
-async function readMarketMarks(
-  { ledger, maxMarkedMarkets = Number.POSITIVE_INFINITY }: PublisherDependencies,
-  scope: PublishScope,
-): Promise<{ readonly marketMarks: readonly Item[]; readonly isCapped: boolean }> {
-  const max = scope === 'everything' ? Number.POSITIVE_INFINITY : maxMarkedMarkets;
-  const marks: Item[] = [];
-  for await (const some of readPieces(ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort })) {
-    marks.push(...some);
-    if (marks.length > max) return { marketMarks: marks.slice(0, max), isCapped: true };
-  }
-  return { marketMarks: marks, isCapped: false };
 }
 
 /** Adds what there is one of, where it changes: the head of the list, static bodies, and after all else the snapshot. */
@@ -181,29 +169,18 @@ export async function addSingleBodies(
 }
 
 /**
- * Throws `StorageCorrupt` for a ledger that was lost or mixed up: one that knows of no generation must not begin again at
- * the first, over what readers hold cursors of.
+ * Reads HEAD, null before the first generation. Throws `StorageCorrupt` where the store shows a later generation than HEAD's:
+ * a ledger that was lost must not begin again at the first, over what readers hold cursors of, and one that was restored could
+ * not put its bodies over later ones. The snapshot is put last of all, so it tells how far the store has come. Throws
+ * {@link Superseded} when HEAD has moved since it was read.
  */
-export async function assertSameOrigin(dependencies: PublisherStorage): Promise<void> {
-  if ((await dependencies.ledger.get(HEAD_KEY)) === null) await assertNothingPublished(dependencies);
-}
-
-async function assertNothingPublished({ objects }: PublisherStorage): Promise<void> {
+export async function assertSameOrigin({ ledger, objects }: PublisherStorage): Promise<Item | null> {
+  const head = await ledger.get(HEAD_KEY);
   const key = publicKey({ kind: 'snapshot' });
-  const present = await objects.stat(key);
-  if (present === null) return;
-  throw new StorageCorrupt(
-    `${key} is of generation ${present.metadata.generation}, but the ledger knows of none: it is not the ledger that ` +
-      'this was published from. Put the right ledger back, or begin with an empty object store.',
-  );
-}
-
-async function slugsToPlan(ledger: Ledger, marks: readonly Item[], scope: PublishScope): Promise<readonly string[]> {
-  const slugs = new Set(marks.map((mark) => parseDirtyMark(mark).slug));
-  if (scope === 'everything') {
-    for (const item of await readAll(ledger, MARKETS_PARTITION)) slugs.add(item.sort);
-  }
-  return [...slugs].sort();
+  const shown = (await objects.stat(key))?.metadata.generation ?? 0;
+  const known = head?.revision ?? 0;
+  if (shown > known) throw await supersededIfMoved(ledger, head, laterThanLedger(key, shown, known));
+  return head;
 }
 
 /** The one transaction that commits a generation, if HEAD is still what the draft was made after. */
@@ -214,7 +191,7 @@ export async function swapHead(
   bundle: BundleRef,
   attemptId: string = newAttemptId(),
 ): Promise<Item> {
-  const { generation, publishedAt, listDigest, counts } = draft;
+  const { generation, publishedAt, listDigest, counts, marksTakenTo } = draft;
   const head: HeadValue = {
     generation,
     publishedAt,
@@ -224,6 +201,7 @@ export async function swapHead(
     listDigest,
     staticDigests: Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest])),
     counts,
+    ...(marksTakenTo === undefined ? {} : { marksTakenTo }),
   };
   const record: GenerationValue = { generation, publishedAt, bundleKey: bundle.key, appliedAtMs: null };
   const result = await ledger.transact(
@@ -241,25 +219,6 @@ export async function swapHead(
   );
   if (!result.committed) throw new Superseded(`another publisher has committed generation ${generation}`);
   return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value: head };
-}
-
-/** A mark that was set again since it was read stays: the next generation takes care of it. */
-export async function clearMarks(
-  { ledger, newAttemptId }: PublisherStorage,
-  marks: readonly Pick<Item, 'partition' | 'sort' | 'attemptId'>[],
-): Promise<void> {
-  for (let start = 0; start < marks.length; start += MAX_TRANSACT_CHANGES) {
-    let batch = marks.slice(start, start + MAX_TRANSACT_CHANGES);
-    while (batch.length > 0) {
-      const deletes = batch.map(({ partition, sort, attemptId }): Change => {
-        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
-      });
-      const result = await ledger.transact(deletes, { attemptId: newAttemptId() });
-      if (result.committed) break;
-      const refused = new Set(result.refusals.map((refusal) => refusal.index));
-      batch = batch.filter((_, index) => !refused.has(index));
-    }
-  }
 }
 
 export function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {

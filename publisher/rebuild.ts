@@ -1,4 +1,5 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
+import { pMapIterable } from 'p-map';
 import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import type { Change, Item, Ledger } from '../storage/ledger.ts';
@@ -15,8 +16,9 @@ import {
   publishedHeadsKey,
   sha256Hex,
 } from '../storage/records.ts';
-import type { PublisherDependencies } from './dependencies.ts';
-import { BundleLost, Superseded } from './errors.ts';
+import { supersededIfMoved } from './apply.ts';
+import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
+import { BundleLost, laterThanLedger, Superseded } from './errors.ts';
 import { HistoryCutter } from './history-plan.ts';
 import { planList } from './list-plan.ts';
 import { readLayout } from './plan-market-list.ts';
@@ -37,18 +39,32 @@ export interface RebuildOutcome {
  * missing from the store, or holds other bytes, is put back as it was. Errors as {@link publish}; may be called again.
  */
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
-  await publish(dependencies, 'everything').catch(async (error: unknown) => {
+  const { generation } = await publish(dependencies, 'everything').catch(async (error: unknown) => {
     if (!(error instanceof BundleLost)) throw error;
     await abandonUnapplied(dependencies);
-    await publish(dependencies, 'everything');
+    return await publish(dependencies, 'everything');
   });
-  const restored: string[] = [];
-  let generation = 0;
-  for await (const object of renderEverything(dependencies)) {
-    generation = Math.max(generation, object.generation);
-    if (await restore(dependencies, object)) restored.push(publicKey(object.name));
+  try {
+    return { generation, restored: await restoreAll(dependencies) };
+  } catch (error) {
+    throw await supersededIfMoved(dependencies.ledger, { revision: generation }, error);
   }
-  return { generation, restored };
+}
+
+/**
+ * In any order, many at once: each is put as one applied generation has it, so what a reader finds behind a link is of that
+ * generation, or as lost as it was before. No order would spare that, since links may have outlived what they lead to.
+ */
+async function restoreAll(dependencies: PublisherDependencies): Promise<readonly string[]> {
+  const restored: string[] = [];
+  const restoreOne = async (object: RenderedObject) => ({ object, isRestored: await restore(dependencies, object) });
+  // As many bodies are in memory, and no more.
+  const concurrency = OBJECT_CONCURRENCY;
+  const restoring = pMapIterable(renderEverything(dependencies), restoreOne, { concurrency });
+  for await (const { object, isRestored } of restoring) {
+    if (isRestored) restored.push(publicKey(object.name));
+  }
+  return restored;
 }
 
 /**
@@ -97,6 +113,9 @@ async function countPublished(ledger: Ledger): Promise<HeadValue['counts']> {
   return counts;
 }
 
+/** Read ahead, so that rendering them one after the other does not wait for the ledger's every answer. */
+const MARKETS_AT_ONCE = 8;
+
 /** One public object as the ledger says it is published. */
 export interface RenderedObject {
   readonly name: PublicObjectName;
@@ -117,9 +136,12 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
   if (head === undefined || head.listDigest === null) return;
   const { generation } = head;
   const items: { slug: string; body: string }[] = [];
-  for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
+  const read = async ({ sort: slug }: Item) => {
     const view = await viewMarket(ledger, slug, 'everything');
-    const published = await ledger.get(publishedHeadsKey(slug));
+    return { slug, view, published: await ledger.get(publishedHeadsKey(slug)) };
+  };
+  const listed = await readAll(ledger, MARKETS_PARTITION);
+  for await (const { slug, view, published } of pMapIterable(listed, read, { concurrency: MARKETS_AT_ONCE })) {
     if (view.record === null || published === null) continue;
     const cutter = new HistoryCutter({ ...view, generation, pageSize: pageSizes.observations });
     for await (const some of view.observations()) {
@@ -167,7 +189,9 @@ async function restore({ objects }: PublisherDependencies, object: RenderedObjec
     await putImmutable(objects, key, bytes, publicMetadata(name, generation, nextCursor));
     return true;
   }
-  if (found.kind === 'found' && found.metadata.generation > generation) throw new Superseded(`${key} is newer`);
+  if (found.kind === 'found' && found.metadata.generation > generation) {
+    throw laterThanLedger(key, found.metadata.generation, generation);
+  }
   const condition =
     found.kind === 'found' ? ({ kind: 'matches', etag: found.etag } as const) : ({ kind: 'absent' } as const);
   const result = await objects.put(key, bytes, publicMetadata(name, generation, nextCursor), condition);

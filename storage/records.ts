@@ -20,6 +20,7 @@
  * | `published/market/<slug>` | `page/<index>`                    | {@link PublishedPage} of its history              |
  * | `ingested-files`     | `<digest>`                        | {@link IngestedFileValue}: a file taken in whole  |
  * | `unlinked`           | `<object key>`                    | {@link UnlinkedValue}: page waiting to be swept   |
+ * | `garbage`            | `walk`                            | {@link WalkValue}: where the next sweep goes on   |
  *
  * What the write API keeps beside these is in `account-records.ts` and `batch-records.ts`.
  */
@@ -93,6 +94,8 @@ export type HeadValue = {
    */
   staticDigests?: { [Kind in StaticKind]?: string };
   counts: { markets: number; observations: number; unknownValues: number };
+  /** The last slug whose mark it took, where it left others: the next goes on after it. Absent where it left none. */
+  marksTakenTo?: string;
 };
 
 /** One generation, for garbage collection. Revision: the generation. */
@@ -281,3 +284,9 @@ export const ingestedFileKey = (digest: string): ItemKey => ({ partition: 'inges
 export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
+
+/** Revision 0. */
+export const WALK_KEY: ItemKey = { partition: 'garbage', sort: 'walk' };
+
+/** All object keys up to this one have been looked at by a sweep; '' when it begins anew. */
+export type WalkValue = { after: string };

@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { DIRTY_EVERYTHING_KEY } from '../../storage/records.ts';
+import {
+  DIRTY_EVERYTHING_KEY,
+  DIRTY_PARTITION,
+  dirtyMarketKey,
+  HEAD_KEY,
+  type HeadValue,
+  parseDirtyMark,
+} from '../../storage/records.ts';
 import { answerTo, wait, waiting } from './waiting.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
 
@@ -75,5 +82,57 @@ describe('a publication that takes so many markets and no more', () => {
     const put = { kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } } as const;
     await world.ledger.transact([put], { attemptId: 'all' });
     expect(await publish(capped(world, 2))).toEqual({ kind: 'published', generation: 1 });
+  });
+});
+
+describe('while more is marked again and again than one generation takes', () => {
+  const markedNow = async ({ ledger }: World) => {
+    const { items } = await ledger.query(DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort, limit: 100 });
+    return items.map((mark) => parseDirtyMark(mark).slug);
+  };
+
+  test('each mark is taken by the time that all slugs could have been gone around, whichever are hot', async () => {
+    const round = fc.uniqueArray(fc.nat({ max: 9 }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 10 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(round, { maxLength: 12 }),
+        fc.boolean(),
+        async (markets, max, rounds, isAlwaysHot) => {
+          const world = await worldWith(markets);
+          const slugs = slugsOf(markets);
+          const generationsLeft = new Map<string, number>();
+          for (const [day, marked] of rounds.entries()) {
+            // As many of the first slugs as starve the others where marks are taken in order of slugs alone.
+            const hot = isAlwaysHot ? slugs.slice(0, max) : marked.flatMap((number) => slugs[number] ?? []);
+            await world.ingest(hot.map((slug) => price(slug, day + 1, 100 + day)));
+            await publish(capped(world, max), 'marked-markets');
+            const left = await markedNow(world);
+            for (const slug of slugs) {
+              if (!left.includes(slug)) generationsLeft.delete(slug);
+              else generationsLeft.set(slug, (generationsLeft.get(slug) ?? 0) + 1);
+            }
+            expect(Math.max(0, ...generationsLeft.values())).toBeLessThan(Math.ceil(markets / max) + 1);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('one that takes all that is left is followed by one that begins at the first slug', async () => {
+    const world = await worldWith(4);
+    const [first = ''] = slugsOf(4);
+    const takenTo = async () => ((await world.ledger.get(HEAD_KEY))?.value as HeadValue | undefined)?.marksTakenTo;
+    await publish(capped(world, 3));
+    expect(await takenTo()).toBe(slugsOf(4)[2]);
+    await world.ingest([price(first, 1, 101)]);
+    expect((await publish(capped(world, 2))).moreIsDue).toBeUndefined();
+    expect(await markedNow(world)).toEqual([]);
+    expect(await takenTo()).toBeUndefined();
+    await world.ingest(slugsOf(4).map((slug) => price(slug, 2, 102)));
+    await publish(capped(world, 1));
+    expect(await takenTo()).toBe(first);
   });
 });

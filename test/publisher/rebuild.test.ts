@@ -1,9 +1,10 @@
 /** What is published can be made again from the ledger alone. */
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
-import type { PageSizes } from '../../publisher/dependencies.ts';
+import { OBJECT_CONCURRENCY, type PageSizes } from '../../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch, Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild, renderEverything } from '../../publisher/rebuild.ts';
@@ -148,6 +149,23 @@ describe('into a store with a single damage', () => {
     await expect(rebuildInto(world, objects)).rejects.toThrow(ImmutableMismatch);
     expect(publicObjects(world.objects)).toEqual(before);
   });
+});
+
+test('looks after so many objects at once, and no more, and puts back all that are missing', async () => {
+  const world = await publishedWorld();
+  const empty = openMemoryObjects();
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const { objects } = faultyStorage(world.ledger, empty, 'all', async ({ run }) => {
+    mostUnderWay = Math.max(mostUnderWay, ++underWay);
+    await setImmediate();
+    underWay--;
+    return await run();
+  });
+  const { restored } = await rebuildInto(world, objects);
+  expect(mostUnderWay).toBe(OBJECT_CONCURRENCY);
+  expect([...restored].sort()).toEqual([...publicObjects(world.objects).keys()]);
+  expect(publicObjects(empty)).toEqual(publicObjects(world.objects));
 });
 
 describe('of an undamaged store', () => {

@@ -84,6 +84,14 @@ async function applyAndEnd(planned: RepublishPlan): Promise<void> {
   await publish(world.dependencies, 'marked-markets');
   await abandonRepublish(world.dependencies, planned.republish);
 }
+/** A republish that has swapped HEAD, and failed in applying. */
+async function left(): Promise<RepublishPlan> {
+  await changeWithoutMark();
+  const planned = await plan();
+  await render(planned);
+  await commitRepublish(world.dependencies, planned.republish);
+  return planned;
+}
 /** Makes the next publication have something to swap. */
 async function changeWithoutMark(): Promise<void> {
   const [slug = ''] = SLUGS;
@@ -200,40 +208,18 @@ describe('an execution', () => {
   });
 
   test('that failed in applying is followed by one that takes up what is left, and the mark with it', async () => {
-    await changeWithoutMark();
     await markEverything(world, 'm');
     await turn();
-    const planned = await plan();
-    await render(planned);
-    await commitRepublish(world.dependencies, planned.republish);
+    const planned = await left();
     machine.end('m');
     expect(await turn()).toEqual({ kind: 'hold-back' });
     expect(machine.executions.size).toBe(1);
     world.clock.nowMs += HOLD_SECONDS * 1000;
-    await turn();
-    expect([...machine.executions.keys()]).toEqual(['m', 'm-2']);
+    expect(await turn()).toEqual({ kind: 'hold-back' });
+    expect([...machine.executions.keys()]).toEqual(['m', planned.republish]);
     expect(await plan()).toEqual(planned);
     await runs(planned);
     expect(await markOf(world)).toBeNull();
-  });
-
-  test('that took up what an earlier one had left is followed by one for its own mark', async () => {
-    await changeWithoutMark();
-    await markEverything(world, 'm');
-    const left = await plan();
-    await render(left);
-    await commitRepublish(world.dependencies, left.republish);
-    machine.end('m');
-    await markEverything(world, 'n');
-    world.clock.nowMs += HOLD_SECONDS * 1000;
-    await turn();
-    const takenUp = await plan();
-    expect(takenUp).toEqual(left);
-    await applyAndEnd(takenUp);
-    machine.end('n');
-    expect(await markOf(world)).toBe('n');
-    await turn();
-    expect([...machine.executions.keys()]).toEqual(['m', 'n', 'n-2']);
   });
 
   test('that has its mark set again while it runs leaves that mark, which starts one of its own', async () => {
@@ -265,5 +251,64 @@ describe('an execution', () => {
       scope: 'marked-markets',
     });
     expect([...machine.executions.keys()]).toEqual(['m']);
+  });
+});
+
+describe('a republish that was left when it had swapped HEAD, whoever started it', () => {
+  test('is taken up by one execution, named after it, however many see it', async () => {
+    const planned = await left();
+    world.clock.nowMs += HOLD_SECONDS * 1000;
+    for (const each of await Promise.all([turn(), turn(), turn()])) expect(each).toEqual({ kind: 'hold-back' });
+    expect([...machine.executions.keys()]).toEqual([planned.republish]);
+    expect(await plan()).toEqual(planned);
+    await applyAndEnd(planned);
+    machine.end(planned.republish);
+    expect(await turn()).toEqual({ kind: 'publish', scope: 'marked-markets' });
+    expect(machine.executions.size).toBe(1);
+  });
+
+  test('is applied by a publication where there are few markets', async () => {
+    await left();
+    world.clock.nowMs += HOLD_SECONDS * 1000;
+    const outcome = await takeTurn(world.dependencies, machine.start, SLUGS.length);
+    expect(outcome.kind).toBe('publish');
+    expect(machine.executions.size).toBe(0);
+  });
+
+  test('comes before a mark, which starts an execution of its own afterwards', async () => {
+    const planned = await left();
+    await markEverything(world, 'n');
+    world.clock.nowMs += HOLD_SECONDS * 1000;
+    await turn();
+    expect(await plan()).toEqual(planned);
+    await applyAndEnd(planned);
+    machine.end(planned.republish);
+    expect(await turn()).toEqual({ kind: 'hold-back' });
+    expect([...machine.executions.keys()]).toEqual([planned.republish, 'n']);
+  });
+
+  test('is given up after as many executions as a mark is', async () => {
+    const planned = await left();
+    const names: string[] = [];
+    for (let execution = 0; execution < EXECUTIONS_OF_A_MARK; execution++) {
+      world.clock.nowMs += HOLD_SECONDS * 1000;
+      expect(await turn()).toEqual({ kind: 'hold-back' });
+      names.push([...machine.executions.keys()].at(-1) as string);
+      await plan();
+      machine.end(names.at(-1) as string);
+    }
+    const { republish } = planned;
+    expect(names).toEqual([republish, `${republish}-2`, `${republish}-3`]);
+    world.clock.nowMs += HOLD_SECONDS * 1000;
+    expect(await turn()).toEqual({ kind: 'given-up', scope: 'marked-markets', mark: republish });
+  });
+
+  test('needs no execution once a publication has applied it, nor one that has not swapped HEAD', async () => {
+    await left();
+    await publish(world.dependencies, 'marked-markets');
+    await plan();
+    world.clock.nowMs += HOLD_SECONDS * 1000;
+    expect((await turn()).kind).toBe('publish');
+    expect(machine.executions.size).toBe(0);
   });
 });
