@@ -10,7 +10,7 @@ import { originForm } from './edge/framing.ts';
 
 export interface UploadServerOptions {
   readonly uploads: DirectoryUploads;
-  /** Called when a file is there. What it rejects with fails the request; putting the file again calls it again. */
+  /** Called when a file is there. What it rejects with fails the request; another PUT, which is answered 412, calls it again. */
   readonly onStored: (id: string) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -31,6 +31,7 @@ type Outcome = Received | 'too-slow' | 'unavailable';
 
 const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [ProblemCode, string] } = {
   forbidden: ['forbidden', 'This is no target, or not any more: read the upload again for a new one.'],
+  'stored-already': ['precondition-failed', 'The file is there already: read the upload for what has come of it.'],
   'content-differs': ['validation-failed', 'The file does not have the length and the SHA-256 that were announced.'],
   'too-slow': ['request-timeout', `Send at least ${MIN_BYTES_PER_SECOND} bytes in a second: put the file again.`],
   unavailable: ['service-unavailable', 'The file could not be kept: put it again later.'],
@@ -46,7 +47,8 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     if (length !== undefined && length !== query.get('bytes')) return 'content-differs';
     try {
       const received = await uploads.receive(id, query, atLeastSlowly(request, nowMs));
-      if (received === 'stored') await onStored(id);
+      // Told again of what is there: the first time may have failed.
+      if (received === 'stored' || received === 'stored-already') await onStored(id);
       return received;
     } catch (error) {
       if (error instanceof TooSlow) return 'too-slow';

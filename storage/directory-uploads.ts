@@ -11,15 +11,15 @@ import { StorageUnavailable } from './ledger.ts';
 import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadStore } from './upload-store.ts';
 
 /** What came of a PUT: stored, or why not. */
-export type Received = 'stored' | 'forbidden' | 'content-differs';
+export type Received = 'stored' | 'stored-already' | 'forbidden' | 'content-differs';
 
 export interface DirectoryUploads extends UploadStore {
   /** Whether the target was given out here, and has not expired. Asks nobody. */
   isTarget(id: string, query: URLSearchParams): boolean;
   /**
    * Takes in a file. `forbidden`: it is no target (see {@link isTarget}). `content-differs`: the bytes are not those that
-   * were said. Durable when it is `stored`; otherwise nothing is left behind. Several may be under way at once, also for
-   * one upload. In memory there is never more of a file than a chunk. Rejects with what the body rejects with, and with
+   * were said. `stored-already`: it was there before this one came, of which nothing is read. Durable when it is `stored`;
+   * otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more of a file than a chunk. Rejects with what the body rejects with, and with
    * `StorageUnavailable` where the file cannot be kept: when there is no room for it, before its first byte is read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
@@ -70,7 +70,18 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
     return nowMs() < expiresAtMs ? content : null;
   }
 
+  async function head(id: string): Promise<{ readonly bytes: number } | null> {
+    const file = fileOf(id);
+    try {
+      return { bytes: (await stat(file)).size };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw unavailable(id, error);
+    }
+  }
+
   return {
+    head,
     async presign(id, content) {
       checkUploadId(id);
       const expiresAtMs = nowMs() + UPLOAD_TARGET_SECONDS * 1000;
@@ -82,7 +93,8 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
       });
       return {
         url: `${uploadPath(id)}?${query}`,
-        headers: { 'content-length': String(content.bytes) },
+        // Held here whether it is sent or not; in a bucket it must be, and clients are to be the same.
+        headers: { 'content-length': String(content.bytes), 'if-none-match': '*' },
         expiresAt: new Date(expiresAtMs).toISOString(),
       };
     },
@@ -90,6 +102,7 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
     async receive(id, query, body) {
       const content = contentOf(id, query);
       if (content === null) return 'forbidden';
+      if ((await head(id)) !== null) return 'stored-already';
       await onDisk(id, makeRoom(folder, content.bytes));
       const temporary = join(folder, newName() + PARTIAL);
       try {
@@ -110,15 +123,6 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
         throw new StorageUnavailable(`the uploads could not be tidied up: ${(error as Error).message}`, {
           cause: error,
         });
-      }
-    },
-    async head(id) {
-      const file = fileOf(id);
-      try {
-        return { bytes: (await stat(file)).size };
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-        throw unavailable(id, error);
       }
     },
     async *read(id, fromByte) {

@@ -9,7 +9,10 @@ export const S3_CONNECT_TIMEOUT_MS = 2_000;
 /** Until the answer begins, the sending of a body included. */
 export const S3_REQUEST_TIMEOUT_MS = 30_000;
 
-/** Without a byte in either direction: ends a body that stops half-way. */
+/**
+ * Without a byte in either direction: ends a body that stops half-way, and one whose reader stops: whoever has more to do
+ * with it than to keep it reads it to its end first.
+ */
 export const S3_IDLE_TIMEOUT_MS = 5_000;
 
 /** Also the most requests that one store has under way: one that waits for a socket would count as slow to connect. */

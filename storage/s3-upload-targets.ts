@@ -2,6 +2,10 @@
  * Presigned PUTs (AWS Signature Version 4, in the query). Length and SHA-256 are among the signed headers, and S3 compares
  * the digest with the bytes before the object exists; so nobody need read a file to know that it is the one that was said.
  *
+ * `If-None-Match: *` is signed too: a target is good for one object. Without it each PUT of an hour would be one more
+ * version of up to 5 GB, in a bucket that deletes nothing. Whoever puts a file again, because the answer was lost, is
+ * answered 412, or finds the connection closed on it: the file is there, as the upload's state says.
+ *
  * Signed here and not by the SDK, whose presigner comes with its whole client of S3: that would be an eighth of what the
  * write API loads when it starts. A test holds it to the SDK's, URL by URL.
  */
@@ -40,6 +44,7 @@ export function openS3UploadTargets(options: S3UploadTargetsOptions): UploadTarg
       const url = objectUrl(options, uploadObjectKey(id));
       const headers = {
         'content-length': String(bytes),
+        'if-none-match': '*',
         'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
       };
       const signed = Object.entries({ ...headers, host: url.host }).sort(byName);

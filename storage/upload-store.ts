@@ -8,7 +8,10 @@ export interface UploadContent {
   readonly sha256: string;
 }
 
-/** One PUT. The URL is a credential: whoever has it may put this file, and nothing else, until it expires. */
+/**
+ * One PUT. The URL is a credential: whoever has it may put this file, and nothing else, until it expires. Whoever does not
+ * know whether a PUT has come to its end, or is answered 412 (it is there already), reads the upload: its state says.
+ */
 export interface UploadTarget {
   /** Absolute, or relative to the URL of the request that asked for it. */
   readonly url: string;
@@ -22,10 +25,12 @@ export interface UploadTarget {
  * Promises:
  *
  * - A file that does not have the length and the digest that were said is refused by the store, and never read.
- * - What `head` has found once is complete, and stays as it is: a second PUT can only put the same bytes.
- * - `read` gives the bytes from a place on, in order, a chunk at a time; it may end early by rejecting.
+ * - What `head` has found once is complete, and stays as it is: a second PUT puts the same bytes, or none.
+ * - `read` gives the bytes from a place on, in order, a chunk at a time, all of them of one file; it may end early by
+ *   rejecting. Its reader may take any time over a chunk.
  *
- * A failure rejects with `StorageUnavailable`, from `ledger.ts`.
+ * A failure rejects with `StorageUnavailable`, from `ledger.ts`; reading what turns out to be another file than when it
+ * began, with `StorageCorrupt`.
  */
 export interface UploadStore extends UploadTargets, UploadFiles {}
 

@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { problem } from '../../contract/problems.ts';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
+import { createDynamoDbClient, PATIENCE_FOR_ANSWERS } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
@@ -33,7 +33,10 @@ const config = readLambdaEnvironment(process.env, {
   optional: ['jwksUri', 'scopePrefix', 'keyEnvironment'],
 });
 const environment = (config.keyEnvironment ?? 'live') as ApiKeyEnvironment;
-const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName: config.tableName });
+const ledger = openDynamoDbLedger({
+  client: createDynamoDbClient({}, PATIENCE_FOR_ANSWERS),
+  tableName: config.tableName,
+});
 const tokenIssuer = createTokenVerifier({ ...config, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
 const authenticator = createAuthenticator({ ledger, nowMs: Date.now, env: environment, tokenIssuer });
 const rateLimiter = createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS });

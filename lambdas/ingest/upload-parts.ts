@@ -1,6 +1,7 @@
 /** Cuts a stream of NDJSON into parts that fit a batch, with no more than one part in memory. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
+import { StorageCorrupt } from '../../storage/ledger.ts';
 import { parseJson } from '../http/strict-json.ts';
 
 export interface UploadPart {
@@ -76,6 +77,22 @@ export async function* cutParts(
     if (lineBytes > limits.maxLineBytes) pieces = [];
     else if (piece.length > 0) pieces.push(piece);
   }
+}
+
+/**
+ * What comes, if it is so many bytes: an end that comes too early would be taken for that of a line, and of the file.
+ *
+ * @throws StorageCorrupt for fewer or more, before that end.
+ */
+export async function* exactly(bytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let left = bytes;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0)
+    throw new StorageCorrupt(`the content of an upload has ${left > 0 ? 'fewer' : 'more'} bytes than it had`);
 }
 
 const LINE_FEED = 0x0a;

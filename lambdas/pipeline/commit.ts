@@ -48,12 +48,20 @@ const MAX_DECISIONS = 8;
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 40;
 
+/**
+ * Neither a decision nor an attempt begins later than this after the write did. Somebody waits for the answer, and a second
+ * attempt is for a storage that fails at once, not for one that is silent.
+ */
+export const LAST_BEGIN_MS = 2_000;
+
 export interface CommitDependencies {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Unique per call, also across processes. */
   readonly newAttemptId: () => string;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
   /** Waits before an attempt is made again. Default: a timer. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** Where large files are put. Without it, none are taken. */
@@ -95,6 +103,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   identity: WriteIdentity,
 ): Promise<Committed | Refused> {
   const { ledger, uploads = null } = dependencies;
+  const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = makeRequest();
   const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
   let found = new Found();
@@ -102,7 +111,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     dependencies.learn(request.principal.subject, entitlements);
     return makeRequest(knownEntitlements(entitlements));
   };
-  for (let decisions = 0; decisions < MAX_DECISIONS; decisions++) {
+  for (let decisions = 0; decisions < MAX_DECISIONS && dependencies.nowMs() <= lastBeginMs; decisions++) {
     const decision = handler.decide(request, await handler.read?.(request, ledger, { uploads }), found);
     if (decision.kind === 'refused') {
       // What is stored may refuse just because this very request has changed it. Read after that, never before.
@@ -115,7 +124,7 @@ export async function commitWrite<Id extends WriteOperationId>(
       continue;
     }
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
-    const result = await transactSurely(dependencies, unit.changes);
+    const result = await transactSurely(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
       dependencies.onCommitted(unit.changes);
       return unit.answer;
@@ -269,20 +278,28 @@ function sealContext({ partition, sort }: ItemKey): string {
   return `${partition}\n${sort}`;
 }
 
-/** Makes the same attempt again when its answer is lost. */
+/**
+ * Makes the same attempt again when its answer is lost, while there is time.
+ *
+ * @throws StorageUnavailable also when there was no time for the first one.
+ */
 async function transactSurely(
-  { ledger, newAttemptId, pause = setTimeout }: CommitDependencies,
+  { ledger, newAttemptId, nowMs, pause = setTimeout }: CommitDependencies,
   changes: readonly Change[],
+  lastBeginMs: number,
 ): Promise<TransactResult> {
   const attemptId = newAttemptId();
-  for (let attempt = 1; ; attempt++) {
+  let lost = new StorageUnavailable('what a write rests on took too long to read: try again');
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS && nowMs() <= lastBeginMs; attempt++) {
     try {
       return await ledger.transact(changes, { attemptId });
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || attempt === MAX_ATTEMPTS) throw error;
-      await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      if (!(error instanceof StorageUnavailable)) throw error;
+      lost = error;
     }
+    if (attempt < MAX_ATTEMPTS) await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
   }
+  throw lost;
 }
 
 function keyAt(changes: readonly Change[], { index }: Refusal): ItemKey {

@@ -64,12 +64,11 @@ const codeOf = async (answer: Response) => [answer.status, ((await answer.json()
 const put = (target: string, more = '') =>
   `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CONTENT.bytes}\r\nConnection: close\r\n${more}\r\n`;
 
-test('a file that is put at its target is there, and told of, each time', async () => {
+test('a file that is put at its target is there, and told of, each time; whoever puts it again is told so', async () => {
   const { uploads, stored, send, target } = await serving();
-  for (let times = 0; times < 2; times++) {
-    const answer = await send(target);
-    expect([answer.status, await answer.text()]).toEqual([204, '']);
-  }
+  const answer = await send(target);
+  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  expect(await codeOf(await send(target))).toEqual([412, 'precondition-failed']);
   expect(await uploads.head(ID)).toEqual({ bytes: CONTENT.bytes });
   expect(stored).toEqual([ID, ID]);
 });
@@ -197,7 +196,7 @@ describe('a file that cannot be kept', () => {
     expect(await codeOf(await send(target))).toEqual([503, 'service-unavailable']);
     expect(reports).toEqual([failing.with]);
     failing.with = null;
-    expect((await send(target)).status).toBe(204);
+    expect((await send(target)).status).toBe(412);
     expect(stored).toEqual([ID]);
   });
 

@@ -2,16 +2,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { idSchema } from '../../contract/operations/resources.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
-import {
-  AT_WORK_MS,
-  partBatchId,
-  queueUpload,
-  runUpload,
-  type UploadDependencies,
-} from '../../lambdas/ingest/run-upload.ts';
-import { PART_LIMITS } from '../../lambdas/ingest/upload-parts.ts';
-import { type UploadValue, uploadKey } from '../../storage/batch-records.ts';
-import { type Ledger, StorageCorrupt } from '../../storage/ledger.ts';
+import { AT_WORK_MS, queueUpload, runUpload, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
+import { partBatchId } from '../../lambdas/ingest/upload-batches.ts';
+import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { batchKey, type UploadValue, uploadKey } from '../../storage/batch-records.ts';
+import { type Ledger, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
 import { marketPartition, OBSERVATION_PREFIX, sha256Hex } from '../../storage/records.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import {
@@ -106,6 +102,9 @@ const RECORDS = [
   price('unknown', 0, 1),
 ];
 const FILE = linesOf(RECORDS);
+
+/** The same with blank lines: three more. A line that is taken in twice is unchanged the second time. */
+const SPACED = FILE.replace(/(\n[^\n]*)\n/, '$1\n\n \n').replace(/\n$/, '\n\n');
 
 async function observations(): Promise<number> {
   return (await ledger.query(marketPartition('gold-usd'), { prefix: OBSERVATION_PREFIX, limit: 100 })).items.length;
@@ -206,6 +205,26 @@ describe('an upload', () => {
     await expect(runUpload(dependenciesOn({ ...contentOf(FILE), ...wrong }), ID)).rejects.toThrow(StorageCorrupt);
   });
 
+  test.each([
+    ['ends in the middle of a line', FILE.slice(0, FILE.length / 2 + 5)],
+    ['ends after a line', FILE.slice(0, FILE.lastIndexOf('\n', FILE.length - 2) + 1)],
+    ['goes on', `${FILE}${FILE}`],
+  ])(
+    'whose content %s when it is read is never called applied, nor is a line of it that was not announced',
+    async (_, read) => {
+      await createUpload(FILE, { records: 100 });
+      const content = { ...contentOf(read), head: contentOf(FILE).head };
+      await expect(runUpload(dependenciesOn(content), ID)).rejects.toThrow(StorageCorrupt);
+      const { state, bytesDone, recordsDone } = await upload();
+      expect(state).toBe('applying');
+      expect(bytesDone).toBeLessThan(FILE.length);
+      expect(linesOf(RECORDS.slice(0, recordsDone))).toBe(FILE.slice(0, bytesDone));
+      expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+      expect(await upload()).toMatchObject({ ...DONE, bytesDone: FILE.length });
+      expect(await observations()).toBe(8);
+    },
+  );
+
   test('that nobody has announced is for a person to look at', async () => {
     await expect(runUpload(dependenciesOn(contentOf(FILE)), ID)).rejects.toThrow(StorageCorrupt);
   });
@@ -237,11 +256,102 @@ describe('wherever a worker fails', () => {
       ledger = openSqliteLedger(':memory:');
       await createUpload(FILE, { mode: 'correct' });
       await run(at);
-      clock.nowMs += AT_WORK_MS;
+      // Only one that died leaves it to look as if it were at work.
+      if (fault === diesAfter) clock.nowMs += AT_WORK_MS;
       expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
       expect(await upload(), `after operation ${at}`).toMatchObject(DONE);
       expect(await observations()).toBe(8);
     }
+  });
+
+  test.each<[string, Partial<PartLimits>, Partial<UploadValue>]>([
+    ['fewer lines', { maxLines: 2 }, { accepted: 9 }],
+    ['more lines', { maxLines: 7 }, { accepted: 9 }],
+    ['fewer bytes', { maxBytes: 400 }, { accepted: 9 }],
+    ['shorter lines, which refuses what is left,', { maxLineBytes: 20 }, {}],
+  ])('the next, which cuts parts of %s takes each line once', async (_, changed, counts) => {
+    const limits = { ...PART_LIMITS, maxLines: 3, ...changed };
+    let hasDied = true;
+    for (let at = 0; hasDied; at++) {
+      ledger = openSqliteLedger(':memory:');
+      await createUpload(SPACED);
+      const faulty = faultyStorage(ledger, openMemoryObjects(), at, diesAfter);
+      const dying = runUpload(dependenciesOn(contentOf(SPACED), { ledger: faulty.ledger }), ID);
+      await dying.catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+      });
+      hasDied = faulty.operations.length > at;
+      clock.nowMs += AT_WORK_MS;
+      expect(await runUpload(dependenciesOn(contentOf(SPACED), { limits }), ID)).toBe('done');
+      const value = await upload();
+      const taken = { bytesDone: SPACED.length, linesDone: 13, recordsDone: 10, unchanged: 0 };
+      expect(value, `after operation ${at}`).toMatchObject({ state: 'applied', ...taken, ...counts });
+      expect(value.accepted + value.refused).toBe(10);
+      expect(await observations()).toBe(Math.max(value.accepted - 1, 0));
+    }
+  });
+
+  test('before its end, the next need not wait', async () => {
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    async function* breaking(_: string, fromByte: number) {
+      let chunks = 0;
+      for await (const chunk of content.read(ID, fromByte)) {
+        if (chunks++ === 30) throw new StorageUnavailable('the connection broke');
+        yield chunk;
+      }
+    }
+    await expect(runUpload(dependenciesOn({ ...content, read: breaking }), ID)).rejects.toThrow(StorageUnavailable);
+    expect(await upload()).toMatchObject({ state: 'applying', partsDone: 1, movedAtMs: null });
+    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
+    expect(await upload()).toMatchObject(DONE);
+  });
+
+  test('again and again, the run of the queue has failed, and is not put off', async () => {
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    await queueUpload(dependenciesOn(content), ID);
+    async function* breaking(_: string, fromByte: number) {
+      yield* content.read(ID, fromByte);
+      throw new StorageUnavailable('the connection broke');
+    }
+    const dependencies = dependenciesOn({ ...content, read: breaking });
+    const unwanted = async () => Promise.reject(new Error('nothing else was queued'));
+    const running = runWork({
+      ledger,
+      runners: { ingest: unwanted, erasure: unwanted, upload: ({ upload }) => runUpload(dependencies, upload) },
+      failed: unwanted,
+      pause: async () => {},
+    });
+    await expect(running).rejects.toThrow(StorageUnavailable);
+  });
+
+  test('one that was overtaken leaves the mark of the other', async () => {
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    async function* overtaken(_: string, fromByte: number) {
+      let chunks = 0;
+      for await (const chunk of content.read(ID, fromByte)) {
+        if (chunks++ === 30) {
+          await ledger.transact(
+            [
+              {
+                kind: 'put',
+                key: uploadKey(ID),
+                revision: 9,
+                value: { ...(await upload()), movedAtMs: clock.nowMs },
+                if: { kind: 'any' },
+              },
+            ],
+            { attemptId: 'the other' },
+          );
+          throw new StorageUnavailable('the connection broke');
+        }
+        yield chunk;
+      }
+    }
+    await expect(runUpload(dependenciesOn({ ...content, read: overtaken }), ID)).rejects.toThrow(StorageUnavailable);
+    expect((await upload()).movedAtMs).toBe(clock.nowMs);
   });
 
   test('two at once apply it once', async () => {
@@ -249,6 +359,32 @@ describe('wherever a worker fails', () => {
     const outcomes = await Promise.all([1, 2].map(() => runUpload(dependenciesOn(contentOf(FILE)), ID)));
     expect(outcomes).toContain('done');
     expect(await upload()).toMatchObject(DONE);
+    expect(await observations()).toBe(8);
+  });
+
+  test('one that finds other lines kept for a part leaves it to whoever kept them', async () => {
+    await createUpload(FILE);
+    const limits = { ...PART_LIMITS, maxLines: 4 };
+    const keepsAndDies = async () => {
+      const { ledger: faulty } = faultyStorage(ledger, openMemoryObjects(), 2, diesAfter);
+      const dying = runUpload(dependenciesOn(contentOf(FILE), { ledger: faulty, limits }), ID);
+      await expect(dying).rejects.toThrow(ProcessDied);
+      expect(await ledger.get(batchKey(partBatchId(ID, 0)))).not.toBeNull();
+    };
+    let transactions = 0;
+    const late: Ledger = {
+      get: (key) => ledger.get(key),
+      getMany: (keys) => ledger.getMany(keys),
+      query: (partition, options) => ledger.query(partition, options),
+      transact: async (changes, options) => {
+        if (transactions++ === 0) await keepsAndDies();
+        return await ledger.transact(changes, options);
+      },
+    };
+    expect(await runUpload(dependenciesOn(contentOf(FILE), { ledger: late }), ID)).toBe('later');
+    expect(await upload()).toMatchObject({ partsDone: 0, movedAtMs: null });
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toMatchObject({ ...DONE, partsDone: 3, bytesDone: FILE.length });
     expect(await observations()).toBe(8);
   });
 });

@@ -2,12 +2,24 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
-import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { SECRETS_CLIENT } from '../../lambdas/entry/deployment-secret.ts';
+import { LAST_BEGIN_MS } from '../../lambdas/pipeline/commit.ts';
+import {
+  createDynamoDbClient,
+  MAX_ATTEMPTS,
+  PATIENCE_AT_WORK,
+  PATIENCE_FOR_ANSWERS,
+} from '../../storage/dynamodb-client.ts';
+import { MAX_RETRYING_MS } from '../../storage/dynamodb-failures.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
+import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
+import { openMemoryLedger } from './memory-ledger.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+const { callTimeoutMs: CALL_TIMEOUT_MS } = PATIENCE_FOR_ANSWERS;
 
 type Answer = (response: ServerResponse) => void;
 
@@ -44,15 +56,22 @@ async function answering(...answers: readonly Answer[]) {
   return { bodies, count };
 }
 
-it('waits for a connection and for an answer as long as it is told, and tries so often', async () => {
-  const client = createDynamoDbClient({ region: 'eu-central-1' });
-  onTestFinished(() => client.destroy());
-  expect(await client.config.maxAttempts()).toBe(3);
-  // The handler reads its settings when it is first used.
-  const config = await (client.config.requestHandler as unknown as { configProvider: Promise<object> }).configProvider;
-  expect(config).toMatchObject({ connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true });
-  expect(config).toMatchObject({ httpsAgent: { keepAlive: true, maxSockets: 256 } });
-});
+it.each([
+  ['at work', PATIENCE_AT_WORK, { connectionTimeout: 2_000, requestTimeout: 5_000 }],
+  ['for an answer', PATIENCE_FOR_ANSWERS, { connectionTimeout: 1_000, requestTimeout: 1_500 }],
+])(
+  'waits, %s, for a connection and for an answer as long as it is told, and tries so often',
+  async (_what, patience, timeouts) => {
+    const client = createDynamoDbClient({ region: 'eu-central-1' }, patience);
+    onTestFinished(() => client.destroy());
+    expect(await client.config.maxAttempts()).toBe(3);
+    // The handler reads its settings when it is first used.
+    const config = await (client.config.requestHandler as unknown as { configProvider: Promise<object> })
+      .configProvider;
+    expect(config).toMatchObject({ ...timeouts, throwOnRequestTimeout: true });
+    expect(config).toMatchObject({ httpsAgent: { keepAlive: true, maxSockets: 256 } });
+  },
+);
 
 it.each<[string, Answer]>([
   ['an answer is lost', lost],
@@ -80,3 +99,80 @@ it('gives up after so many tries', async () => {
   await expect(count()).rejects.toBeInstanceOf(StorageUnavailable);
   expect(bodies).toHaveLength(3);
 });
+
+it('gives up a call whose tries are not over in time, whatever they wait for', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const client = createDynamoDbClient({ region: 'eu-central-1', credentials: CREDENTIALS }, PATIENCE_FOR_ANSWERS);
+  const handle = vi.fn(() => new Promise<never>(() => {}));
+  client.config.requestHandler = { ...client.config.requestHandler, handle };
+  const ledger = openDynamoDbLedger({ client, tableName: 'ledger' });
+  let failure: unknown = null;
+  const ended = ledger.get({ partition: 'p', sort: 's' }).catch((error: unknown) => {
+    failure = error;
+  });
+  await vi.waitFor(() => expect(handle).toHaveBeenCalled());
+  await vi.advanceTimersByTimeAsync(CALL_TIMEOUT_MS / 2);
+  expect(failure).toBeNull();
+  await vi.advanceTimersByTimeAsync(CALL_TIMEOUT_MS / 2);
+  await ended;
+  expect(failure).toBeInstanceOf(StorageUnavailable);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('leaves a call the time for tries that are never answered', () => {
+  expect(MAX_ATTEMPTS * PATIENCE_AT_WORK.requestTimeoutMs).toBeLessThan(PATIENCE_AT_WORK.callTimeoutMs);
+  expect(2 * PATIENCE_FOR_ANSWERS.requestTimeoutMs).toBeLessThan(PATIENCE_FOR_ANSWERS.callTimeoutMs);
+});
+
+/** After this long an HTTP API answers in place of its function, and no problem document. */
+const HTTP_API_TIMEOUT_MS = 29_000;
+
+it('has a request of the write API answered in time, though each of its calls takes as long as it may', () => {
+  const { maxAttempts, requestHandler } = SECRETS_CLIENT as { maxAttempts: number; requestHandler: object };
+  const { requestTimeout } = requestHandler as { requestTimeout: number };
+  const startMs = maxAttempts * requestTimeout;
+  // The key, and once more where its secret is another: see principal.ts.
+  const credentialMs = 2 * CALL_TIMEOUT_MS;
+  // Three reads of a handler at most (test/write-api/cost.test.ts), and what may be newer where it refuses.
+  const readsMs = 4 * CALL_TIMEOUT_MS;
+  const transactMs = MAX_RETRYING_MS + CALL_TIMEOUT_MS;
+  const writeMs = LAST_BEGIN_MS + Math.max(readsMs, transactMs);
+  expect(startMs + credentialMs + writeMs).toBeLessThan(HTTP_API_TIMEOUT_MS);
+});
+
+/** A write over a ledger whose transactions take so long, and end as told; what came of it, and how many there were. */
+async function writeOver(transactMs: number, transact: Ledger['transact']) {
+  let transactions = 0;
+  const ledger: Ledger = {
+    ...openMemoryLedger(),
+    transact: async (...args) => {
+      transactions++;
+      world.nowMs += transactMs;
+      return await transact(...args);
+    },
+  };
+  const world: ApiWorld = openApiWorld({ ledger });
+  const startMs = world.nowMs;
+  const { status } = await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'x', markets: [] } });
+  return { status, transactions, lastBeginMs: world.nowMs - startMs - transactMs };
+}
+
+const silent: Ledger['transact'] = async () => {
+  throw new StorageUnavailable('silent');
+};
+const contended: Ledger['transact'] = async () => ({ committed: false, refusals: [] });
+
+it.each<[string, number, Ledger['transact'], number, number]>([
+  ['is silent', CALL_TIMEOUT_MS, silent, 503, 1],
+  ['fails at once', 0, silent, 503, 3],
+  ['is slow and contended', 700, contended, 409, 3],
+  ['is quick and contended', 10, contended, 409, 8],
+])(
+  'a write to a table that %s begins its last attempt in time',
+  async (_what, tookMs, transact, status, transactions) => {
+    const outcome = await writeOver(tookMs, transact);
+    expect(outcome).toMatchObject({ status, transactions });
+    expect(outcome.lastBeginMs).toBeLessThanOrEqual(LAST_BEGIN_MS);
+  },
+);

@@ -1,0 +1,77 @@
+/** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
+import { hash } from 'node:crypto';
+import { type BatchValue, batchKey, rawPartKey, type UploadValue } from '../../storage/batch-records.ts';
+import { created } from '../../storage/changes.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { sha256Hex } from '../../storage/records.ts';
+import { packRaw, unpackRaw } from './raw-body.ts';
+import type { LedgerReader } from './read-markets.ts';
+
+/** How much of the file is in a batch. */
+export interface KeptPart {
+  /** Blank ones too. */
+  readonly lines: number;
+  readonly records: number;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * What is kept as this batch; null where nothing is.
+ *
+ * @throws StorageCorrupt when its body cannot be read.
+ */
+export async function readKeptPart(ledger: LedgerReader, batchId: string): Promise<KeptPart | null> {
+  const [item] = await ledger.getMany([batchKey(batchId)]);
+  if (!item) return null;
+  const { records, rawParts } = item.value as BatchValue;
+  const parts = await ledger.getMany(Array.from({ length: rawParts }, (_, part) => rawPartKey(batchId, part)));
+  const body = unpackRaw(parts.map((part) => String(part?.value ?? '')));
+  return { lines: body.filter((byte) => byte === LINE_FEED).length, records };
+}
+
+/** What keeps lines as if they had been sent as a batch: the batch, first of all, and its body. Refused where one is kept. */
+export function keptAsBatch(
+  { subject, mode }: UploadValue,
+  batchId: string,
+  lines: readonly string[],
+  nowMs: number,
+): { readonly sha256: string; readonly changes: readonly Change[] } {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  const parts = packRaw(bytes);
+  const batch: BatchValue = {
+    id: batchId,
+    subject,
+    mode,
+    partial: true,
+    dryRun: false,
+    mediaType: 'application/x-ndjson',
+    records: countRecords(lines),
+    sha256: sha256Hex(bytes),
+    bytes: bytes.length,
+    rawParts: parts.length,
+    receivedAt: new Date(nowMs).toISOString(),
+  };
+  const changes = [
+    created(batchKey(batchId), batch),
+    ...parts.map((text, index) => created(rawPartKey(batchId, index), text)),
+  ];
+  return { sha256: batch.sha256, changes };
+}
+
+/** Blank lines are none. */
+export function countRecords(lines: readonly string[]): number {
+  return lines.filter((line) => line !== '').length;
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARACTERS = 10;
+const CHANCE_CHARACTERS = 16;
+
+/** An id like any batch's: the time of the upload, and in place of chance what follows from upload and part. */
+export function partBatchId(uploadId: string, part: number): string {
+  const ulid = uploadId.slice('upl_'.length);
+  const digest = hash('sha256', `${uploadId}\n${part}`, 'buffer');
+  const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
+  return `bat_${ulid.slice(0, TIME_CHARACTERS)}${rest.join('')}`;
+}
