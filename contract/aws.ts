@@ -40,6 +40,17 @@ export const ENVIRONMENT = {
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
 } as const;
 
+/**
+ * What `publish` says of each of its turns that came to its end, in its log, for CloudWatch to count; alarms listen for it.
+ * Of one function, whose name is the dimension: an account holds several deployments.
+ */
+export const TURN_METRICS = {
+  namespace: 'Tidemark',
+  dimension: 'FunctionName',
+  turns: 'Turns',
+  duration: 'TurnDuration',
+} as const;
+
 /** What `republish-range` is invoked with. */
 export interface RepublishRangeEvent {
   readonly step: 'render' | 'apply';

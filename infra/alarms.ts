@@ -8,6 +8,7 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import { TURN_METRICS } from '../contract/aws.ts';
 import type { Configuration } from './configuration.ts';
 import { FUNCTION_NAMES, type FunctionName } from './permissions.ts';
 import type { ApiStack } from './stacks/api.ts';
@@ -29,11 +30,17 @@ export const CLOUDFRONT_METRICS_REGION = 'us-east-1';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
+/** Longer than any function runs: an error has the time at which its invocation began, and is told at its end. */
+const HOUR = Duration.hours(1);
+/** Two turns of the publisher at their longest, so that one ends in it. */
+const TEN_MINUTES = Duration.minutes(10);
 
 /** More than this is felt by readers as "not yet". */
 const SLOW_PUBLICATION_MS = 60_000;
 /** The stream holds records for a day; what is older than this is not being taken. */
 const OLD_RECORD_MS = 5 * 60_000;
+/** Bots alone do not come to so many; what is set up wrongly is near 100 as soon as caches are not fresh any more. */
+const FORBIDDEN_PERCENT = 5;
 
 const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD: AT_LEAST, LESS_THAN_THRESHOLD: BELOW } = ComparisonOperator;
 const { NOT_BREACHING, BREACHING } = TreatMissingData;
@@ -54,6 +61,13 @@ export function metricOf(api: ApiStack, name: FunctionName, metricName: string, 
   });
 }
 
+/** What the publisher says of its turns, with the time at which each ended. */
+export function turnMetric(api: ApiStack, metricName: string, statistic: string, period: Duration) {
+  const { namespace, dimension } = TURN_METRICS;
+  const { functionName } = api.functionOf('publish').function;
+  return new Metric({ namespace, metricName, dimensionsMap: { [dimension]: functionName }, statistic, period });
+}
+
 export function distributionMetric(distributionId: string, metricName: string, statistic: string, period: Duration) {
   return new Metric({
     namespace: 'AWS/CloudFront',
@@ -69,34 +83,44 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
   const sum = (name: FunctionName, metricName: string, period = FIVE_MINUTES) =>
     metricOf(api, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) => metricOf(api, name, metricName, Stats.MAXIMUM, MINUTE);
-  const verifyPeriod = Duration.hours(configuration.verifyEveryHours);
   // With concurrency reserved, a sweep that comes while another one runs is turned away, as it should be.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
   );
-  // Those that nothing else below tells of.
-  const others: readonly FunctionName[] = ['write-api', 'worker', 'collect-garbage'];
+  // Those that nothing else below tells of, and over how long they are looked at.
+  const others: readonly (readonly [FunctionName, Duration])[] = [
+    ['write-api', FIVE_MINUTES],
+    ['upload-arrived', FIVE_MINUTES],
+    ['worker', HOUR],
+    ['collect-garbage', HOUR],
+  ];
   return [
     {
-      ...anyOf('publisher-lag', sum('publish', 'Errors', MINUTE), 'Nothing has been published for three minutes.'),
-      periods: 3,
-    },
-    {
-      ...anyOf('publisher-slow', highest('publish', 'Duration'), 'Publications take more than a minute.'),
-      threshold: SLOW_PUBLICATION_MS,
-      periods: 3,
-    },
-    {
-      ...anyOf('publisher-stopped', sum('publish', 'Invocations'), 'The sweep does not come any more.'),
+      // Whatever keeps turns from their end is told by their absence: failures, timeouts, throttles, a stopped schedule.
+      ...anyOf(
+        'publisher-lag',
+        turnMetric(api, TURN_METRICS.turns, Stats.SUM, MINUTE),
+        'No turn of the publisher has come to its end for five minutes.',
+      ),
       comparison: BELOW,
+      periods: 5,
       missing: BREACHING,
+    },
+    {
+      ...anyOf(
+        'publisher-slow',
+        turnMetric(api, TURN_METRICS.duration, Stats.MAXIMUM, TEN_MINUTES),
+        'Publications take more than a minute.',
+      ),
+      threshold: SLOW_PUBLICATION_MS,
+      periods: 2,
     },
     ...(['publish', 'worker'] as const).map((name) => ({
       ...anyOf(`${name}-stream-age`, highest(name, 'IteratorAge'), 'Records of the stream are not being taken.'),
       threshold: OLD_RECORD_MS,
       periods: 3,
     })),
-    ...others.map((name) => anyOf(`${name}-errors`, sum(name, 'Errors'), 'Invocations fail.')),
+    ...others.map(([name, period]) => anyOf(`${name}-errors`, sum(name, 'Errors', period), 'Invocations fail.')),
     anyOf(
       'throttles',
       new MathExpression({
@@ -107,12 +131,29 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
       }),
       'Invocations are turned away: there is no concurrency left.',
     ),
-    anyOf('verify-failed', sum('verify', 'Errors', verifyPeriod), 'What is published breaks a promise.'),
+    anyOf(
+      'verify-failed',
+      sum('verify', 'Errors', Duration.hours(configuration.verifyEveryHours)),
+      'What is published breaks a promise.',
+    ),
     {
-      ...anyOf('verify-stopped', sum('verify', 'Invocations', verifyPeriod), 'Nobody looks any more.'),
+      ...anyOf(
+        'verify-stopped',
+        new MathExpression({
+          // Before there was a deployment nothing is missed: its publisher had no turns then.
+          expression: 'IF(FILL(turns, 0) > 0, FILL(runs, 0), 1)',
+          label: 'Runs of verify',
+          usingMetrics: {
+            turns: turnMetric(api, TURN_METRICS.turns, Stats.SUM, HOUR),
+            runs: sum('verify', 'Invocations', HOUR),
+          },
+          period: HOUR,
+        }),
+        'Nobody looks any more.',
+      ),
       comparison: BELOW,
-      // One may begin just before the hour and the next just after another.
-      periods: 2,
+      // The first run is due this long after the deployment; one hour more for where hours begin, one for the run.
+      periods: configuration.verifyEveryHours + 2,
       missing: BREACHING,
     },
     anyOf(
@@ -152,11 +193,15 @@ export function edgeAlarms(distributionId: string): readonly AlarmRule[] {
       periods: 3,
     },
     {
-      // The router answers none, so each is the object store's: who may read what is set up wrongly.
-      ...anyOf('read-403', rate('403ErrorRate'), 'The object store turns the CDN away.'),
-      comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      threshold: 0,
-      periods: 2,
+      // Some are always there: CloudFront itself answers so to methods that it does not allow, to a GET with a body, and
+      // for the web ACL. An object store that turns it away does so for every body that is not fresh.
+      ...anyOf(
+        'read-403',
+        rate('403ErrorRate'),
+        'The object store turns the CDN away, or somebody sends what is no read.',
+      ),
+      threshold: FORBIDDEN_PERCENT,
+      periods: 3,
     },
   ];
 }

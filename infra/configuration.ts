@@ -10,6 +10,12 @@ export class ConfigurationError extends Error {
 const ACM_ARN = 'arn:aws[a-z-]*:acm:';
 const CERTIFICATE = ':[0-9]{12}:certificate/[0-9a-f-]+';
 
+/** In a user pool's domain Cognito refuses these. */
+const RESERVED_IN_DOMAINS = /aws|amazon|cognito/;
+
+/** Regions of China, of governments and the like, each a partition of its own. */
+const OTHER_PARTITIONS = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*)-/;
+
 /** CloudFront takes certificates of one region only. */
 const GLOBAL_REGION = 'us-east-1';
 
@@ -54,6 +60,9 @@ const configurationSchema = z
     region: z
       .string()
       .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be an AWS region such as eu-west-1')
+      .refine((region) => !OTHER_PARTITIONS.test(region), {
+        error: `must be a region of the public partition, such as eu-west-1: the public reads need CloudFront with its functions, and its metrics in ${GLOBAL_REGION}`,
+      })
       .default(GLOBAL_REGION),
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
     keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
@@ -103,6 +112,12 @@ const configurationSchema = z
       })
       .optional(),
     logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
+  })
+  .superRefine(({ name, issuer }, context) => {
+    const [reserved] = issuer === undefined ? (RESERVED_IN_DOMAINS.exec(name) ?? []) : [];
+    if (reserved === undefined) return;
+    const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or give an issuer of yours`;
+    context.addIssue({ code: 'custom', path: ['name'], message });
   })
   .superRefine(({ region, writeDomain }, context) => {
     if (writeDomain === undefined || writeDomain.certificateArn.split(':')[3] === region) return;

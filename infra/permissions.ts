@@ -11,6 +11,7 @@ import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
 export const FUNCTION_NAMES = [
   'write-api',
   'worker',
+  'upload-arrived',
   'publish',
   'verify',
   'collect-garbage',
@@ -170,11 +171,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         'markets',
         'verifications',
         'verifications/*',
-        'work',
       ],
       count: [],
       delete: ['claims/*', 'idempotency/*', 'usage/*', 'watchlists/*', 'work'],
     },
+    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
+  },
+  'upload-arrived': {
+    ...NOTHING,
+    table: { read: ['batch/*'], put: ['batch/*', 'work'], count: [], delete: [] },
+    // To see whether it is there: that counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
   publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true, startRepublish: true },
@@ -183,8 +189,9 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: ['markets', 'publication', 'published/*', 'unlinked'],
-      put: [],
+      // It keeps the place where its next walk begins.
+      read: ['garbage', 'markets', 'publication', 'published/*', 'unlinked'],
+      put: ['garbage'],
       count: [],
       delete: ['publication', 'unlinked'],
     },

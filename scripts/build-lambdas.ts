@@ -18,6 +18,7 @@ export const BUILD_FOLDER = join(ROOT, 'infra/build');
 const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   'write-api': 'lambdas/entry/write-api.ts',
   worker: 'lambdas/entry/worker.ts',
+  'upload-arrived': 'lambdas/entry/upload-arrived.ts',
   'first-key': 'lambdas/entry/first-key.ts',
   publish: 'publisher/entry/publish.ts',
   verify: 'publisher/entry/verify.ts',

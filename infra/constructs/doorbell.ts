@@ -15,12 +15,12 @@ export interface DoorbellProps {
   readonly woken: ServiceFunction;
   readonly tableStreamArn: string;
   readonly partitions: readonly string[];
+  /** Rings within this time are one ring. */
+  readonly coalesce: Duration;
   /** Told of records that were given up. */
   readonly failures: IQueue;
 }
 
-/** Rings of one second are one ring. */
-const COALESCE = Duration.seconds(1);
 const MOST_RECORDS = 1_000;
 const TRIES_AGAIN = 3;
 /** Later the sweep has been there many times. */
@@ -37,7 +37,7 @@ export function doorbellStatements(tableStreamArn: string, failuresArn: string):
 }
 
 export class Doorbell extends Construct {
-  constructor(scope: Construct, id: string, { woken, tableStreamArn, partitions, failures }: DoorbellProps) {
+  constructor(scope: Construct, id: string, { woken, tableStreamArn, partitions, coalesce, failures }: DoorbellProps) {
     super(scope, id);
     const key = { [TABLE_PARTITION_KEY]: { S: FilterRule.or(...partitions) } };
     new EventSourceMapping(this, 'Stream', {
@@ -47,7 +47,7 @@ export class Doorbell extends Construct {
       // What is taken off a queue, or cleared, is no news.
       filters: [FilterCriteria.filter({ eventName: FilterRule.or('INSERT', 'MODIFY'), dynamodb: { Keys: key } })],
       batchSize: MOST_RECORDS,
-      maxBatchingWindow: COALESCE,
+      maxBatchingWindow: coalesce,
       parallelizationFactor: 1,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,

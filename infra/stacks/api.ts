@@ -14,6 +14,7 @@ import { Republish, republishArn } from '../constructs/republish.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import type { FunctionName } from '../permissions.ts';
+import { allow } from '../policies.ts';
 import type { DataStack } from './data.ts';
 import type { EdgeStack } from './edge.ts';
 import type { IssuerSettings } from './identity.ts';
@@ -41,6 +42,16 @@ interface FunctionSettings {
 const ONE_CPU_MEGABYTES = 1_769;
 /** The longest that Lambda lets a function run. */
 const LONGEST_SECONDS = 900;
+/** API Gateway gives up after 30, and answers with a body of its own: whatever waits for storage has to end before. */
+const ANSWERED_WITHIN_SECONDS = 29;
+
+/** Who sends a batch waits for it. */
+const WORKER_COALESCE = Duration.seconds(1);
+/**
+ * What changed within this time is one generation, and what changed several times in it is put once: under steady ingest
+ * this decides what publishing costs (docs/deploy.md). Readers' caches are behind by up to three times as much.
+ */
+const PUBLISHER_COALESCE = Duration.seconds(5);
 
 /** The next sweep comes soon enough: nothing is tried again, and no queue of sweeps grows while there is no room. */
 const SWEPT = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
@@ -67,6 +78,7 @@ export class ApiStack extends Stack {
     this.endpoint = this.#addWriteApi();
     this.#addFirstKey();
     this.#addWorker();
+    this.#addUploadArrived();
     this.republish = this.#addPublisher();
     this.#addCaretakers();
     this.#addOutputs();
@@ -81,7 +93,7 @@ export class ApiStack extends Stack {
     const { configuration, data, issuer } = this.#props;
     const handler = this.#addFunction('write-api', {
       memoryMegabytes: 1_024,
-      timeoutSeconds: 15,
+      timeoutSeconds: ANSWERED_WITHIN_SECONDS,
       variables: {
         tableName: data.table.tableName,
         uploadsBucket: data.uploadsBucket.bucketName,
@@ -113,8 +125,20 @@ export class ApiStack extends Stack {
       variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
       statements: this.#doorbellStatements(),
     });
-    this.#addDoorbell('WorkerDoorbell', worker, ['work']);
-    worker.function.configureAsyncInvoke({ retryAttempts: 2, onFailure: new SqsDestination(this.failures) });
+    this.#addDoorbell('WorkerDoorbell', worker, ['work'], WORKER_COALESCE);
+    worker.function.configureAsyncInvoke(SWEPT);
+  }
+
+  /** The only ring for an upload: tried again, and kept when it was given up. No sweep would find the file. */
+  #addUploadArrived(): void {
+    const { data } = this.#props;
+    const { function: arrived } = this.#addFunction('upload-arrived', {
+      memoryMegabytes: 512,
+      timeoutSeconds: 60,
+      variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
+      statements: [allow(['sqs:SendMessage'], [this.failures.queueArn])],
+    });
+    arrived.configureAsyncInvoke({ retryAttempts: 2, onFailure: new SqsDestination(this.failures) });
     const upload = new Rule(this, 'Uploaded', {
       eventPattern: {
         source: ['aws.s3'],
@@ -125,7 +149,7 @@ export class ApiStack extends Stack {
         },
       },
     });
-    upload.addTarget(new LambdaTarget(worker.function, { deadLetterQueue: this.failures }));
+    upload.addTarget(new LambdaTarget(arrived, { deadLetterQueue: this.failures }));
   }
 
   #addPublisher(): StateMachine {
@@ -139,7 +163,7 @@ export class ApiStack extends Stack {
       // No lock: the swap of HEAD is. It only saves work that would be thrown away.
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     });
-    this.#addDoorbell('PublisherDoorbell', publish, ['dirty', 'awaiting-generation']);
+    this.#addDoorbell('PublisherDoorbell', publish, ['dirty', 'awaiting-generation'], PUBLISHER_COALESCE);
     publish.function.configureAsyncInvoke(SWEPT);
     const long = { ...settings, timeoutSeconds: LONGEST_SECONDS };
     const { stateMachine } = new Republish(this, 'Republish', {
@@ -167,7 +191,7 @@ export class ApiStack extends Stack {
     });
     for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(SWEPT);
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
-    addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.days(1));
+    addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
   }
 
   #storageVariables(): Variables {
@@ -216,9 +240,9 @@ export class ApiStack extends Stack {
     return doorbellStatements(this.#props.data.table.tableStreamArn, this.failures.queueArn);
   }
 
-  #addDoorbell(id: string, woken: ServiceFunction, partitions: readonly string[]): void {
+  #addDoorbell(id: string, woken: ServiceFunction, partitions: readonly string[], coalesce: Duration): void {
     const { tableStreamArn } = this.#props.data.table;
-    new Doorbell(this, id, { woken, tableStreamArn, partitions, failures: this.failures });
+    new Doorbell(this, id, { woken, tableStreamArn, partitions, coalesce, failures: this.failures });
   }
 
   #addOutputs(): void {

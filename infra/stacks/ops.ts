@@ -3,7 +3,15 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { apiAlarms, CLOUDFRONT_METRICS_REGION, distributionMetric, edgeAlarms, metricOf } from '../alarms.ts';
+import { TURN_METRICS } from '../../contract/aws.ts';
+import {
+  apiAlarms,
+  CLOUDFRONT_METRICS_REGION,
+  distributionMetric,
+  edgeAlarms,
+  metricOf,
+  turnMetric,
+} from '../alarms.ts';
 import type { Configuration } from '../configuration.ts';
 import { AlarmSet } from '../constructs/alarm-set.ts';
 import { FUNCTION_NAMES } from '../permissions.ts';
@@ -87,7 +95,7 @@ export class OpsStack extends Stack {
           graph(
             'Publishing: age of the stream and time taken, in ms',
             [metricOf(api, 'publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
-            [metricOf(api, 'publish', 'Duration', Stats.p(99), PERIOD)],
+            [turnMetric(api, TURN_METRICS.duration, Stats.p(99), PERIOD)],
           ),
         ],
         [

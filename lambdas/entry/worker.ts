@@ -1,17 +1,16 @@
 /**
  * The worker as a Lambda function: applies ingest batches and large files, erases what somebody asked to be erased. Woken
- * by the table's stream, by the arrival of a file in the bucket of uploads, and once a minute by a schedule, which also
- * goes on with whatever one invocation had no time for.
+ * by the table's stream, and once a minute by a schedule, which also goes on with whatever one invocation had no time for.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
-import { type UploadFiles, uploadOfObjectKey } from '../../storage/upload-store.ts';
+import type { UploadFiles } from '../../storage/upload-store.ts';
 import { runErasure } from '../erasure/run-erasure.ts';
 import { runBatch } from '../ingest/run-batch.ts';
-import { queueUpload, runUpload } from '../ingest/run-upload.ts';
+import { runUpload } from '../ingest/run-upload.ts';
 import { newUlid } from '../pipeline/request.ts';
 import { runWork } from '../worker/run-work.ts';
 import { faultText, log } from './log.ts';
@@ -40,19 +39,9 @@ export async function handler(event: unknown, invocation: Invocation): Promise<S
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_ITEM_MS;
   return await answerDoorbell(
     event,
-    async () => {
-      await queueArrived(event);
-      await work(hasTime);
-    },
+    () => work(hasTime),
     (error) => log('error', 'the worker failed', { fault: faultText(error) }),
   );
-}
-
-/** EventBridge tells of a new object in the bucket of uploads. */
-async function queueArrived(event: unknown): Promise<void> {
-  const key = (event as { detail?: { object?: { key?: unknown } } } | null)?.detail?.object?.key;
-  const upload = typeof key === 'string' ? uploadOfObjectKey(key) : null;
-  if (upload !== null) await queueUpload({ ...dependencies, uploads: await openUploads() }, upload);
 }
 
 async function work(hasTime: () => boolean): Promise<void> {

@@ -8,7 +8,7 @@ import type { PublishScope } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { publish } from '../publish.ts';
 import { type ExecutionState, takeTurn } from '../republish-due.ts';
-import { faultText, log } from './log.ts';
+import { faultText, log, logTurn } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 /** What another generation may take. */
@@ -33,28 +33,33 @@ export async function handler(event: unknown, invocation: Invocation): Promise<S
 }
 
 async function takeItsTurn(hasTime: () => boolean): Promise<void> {
+  const startedMs = Date.now();
   const turn = await takeTurn(dependencies, startExecution, dependencies.maxMarkedMarkets);
-  if (turn.kind === 'hold-back') return log('info', 'not published: a full republish is under way');
+  if (turn.kind === 'hold-back') return logTurn('not published: a full republish is under way', startedMs);
   if (turn.kind === 'given-up') {
     log('error', 'everything is marked, and no full republish has come to its end', { mark: turn.mark });
   }
+  // What fails in the end is no turn to be counted, or nobody would be told of it.
+  const tell = turn.kind === 'not-started' ? logUncounted : logTurn;
   // What is left when the time is over, the next sweep goes on with.
-  while ((await publishOnce(turn.scope)) && hasTime());
+  while ((await publishOnce(turn.scope, tell)) && hasTime());
   // Only now, so that nobody waits for Step Functions but who asked for everything.
   if (turn.kind === 'not-started') throw turn.fault;
 }
 
-/** Whether more is due. */
-async function publishOnce(scope: PublishScope): Promise<boolean> {
+const logUncounted: typeof logTurn = (what, _startedMs, fields) => log('info', what, fields);
+
+/** Whether more is due. Each generation is a turn by itself: while many are due, alarms hear that they come. */
+async function publishOnce(scope: PublishScope, tell: typeof logTurn): Promise<boolean> {
   const startedMs = Date.now();
   try {
     const { kind, generation, moreIsDue = false } = await publish(dependencies, scope);
-    log('info', kind, { generation, moreIsDue, durationMs: Date.now() - startedMs });
+    tell(kind, startedMs, { generation, moreIsDue });
     return moreIsDue;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     // The work is being done by whoever was quicker.
-    log('info', 'superseded', { reason: error.message });
+    tell('superseded', startedMs, { reason: error.message });
     return false;
   }
 }

@@ -25,8 +25,9 @@ interface StoredObject {
 export type StubItem = Readonly<Record<string, { readonly S: string } | { readonly N: string }>>;
 
 interface Input {
-  readonly TransactItems?: object[];
+  readonly TransactItems?: readonly { readonly Put?: { readonly Item: StubItem } }[];
   readonly Key?: StubItem;
+  readonly RequestItems?: { readonly [table: string]: { readonly Keys: readonly StubItem[] } };
   readonly ExpressionAttributeValues?: { readonly [name: string]: { readonly S: string } };
   readonly ExclusiveStartKey?: StubItem;
   readonly Limit?: number;
@@ -40,11 +41,23 @@ const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly St
     const found = items.filter((item) => keyOf(item).startsWith(first) && keyOf(item) > (start ? keyOf(start) : ''));
     return { Items: found.slice(0, Limit) };
   },
-  BatchGetItem: () => ({ Responses: {}, UnprocessedKeys: {} }),
+  BatchGetItem: ({ RequestItems = {} }, items) => {
+    const found = ({ Keys }: { readonly Keys: readonly StubItem[] }) => {
+      return items.filter((item) => Keys.some((key) => keyOf(key) === keyOf(item)));
+    };
+    const Responses = Object.entries(RequestItems).map(([table, asked]) => [table, found(asked)]);
+    return { Responses: Object.fromEntries(Responses), UnprocessedKeys: {} };
+  },
   TransactGetItems: ({ TransactItems = [] }) => ({ Responses: TransactItems.map(() => ({})) }),
   TransactWriteItems: () => ({}),
   StartExecution: () => ({ executionArn: 'arn', startDate: Date.now() / 1000 }),
 };
+
+function withPuts(items: readonly StubItem[], changes: NonNullable<Input['TransactItems']>): readonly StubItem[] {
+  const put = changes.flatMap(({ Put }) => (Put === undefined ? [] : [Put.Item]));
+  const all = new Map([...items, ...put].map((item) => [keyOf(item), item]));
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+}
 
 function keyOf(item: StubItem): string {
   return [TABLE_PARTITION_KEY, TABLE_SORT_KEY].map((name) => (item[name] as { S: string }).S).join(' ');
@@ -53,12 +66,22 @@ function keyOf(item: StubItem): string {
 export interface StubSettings {
   /** What the table holds, in order of keys; only single items and ranges can be read. */
   readonly items?: readonly StubItem[];
+  /** Whether the table shows later what was put into it; nothing ever goes. */
+  readonly keepsPuts?: true;
+  /** With which the first change of every transaction is refused, as a rival would have left it; others are taken. */
+  readonly rival?: StubItem;
   /** The name of the error with which no execution is started. */
   readonly startRefusal?: string;
 }
 
-export async function startAwsStub({ items = [], startRefusal }: StubSettings = {}): Promise<AwsStub> {
+export async function startAwsStub({
+  items: given = [],
+  keepsPuts,
+  rival,
+  startRefusal,
+}: StubSettings = {}): Promise<AwsStub> {
   const requests: string[] = [];
+  let items = given;
   const objects = new Map<string, StoredObject>();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -71,13 +94,21 @@ export async function startAwsStub({ items = [], startRefusal }: StubSettings = 
     requests.push(target);
     const operation = ANSWERS[target.slice(target.indexOf('.') + 1)];
     if (operation === undefined) throw new RangeError(`the stub knows no ${target}`);
-    if (startRefusal !== undefined && target.endsWith('.StartExecution')) {
+    const refuse = (refusal: object) => {
       response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-      response.end(JSON.stringify({ __type: startRefusal, message: 'refused' }));
-      return;
+      response.end(JSON.stringify({ message: 'refused', ...refusal }));
+    };
+    if (startRefusal !== undefined && target.endsWith('.StartExecution')) return refuse({ __type: startRefusal });
+    const input = JSON.parse(body.toString()) as Input;
+    const { TransactItems = [] } = input;
+    if (rival !== undefined && target.endsWith('.TransactWriteItems')) {
+      const refused = { Code: 'ConditionalCheckFailed', Item: rival };
+      const CancellationReasons = TransactItems.map((_, index) => (index === 0 ? refused : { Code: 'None' }));
+      return refuse({ __type: 'TransactionCanceledException', CancellationReasons });
     }
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
-    response.end(JSON.stringify(operation(JSON.parse(body.toString()), items)));
+    response.end(JSON.stringify(operation(input, items)));
+    if (keepsPuts) items = withPuts(items, TransactItems);
   }
 
   function answerS3({ method, url = '/', headers }: IncomingMessage, body: Buffer, response: ServerResponse): void {
@@ -96,7 +127,8 @@ export async function startAwsStub({ items = [], startRefusal }: StubSettings = 
       const kept = Object.entries(present.headers).filter(([name]) =>
         /^(x-amz-meta-|content-type|cache-control)/.test(name),
       );
-      response.writeHead(200, { ...Object.fromEntries(kept), etag: etagOf(present.body) });
+      const { length } = present.body;
+      response.writeHead(200, { ...Object.fromEntries(kept), 'content-length': length, etag: etagOf(present.body) });
       response.end(method === 'HEAD' ? undefined : present.body);
     }
   }

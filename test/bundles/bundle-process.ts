@@ -19,6 +19,7 @@ export async function invokeInProcess(
 ): Promise<InvokedInProcess> {
   const { stdout } = await promisify(execFile)(process.execPath, [CHILD, bundle, JSON.stringify(event)], {
     env: {
+      AWS_LAMBDA_FUNCTION_NAME: 'tidemark-under-test',
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
       AWS_SECRET_ACCESS_KEY: 'example',

@@ -4,13 +4,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
+import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY, TURN_METRICS } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { type AwsStub, type StubItem, startAwsStub } from './aws-stub.ts';
+import { type StubItem, startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
-import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
+import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
 const KILOBYTE = 1024;
 
@@ -18,6 +18,8 @@ const KILOBYTE = 1024;
 const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 480 * KILOBYTE,
   worker: 400 * KILOBYTE,
+  // Nobody waits for it.
+  'upload-arrived': 500 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 650 * KILOBYTE,
   verify: 150 * KILOBYTE,
@@ -43,6 +45,7 @@ const BANNED: readonly [string, RegExp][] = [
 const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'write-api': ['dynamodb', 'secrets-manager'],
   worker: ['dynamodb', 's3'],
+  'upload-arrived': ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
   publish: ['cloudfront', 'dynamodb', 's3', 'sfn'],
   verify: [],
@@ -52,23 +55,30 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'republish-commit': ['cloudfront', 'dynamodb', 's3'],
 };
 
-/** Requests and rows; the OpenAPI document, which is made of schemas; what is published. */
-const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'republish-commit', 'verify'];
+/** Requests and rows, and what is in a file with their code; the OpenAPI document, made of schemas; what is published. */
+const VALIDATING: readonly FunctionName[] = [
+  'write-api',
+  'worker',
+  'upload-arrived',
+  'publish',
+  'republish-commit',
+  'verify',
+];
+
+/** Ten bundles, on a machine that does other things too. */
+const BUILDING_MS = 120_000;
 
 let folder: string;
 let removeFolder: () => Promise<void>;
 let bundles: ReadonlyMap<FunctionName, Bundle>;
-let aws: AwsStub;
 
 beforeAll(async () => {
   ({ folder, remove: removeFolder } = await makeTemporaryFolder());
   const built = await buildLambdas(folder);
   bundles = new Map(built.map((bundle) => [bundle.name, bundle]));
-  aws = await startAwsStub();
-});
+}, BUILDING_MS);
 
 afterAll(async () => {
-  aws.close();
   await removeFolder();
 });
 
@@ -134,14 +144,18 @@ const VARIABLES = {
 
 const UNREACHABLE = 'http://127.0.0.1:1';
 
+/** Without an URL of AWS there is one for this invocation alone, in which nothing is. */
 async function invoke(
   name: FunctionName,
   event: unknown,
   variables: Record<string, string> = { ...VARIABLES, [ENVIRONMENT.readBaseUrl]: UNREACHABLE },
-  awsUrl: string = aws.url,
+  awsUrl?: string,
 ): Promise<InvokedInProcess> {
   const bundle = join(folder, 'lambdas', name, 'index.mjs');
-  return await invokeInProcess(bundle, event, { AWS_ENDPOINT_URL: awsUrl, ...variables });
+  const empty = await startAwsStub();
+  const invoked = await invokeInProcess(bundle, event, { AWS_ENDPOINT_URL: awsUrl ?? empty.url, ...variables });
+  empty.close();
+  return invoked;
 }
 
 const NO_FAILURES = { batchItemFailures: [] };
@@ -150,6 +164,8 @@ describe('in a fresh process', () => {
   test.each<[FunctionName, string, unknown, unknown]>([
     ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
     ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
+    ['upload-arrived', 'an upload that it does not know', UPLOADED_EVENT, undefined],
+    ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
@@ -163,6 +179,7 @@ describe('in a fresh process', () => {
   });
 
   test.each<[FunctionName, unknown]>([
+    ['upload-arrived', { Messages: [] }],
     ['verify', SCHEDULE_EVENT],
     ['verify', { share: { index: 1, of: 1 } }],
     ['republish-range', { step: 'render', republish: 'r', range: 0 }],
@@ -173,6 +190,45 @@ describe('in a fresh process', () => {
   test.each(FUNCTION_NAMES)('%s does not start without its environment, and says what is missing', async (name) => {
     const path = join(folder, 'lambdas', name, 'index.mjs');
     await expect(import(pathToFileURL(path).href)).rejects.toThrow(/TIDEMARK_\w+ is missing/);
+  });
+});
+
+/** The lines of a log from which CloudWatch takes the publisher's turns, by its embedded metric format. */
+function turnsIn(log: string) {
+  return log.split('\n').flatMap((text) => {
+    const line = JSON.parse(text);
+    return line._aws === undefined ? [] : [line];
+  });
+}
+
+describe('a turn of publish is counted', () => {
+  test('when it has published, and when there was nothing to do, under the name that Lambda gave the function', async () => {
+    const kept = await startAwsStub({ keepsPuts: true });
+    const logs = [];
+    for (let times = 0; times < 2; times++) {
+      logs.push((await invoke('publish', SCHEDULE_EVENT, undefined, kept.url)).log);
+    }
+    kept.close();
+    const name = { [TURN_METRICS.dimension]: 'tidemark-under-test' };
+    expect(logs.flatMap(turnsIn)).toEqual([
+      expect.objectContaining({ what: 'published', ...name }),
+      expect.objectContaining({ what: 'unchanged', ...name }),
+    ]);
+  });
+
+  test('when a rival was quicker', async () => {
+    const rival = {
+      [TABLE_PARTITION_KEY]: { S: 'publication' },
+      [TABLE_SORT_KEY]: { S: 'head' },
+      revision: { N: '1' },
+      attemptId: { S: 'rival' },
+      value: { S: 'null' },
+    };
+    const taken = await startAwsStub({ rival });
+    const { result, log } = await invoke('publish', SCHEDULE_EVENT, undefined, taken.url);
+    taken.close();
+    expect(result).toEqual(NO_FAILURES);
+    expect(turnsIn(log)).toEqual([expect.objectContaining({ what: 'superseded' })]);
   });
 });
 
@@ -196,31 +252,40 @@ describe('publish, with everything marked and many markets', () => {
       result,
       fault,
       levels,
+      turns: turnsIn(log),
       requests: large.requests,
       hasPut: large.requests.some((call) => /^PUT/.test(call)),
     };
   }
 
   test('starts the state machine, and publishes nothing itself', async () => {
-    const { result, levels, requests } = await invokeOn(STREAM_EVENT);
+    const { result, levels, turns, requests } = await invokeOn(STREAM_EVENT);
     expect(result).toEqual(NO_FAILURES);
     expect(levels).toEqual(['info']);
+    expect(turns).toHaveLength(1);
     expect(new Set(requests)).toEqual(
-      new Set(['DynamoDB_20120810.GetItem', 'DynamoDB_20120810.Query', 'AWSStepFunctions.StartExecution']),
+      new Set([
+        'DynamoDB_20120810.GetItem',
+        'DynamoDB_20120810.BatchGetItem',
+        'DynamoDB_20120810.Query',
+        'AWSStepFunctions.StartExecution',
+      ]),
     );
   });
 
   test('publishes the rest when all executions have ended, and says so once', async () => {
-    const { result, levels, hasPut } = await invokeOn(SCHEDULE_EVENT, 'ExecutionAlreadyExists');
+    const { result, levels, turns, hasPut } = await invokeOn(SCHEDULE_EVENT, 'ExecutionAlreadyExists');
     expect(result).toEqual(NO_FAILURES);
     expect(levels).toEqual(['error', 'info']);
+    expect(turns).toHaveLength(1);
     expect(hasPut).toBe(true);
   });
 
   test('publishes the rest when the state machine cannot be started, and fails then', async () => {
-    const { fault, levels, hasPut } = await invokeOn(SCHEDULE_EVENT, 'AccessDeniedException');
+    const { fault, levels, turns, hasPut } = await invokeOn(SCHEDULE_EVENT, 'AccessDeniedException');
     expect(fault).toMatchObject({ when: 'call', name: 'AccessDeniedException' });
     expect(levels).toEqual(['info']);
+    expect(turns).toEqual([]);
     expect(hasPut).toBe(true);
   });
 });
@@ -235,6 +300,7 @@ describe('while AWS cannot be reached', () => {
     const { result, log } = await invoke('publish', STREAM_EVENT, undefined, UNREACHABLE);
     expect(result).toEqual(NO_FAILURES);
     expect(log.split('\n').map((line) => JSON.parse(line).level)).toContain('error');
+    expect(turnsIn(log)).toEqual([]);
   });
 
   test('worker fails for its schedule', async () => {

@@ -1,5 +1,8 @@
 /** What the Lambda functions are made of beside the service itself: environment, doorbell, secret, log. */
-import { describe, expect, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ENVIRONMENT } from '../../contract/aws.ts';
 import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-environment.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
@@ -10,7 +13,7 @@ import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -148,6 +151,46 @@ describe('the first key', () => {
     const key = (keyId: string) => ({ keyId, secret: 's' });
     expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('first'))).toBe(true);
     expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('second'))).toBe(false);
+  });
+});
+
+describe('reading over HTTP', () => {
+  /** A server that breaks so many connections first, before its answer or within it. */
+  async function brokenServer(times: number, isWithin: boolean, status: number) {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      if (++requests > times) return response.writeHead(status).end('the body');
+      if (!isWithin) return response.socket?.resetAndDestroy();
+      response.writeHead(200, { 'content-length': '8' }).write('the', () => response.socket?.resetAndDestroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
+  }
+
+  test.each<[string, number, boolean, number]>([
+    ['one that breaks twice before its answer', 2, false, 200],
+    ['one that breaks twice within its answer', 2, true, 200],
+    ['one that breaks once, and is then answered with an error', 1, false, 503],
+    ['one that is answered with an error', 0, false, 503],
+  ])('tries a connection again, and takes any answer: %s', async (_, times, isWithin, status) => {
+    const server = await brokenServer(times, isWithin, status);
+    const { status: answered, body } = await httpReader(server.url)('/api/v1/snapshot');
+    expect([answered, Buffer.from(body).toString()]).toEqual([status, 'the body']);
+    expect(server.requests()).toBe(times + 1);
+  });
+
+  test.each([false, true])('gives up after three connections: broken within the answer %s', async (isWithin) => {
+    const server = await brokenServer(99, isWithin, 200);
+    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(TypeError);
+    expect(server.requests()).toBe(3);
+  });
+
+  test('does not follow an answer elsewhere, nor ask for it again', async () => {
+    const server = await brokenServer(0, false, 302);
+    await expect(httpReader(server.url)('/api/v1/snapshot')).rejects.toThrow(TypeError);
+    expect(server.requests()).toBe(1);
   });
 });
 

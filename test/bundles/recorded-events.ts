@@ -73,3 +73,30 @@ export const SCHEDULE_EVENT = {
   resources: ['arn:aws:events:eu-west-1:123456789012:rule/tidemark-sweep'],
   detail: {},
 };
+
+/** From an EventBridge rule on events of a bucket. */
+export const UPLOADED_EVENT = {
+  version: '0',
+  id: '17793124-05d4-b198-2fde-7ededc63b103',
+  'detail-type': 'Object Created',
+  source: 'aws.s3',
+  account: '123456789012',
+  time: '2026-11-20T15:00:00Z',
+  region: 'eu-west-1',
+  resources: ['arn:aws:s3:::tidemark-uploads'],
+  detail: {
+    version: '0',
+    bucket: { name: 'tidemark-uploads' },
+    object: {
+      key: 'uploads/upl_01KAH4Q2Z3N5R7T9V1X3Z5B7D9',
+      size: 1_048_576,
+      etag: 'b1946ac92492d2347c6235b4d2611184',
+      'version-id': 'IYV3p45BT0ac8hjHg1houSdS1a.Mro8e',
+      sequencer: '00617F08299329D189',
+    },
+    'request-id': 'N4N7GDK58NMKJ12R',
+    requester: '123456789012',
+    'source-ip-address': '203.0.113.7',
+    reason: 'PutObject',
+  },
+};

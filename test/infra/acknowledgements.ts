@@ -97,7 +97,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   },
   {
     id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/uploads/*]',
-    path: /\/(write-api|worker)\/Role\//,
+    path: /\/(write-api|worker|upload-arrived)\/Role\//,
     reason: 'What is sent in is named when it comes, below this prefix.',
   },
   {

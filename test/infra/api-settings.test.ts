@@ -24,8 +24,8 @@ const FAILURES = { 'Fn::GetAtt': [expect.stringMatching(/^Failures/), 'Arn'] };
 describe('stream mapping', () => {
   const mappings = propertiesOf('AWS::Lambda::EventSourceMapping');
   const WOKEN = [
-    ['worker', ['work']],
-    ['publish', ['dirty', 'awaiting-generation']],
+    ['worker', ['work'], 1],
+    ['publish', ['dirty', 'awaiting-generation'], 5],
   ] as const;
 
   it('is one for each function that waits for something', () => {
@@ -33,8 +33,8 @@ describe('stream mapping', () => {
   });
 
   it.each(WOKEN)(
-    'of %s: TRIM_HORIZON, filter on new items of %j, window ≤ 5 s, parallelization 1, bounded',
-    (name, partitions) => {
+    'of %s: TRIM_HORIZON, filter on new items of %j, window %i ≤ 5 s, parallelization 1, bounded',
+    (name, partitions, seconds) => {
       const mapping = mappings.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
       expect(mapping).toMatchObject({
         EventSourceArn: { 'Fn::ImportValue': expect.stringMatching(/StreamArn/) },
@@ -46,7 +46,7 @@ describe('stream mapping', () => {
         MaximumRecordAgeInSeconds: 3_600,
         DestinationConfig: { OnFailure: { Destination: FAILURES } },
       });
-      expect(mapping.MaximumBatchingWindowInSeconds).toBeLessThanOrEqual(5);
+      expect(mapping.MaximumBatchingWindowInSeconds).toBe(seconds);
       expect(mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
         { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: partitions } } } },
       ]);
@@ -63,23 +63,24 @@ describe('sweep', () => {
     ['publish', 'rate(1 minute)'],
     ['worker', 'rate(1 minute)'],
     ['verify', 'rate(1 hour)'],
-    ['collect-garbage', 'rate(1 day)'],
+    ['collect-garbage', 'rate(1 hour)'],
   ])('of %s: %s', (name, expression) => {
     expect(scheduleOf(name)).toMatchObject([{ ScheduleExpression: expression, State: 'ENABLED' }]);
   });
 
-  it.each<FunctionName>(['publish', 'verify', 'collect-garbage'])(
+  it.each<FunctionName>(['publish', 'worker', 'verify', 'collect-garbage'])(
     'of %s is not tried again: the next one comes',
     (name) => {
       const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
       const config = configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf(name)));
       expect(config).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+      expect(config).not.toHaveProperty('DestinationConfig');
     },
   );
 });
 
 describe('an upload', () => {
-  it('wakes the worker; its event is tried again, and kept when it was given up', () => {
+  it('has a function of its own; its event is tried again, and kept when it was given up', () => {
     const rule = propertiesOf('AWS::Events::Rule').find(({ EventPattern }) => EventPattern);
     expect(rule.EventPattern).toEqual({
       source: ['aws.s3'],
@@ -89,9 +90,10 @@ describe('an upload', () => {
         object: { key: [{ prefix: 'uploads/' }] },
       },
     });
-    expect(rule.Targets).toMatchObject([{ DeadLetterConfig: { Arn: FAILURES } }]);
+    const Arn = { 'Fn::GetAtt': [expect.stringMatching(/^uploadarrivedFunction/), 'Arn'] };
+    expect(rule.Targets).toMatchObject([{ Arn, DeadLetterConfig: { Arn: FAILURES } }]);
     const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
-    expect(configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf('worker')))).toMatchObject({
+    expect(configs.find(({ FunctionName }) => FunctionName.Ref.startsWith(idOf('upload-arrived')))).toMatchObject({
       MaximumRetryAttempts: 2,
       DestinationConfig: { OnFailure: { Destination: FAILURES } },
     });
@@ -159,6 +161,7 @@ const PUBLISHER: readonly VariableName[] = [
 const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   'write-api': ['tableName', 'secretArn', 'issuer', 'audience', 'uploadsBucket', 'scopePrefix', 'keyEnvironment'],
   worker: ['tableName', 'uploadsBucket'],
+  'upload-arrived': ['tableName', 'uploadsBucket'],
   publish: [...PUBLISHER, 'republishArn'],
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
@@ -204,6 +207,11 @@ describe('the HTTP API', () => {
       PayloadFormatVersion: '2.0',
       IntegrationUri: { 'Fn::GetAtt': [expect.stringMatching(/^writeapiFunction/), 'Arn'] },
     });
+  });
+
+  it('waits for the write API until that has given up: a body of its own says less than a problem', () => {
+    const { Timeout } = functionOf(api, 'write-api');
+    expect([Timeout, onlyOf(api, 'AWS::ApiGatewayV2::Integration').TimeoutInMillis]).toEqual([29, undefined]);
   });
 
   it('is throttled as configured', () => {

@@ -69,6 +69,19 @@ describe('a configuration', () => {
   });
 });
 
+describe('a name', () => {
+  it('may be what Cognito refuses where there is no user pool', () => {
+    const issuer = { url: 'https://id.example.com', audience: 'tidemark' };
+    expect(readConfiguration({ ...MINIMAL, name: 'laws', issuer }).name).toBe('laws');
+  });
+});
+
+describe('a region', () => {
+  it.each(['us-west-2', 'ap-southeast-5', 'il-central-1', 'mx-central-1'])('may be %s', (region) => {
+    expect(readConfiguration({ ...MINIMAL, region }).region).toBe(region);
+  });
+});
+
 describe('a fault', () => {
   it.each<[where: string, context: object]>([
     ['context.tidemark.waitlistEmail', { waitlistEmail: undefined }],
@@ -77,7 +90,14 @@ describe('a fault', () => {
     ['context.tidemark.name', { name: 'Tidemark' }],
     ['context.tidemark.name', { name: 'x' }],
     ['context.tidemark.name', { name: 'a-name-of-21-letters-x' }],
+    // In the domain of a user pool Cognito has none of these.
+    ['context.tidemark.name', { name: 'laws' }],
+    ['context.tidemark.name', { name: 'amazonas' }],
+    ['context.tidemark.name', { name: 'my-cognito' }],
     ['context.tidemark.region', { region: 'Frankfurt' }],
+    ['context.tidemark.region', { region: 'cn-north-1' }],
+    ['context.tidemark.region', { region: 'us-gov-west-1' }],
+    ['context.tidemark.region', { region: 'us-isob-east-1' }],
     ['context.tidemark.keyEnvironment', { keyEnvironment: 'production' }],
     ['context.tidemark.issuer.url', { issuer: { url: 'http://id.example.com', audience: 'x' } }],
     ['context.tidemark.issuer.audience', { issuer: { url: 'https://id.example.com' } }],

@@ -48,16 +48,11 @@ let attempts = 0;
 const newAttemptId = () => `worker-${++attempts}`;
 
 /** Does what is on the queue, and gives what it asked for. */
-async function work(
-  { uploads, nowMs }: ApiWorld,
-  inner: Ledger,
-  arrived: readonly string[] = [],
-): Promise<TableCall[]> {
+async function work({ uploads, nowMs }: ApiWorld, inner: Ledger): Promise<TableCall[]> {
   const asked: TableCall[] = [];
   const ledger = recordAccess(inner, asked);
   const newId = (prefix: string) => `${prefix}_${++attempts}`;
   const dependencies = { ledger, uploads, newAttemptId, newId, nowMs: () => nowMs };
-  for (const id of arrived) await queueUpload(dependencies, id);
   await runWork({
     ledger,
     runners: {
@@ -107,19 +102,25 @@ describe.each(API_OPERATIONS)('after %s', (id) => {
   });
 });
 
-describe('the worker', () => {
-  it('may apply a large file', async () => {
+describe('a large file', () => {
+  it('may be queued once it has arrived, and applied by the worker', async () => {
     const { world, ledger } = await openRecordedWorld();
     const text = `${JSON.stringify(price('gold-usd', 3, 412_345))}\n`;
     const bytes = Buffer.from(text);
     const body = { sha256: sha256Hex(bytes), bytes: bytes.length, records: 1 };
     const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body });
     world.uploads.put(json.id, bytes);
-    const asked = await work(world, ledger, [json.id]);
-    expect(asked).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
+    const queued: TableCall[] = [];
+    await queueUpload({ ledger: recordAccess(ledger, queued), uploads: world.uploads, newAttemptId }, json.id);
+    expect(queued).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
+    expect(refused('upload-arrived', queued)).toEqual([]);
+    const asked = await work(world, ledger);
+    expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'work' });
     expect(refused('worker', asked)).toEqual([]);
   });
+});
 
+describe('the worker', () => {
   it.each(['user:alice', 'operator'])('may erase what %s has left behind', async (subject) => {
     const { world, ledger } = await openRecordedWorld();
     for (const id of API_OPERATIONS.filter((operation) => !operation.includes('Upload'))) {

@@ -66,6 +66,11 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
+  it('work is given by who takes requests and by who sees uploads arrive, not by the worker itself', () => {
+    const call = { action: 'dynamodb:PutItem', partition: 'work' };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(['write-api', 'upload-arrived']);
+  });
+
   it('only publishers move HEAD', () => {
     const call = { action: 'dynamodb:PutItem', partition: 'publication' };
     expect(able((name) => allows(roleOf(name), call))).toEqual(['publish', 'republish-plan', 'republish-commit']);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
+import { FUNCTION_NAMES } from '../../infra/permissions.ts';
 import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -68,7 +69,7 @@ describe('the stacks', () => {
       );
       expect(types.filter((type) => /^Custom::|CustomResource/.test(type))).toEqual([]);
     }
-    template('api').resourceCountIs('AWS::Lambda::Function', 9);
+    template('api').resourceCountIs('AWS::Lambda::Function', FUNCTION_NAMES.length);
   });
 });
 
@@ -125,13 +126,13 @@ describe('alarms', () => {
   const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `tidemark-${name}`);
 
   it.each<[string, string, string, string]>([
-    ['publisher lag', 'publisher-lag', 'AWS/Lambda', 'Errors'],
-    ['slow publications', 'publisher-slow', 'AWS/Lambda', 'Duration'],
-    ['a sweep that has stopped', 'publisher-stopped', 'AWS/Lambda', 'Invocations'],
+    ['publisher lag', 'publisher-lag', 'Tidemark', 'Turns'],
+    ['slow publications', 'publisher-slow', 'Tidemark', 'TurnDuration'],
     ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['stream age, for the worker', 'worker-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['errors of the write API', 'write-api-errors', 'AWS/Lambda', 'Errors'],
     ['errors of the worker', 'worker-errors', 'AWS/Lambda', 'Errors'],
+    ['uploads that are not queued', 'upload-arrived-errors', 'AWS/Lambda', 'Errors'],
     ['5xx of the HTTP API', 'write-api-5xx', 'AWS/ApiGateway', '5xx'],
     ['5xx of the CDN', 'read-5xx', 'AWS/CloudFront', '5xxErrorRate'],
     ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
@@ -149,14 +150,75 @@ describe('alarms', () => {
         .Metrics.flatMap(
           ({ MetricStat }: Properties) => MetricStat?.Metric.Dimensions[0].Value['Fn::ImportValue'] ?? [],
         );
-    expect(functionsOf(ops)).toHaveLength(9);
+    expect(functionsOf(ops)).toHaveLength(FUNCTION_NAMES.length);
     const reserved = functionsOf(synthesised({ ...MINIMAL, reservePublisherConcurrency: true })('ops'));
-    expect(reserved).toHaveLength(8);
+    expect(reserved).toHaveLength(FUNCTION_NAMES.length - 1);
     expect(reserved.filter((name: string) => /RefpublishFunction/.test(name))).toEqual([]);
   });
 
-  it.each(['publisher-stopped', 'verify-stopped'])('on %s go off when nothing is heard any more', (name) => {
-    expect(alarmOf(name).TreatMissingData).toBe('breaching');
+  it.each(['publisher-lag', 'verify-stopped'])('on %s go off when nothing is heard any more', (name) => {
+    expect(alarmOf(name)).toMatchObject({
+      TreatMissingData: 'breaching',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 1,
+    });
+  });
+
+  it('on publisher lag go off after five minutes without the end of a turn', () => {
+    expect(alarmOf('publisher-lag')).toMatchObject({ Statistic: 'Sum', Period: 60, EvaluationPeriods: 5 });
+  });
+
+  it('on what runs for long look back for longer: an error has the time of the beginning, and comes at the end', () => {
+    const timeouts = Object.values(template('api').findResources('AWS::Lambda::Function')).map(({ Properties }) => [
+      Properties.FunctionName.replace('tidemark-', ''),
+      Properties.Timeout,
+    ]);
+    const looked = timeouts.flatMap(([name, timeout]) => {
+      const alarm = alarms.find(
+        ({ MetricName, Dimensions }) =>
+          MetricName === 'Errors' && JSON.stringify(Dimensions).includes(`Ref${name.replaceAll('-', '')}Function`),
+      );
+      return alarm === undefined ? [] : [[name, alarm.Period * alarm.EvaluationPeriods > 2 * timeout]];
+    });
+    expect(Object.fromEntries(looked)).toEqual({
+      'write-api': true,
+      worker: true,
+      'upload-arrived': true,
+      verify: true,
+      'collect-garbage': true,
+    });
+  });
+
+  it('on slow publications look at a time in which the longest turn ends', () => {
+    const [publish] = Object.values(
+      template('api').findResources('AWS::Lambda::Function', { Properties: { FunctionName: 'tidemark-publish' } }),
+    );
+    const { Period, Statistic, Threshold } = alarmOf('publisher-slow');
+    expect({ Statistic, Threshold }).toEqual({ Statistic: 'Maximum', Threshold: 60_000 });
+    expect(Period).toBeGreaterThanOrEqual(2 * publish?.Properties.Timeout);
+  });
+
+  it.each([1, 24])('on a verify that comes every %i hours wait until the first run was due', (verifyEveryHours) => {
+    const built = alarmsOf(synthesised({ ...MINIMAL, verifyEveryHours })('ops'));
+    const { EvaluationPeriods, Metrics } = built.find(({ AlarmName }) => AlarmName === 'tidemark-verify-stopped');
+    expect(EvaluationPeriods).toBe(verifyEveryHours + 2);
+    const seconds = Metrics.flatMap(({ MetricStat }: Properties) => MetricStat?.Period ?? []);
+    expect(seconds).toEqual([3_600, 3_600]);
+    const { Expression } = Metrics.find(({ ReturnData }: Properties) => ReturnData !== false);
+    const heard = (id: string) => Metrics.find(({ Id }: Properties) => Id === id).MetricStat.Metric;
+    const [, turns = '', runs = ''] = /^IF\(FILL\((\w+), 0\) > 0, FILL\((\w+), 0\), 1\)$/.exec(Expression) ?? [];
+    expect(heard(turns)).toMatchObject({ Namespace: 'Tidemark', MetricName: 'Turns' });
+    expect(heard(runs)).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Invocations' });
+  });
+
+  it('on 403s leave alone what bots are answered', () => {
+    expect(alarmOf('read-403')).toMatchObject({
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      Statistic: 'Average',
+      Threshold: 5,
+      Period: 60,
+      EvaluationPeriods: 3,
+    });
   });
 
   it('all tell the topic, and tell it when they are over', () => {
