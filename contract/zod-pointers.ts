@@ -22,11 +22,12 @@ export function flattenIssues(issues: readonly Issue[]): Issue[] {
         .slice(0, MAX_UNKNOWN_FIELDS)
         .map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
     }
-    if (issue.code !== 'invalid_union') return [issue];
+    // Where a field says which branch it is, and names none, there are no branches to tell of.
+    if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
     const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));
     if (entered === undefined) {
       const choices = issue.errors.flatMap((branch) => branch.map((inner) => inner.message));
-      return [{ ...issue, message: choices.join('; or ') }];
+      return [{ ...issue, message: [...new Set(choices)].join('; or ') }];
     }
     return flattenIssues(entered).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
   });

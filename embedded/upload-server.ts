@@ -27,12 +27,13 @@ const PATH = new RegExp(`^${uploadPath('(upl_[0-9A-Z]{26})')}$`);
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 const GRACE_MS = 60_000;
 
-type Outcome = Received | 'too-slow' | 'unavailable';
+type Outcome = Received | 'no-length' | 'too-slow' | 'unavailable';
 
 const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [ProblemCode, string] } = {
   forbidden: ['forbidden', 'This is no target, or not any more: read the upload again for a new one.'],
   'stored-already': ['precondition-failed', 'The file is there already: read the upload for what has come of it.'],
   'content-differs': ['validation-failed', 'The file does not have the length and the SHA-256 that were announced.'],
+  'no-length': ['invalid-request', 'Send the length of the file as Content-Length, and no Transfer-Encoding.'],
   'too-slow': ['request-timeout', `Send at least ${MIN_BYTES_PER_SECOND} bytes in a second: put the file again.`],
   unavailable: ['service-unavailable', 'The file could not be kept: put it again later.'],
 };
@@ -43,8 +44,10 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
 
   async function take(id: string, query: URLSearchParams, request: IncomingMessage): Promise<Outcome> {
     const length = request.headers['content-length'];
+    // S3 takes none without (411): a client that works here would fail there.
+    if (length === undefined) return 'no-length';
     // Another file, as its head says: nobody has to wait for its end.
-    if (length !== undefined && length !== query.get('bytes')) return 'content-differs';
+    if (length !== query.get('bytes')) return 'content-differs';
     try {
       const received = await uploads.receive(id, query, atLeastSlowly(request, nowMs));
       // Told again of what is there: the first time may have failed.

@@ -39,6 +39,8 @@ const TEN_MINUTES = Duration.minutes(10);
 const SLOW_PUBLICATION_MS = 60_000;
 /** The stream holds records for a day; what is older than this is not being taken. */
 const OLD_RECORD_MS = 5 * 60_000;
+/** Of requests. One alone is told to whoever sent it, and anybody can have one: API Gateway fails at 6.5 MB of nothing. */
+const FAILED_WRITES_PERCENT = 5;
 /** Bots alone do not come to so many; what is set up wrongly is near 100 as soon as caches are not fresh any more. */
 const FORBIDDEN_PERCENT = 5;
 
@@ -66,6 +68,17 @@ export function turnMetric(api: ApiStack, metricName: string, statistic: string,
   const { namespace, dimension } = TURN_METRICS;
   const { functionName } = api.functionOf('publish').function;
   return new Metric({ namespace, metricName, dimensionsMap: { [dimension]: functionName }, statistic, period });
+}
+
+/** What API Gateway counts of the write API's requests, those too that it answers by itself. */
+function requestMetric(api: ApiStack, metricName: '5xx' | 'Count') {
+  return new Metric({
+    namespace: 'AWS/ApiGateway',
+    metricName,
+    dimensionsMap: { ApiId: api.endpoint.api.apiId },
+    statistic: Stats.SUM,
+    period: FIVE_MINUTES,
+  });
 }
 
 export function distributionMetric(distributionId: string, metricName: string, statistic: string, period: Duration) {
@@ -156,17 +169,23 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
       periods: configuration.verifyEveryHours + 2,
       missing: BREACHING,
     },
-    anyOf(
-      'write-api-5xx',
-      new Metric({
-        namespace: 'AWS/ApiGateway',
-        metricName: '5xx',
-        dimensionsMap: { ApiId: api.endpoint.api.apiId },
-        statistic: Stats.SUM,
-        period: FIVE_MINUTES,
-      }),
-      'Writers are answered with errors of ours.',
-    ),
+    {
+      // A rate without a least number of requests: where few are made, each counts. What keeps a few of them from an alarm
+      // is that they must go on: three periods in a row. One without requests has no
+      // rate: as far as CloudWatch looks back for others, about half an hour, it breaks no row.
+      ...anyOf(
+        'write-api-5xx',
+        new MathExpression({
+          expression: '100 * FILL(failed, 0) / requests',
+          label: 'Failed requests in per cent',
+          usingMetrics: { failed: requestMetric(api, '5xx'), requests: requestMetric(api, 'Count') },
+          period: FIVE_MINUTES,
+        }),
+        'Writers are answered with errors of ours.',
+      ),
+      threshold: FAILED_WRITES_PERCENT,
+      periods: 3,
+    },
     anyOf(
       'failures-queued',
       api.failures.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),

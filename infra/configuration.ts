@@ -130,6 +130,14 @@ export type Configuration = z.output<typeof configurationSchema>;
 /** A host name with its certificate; with a hosted zone its DNS records are made too. */
 export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
 
+/** Domains in which nobody has a mailbox: RFC 2606, sections 2 and 3. */
+const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
+
+/** Whether no mail can ever arrive there. */
+export function isUnreachable(email: string): boolean {
+  return RESERVED_DOMAIN.test(email);
+}
+
 /**
  * Reads the context value `tidemark`.
  *

@@ -1,7 +1,7 @@
 /** All stacks of a deployment, by how long they live: docs/decisions/008. */
-import type { App } from 'aws-cdk-lib';
+import { Annotations, type App } from 'aws-cdk-lib';
 import { CLOUDFRONT_METRICS_REGION } from './alarms.ts';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, isUnreachable } from './configuration.ts';
 import { ApiStack } from './stacks/api.ts';
 import { DataStack } from './stacks/data.ts';
 import { EdgeStack } from './stacks/edge.ts';
@@ -15,7 +15,7 @@ export interface DeploymentProps {
 }
 
 export function addDeployment(app: App, { configuration, bundles }: DeploymentProps): void {
-  const { name, region } = configuration;
+  const { name, region, waitlistEmail } = configuration;
   const inRegion = { env: { region }, tags: { deployment: name } };
   const kept = { ...inRegion, terminationProtection: true };
   const isElsewhere = region !== CLOUDFRONT_METRICS_REGION;
@@ -42,6 +42,13 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     edge,
     issuer,
   });
+  // Not refused: to look at what would be deployed, the repository's own configuration will do.
+  if (isUnreachable(waitlistEmail)) {
+    Annotations.of(api).addWarningV2(
+      'tidemark:waitlistEmail',
+      `Requests for API keys would go to ${waitlistEmail}, which is published, and where no mail ever arrives: its domain is reserved for examples. Write an address of yours into cdk.json, at context.tidemark.waitlistEmail, before you deploy.`,
+    );
+  }
   new OpsStack(app, `${name}-ops`, {
     ...inRegion,
     description: `${name}: alarms, dashboard, budget`,

@@ -6,7 +6,7 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
-/** An immutable object does not hold the bytes that its name promises. Page a human: nothing may be overwritten. */
+/** An immutable object is not what it must be: other bytes, or other metadata. Page a human: nothing may be overwritten. */
 export class ImmutableMismatch extends Error {
   override readonly name = 'ImmutableMismatch';
 }

@@ -1,8 +1,10 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
+import { isDeepStrictEqual } from 'node:util';
 import { pMapIterable } from 'p-map';
 import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import type { Change, Item, Ledger } from '../storage/ledger.ts';
+import type { ObjectMetadata } from '../storage/object-store.ts';
 import {
   DIRTY_PARTITION,
   dirtyMarketKey,
@@ -18,7 +20,7 @@ import {
 } from '../storage/records.ts';
 import { supersededIfMoved } from './apply.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
-import { BundleLost, laterThanLedger, Superseded } from './errors.ts';
+import { BundleLost, ImmutableMismatch, laterThanLedger, Superseded } from './errors.ts';
 import { HistoryCutter } from './history-plan.ts';
 import { planList } from './list-plan.ts';
 import { readLayout } from './plan-market-list.ts';
@@ -30,13 +32,16 @@ import { marketBody, rendered, snapshotBody } from './render.ts';
 export interface RebuildOutcome {
   /** The newest generation: a new one if anything is rendered otherwise than it was published. */
   readonly generation: number;
-  /** Keys of the objects that were missing or held other bytes, and have been put back. */
+  /** Keys of the objects that were missing, or had other bytes or metadata, and have been put back. */
   readonly restored: readonly string[];
 }
 
 /**
  * Renders everything from the ledger. What comes out other than it was published becomes a new generation; what is
- * missing from the store, or holds other bytes, is put back as it was. Errors as {@link publish}; may be called again.
+ * missing from the store, or has other bytes or metadata, is put back as it was. May be called again.
+ *
+ * Nothing replaces an immutable page: where one has the right bytes and other metadata, all else is put back first, and
+ * then `ImmutableMismatch` says which pages to delete. Other errors as {@link publish}.
  */
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   const { generation } = await publish(dependencies, 'everything').catch(async (error: unknown) => {
@@ -57,13 +62,16 @@ export async function rebuild(dependencies: PublisherDependencies): Promise<Rebu
  */
 async function restoreAll(dependencies: PublisherDependencies): Promise<readonly string[]> {
   const restored: string[] = [];
-  const restoreOne = async (object: RenderedObject) => ({ object, isRestored: await restore(dependencies, object) });
+  const mislabelled: string[] = [];
+  const restoreOne = async (object: RenderedObject) => ({ object, outcome: await restore(dependencies, object) });
   // As many bodies are in memory, and no more.
   const concurrency = OBJECT_CONCURRENCY;
   const restoring = pMapIterable(renderEverything(dependencies), restoreOne, { concurrency });
-  for await (const { object, isRestored } of restoring) {
-    if (isRestored) restored.push(publicKey(object.name));
+  for await (const { object, outcome } of restoring) {
+    if (outcome === 'restored') restored.push(publicKey(object.name));
+    if (outcome === 'mislabelled') mislabelled.push(publicKey(object.name));
   }
+  if (mislabelled.length > 0) throw mislabelledPages(mislabelled);
   return restored;
 }
 
@@ -178,23 +186,51 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
   yield { name: { kind: 'snapshot' }, body: snapshot, nextCursor: null, generation };
 }
 
-/** Puts the object back if it is missing or differs; returns whether it had to. */
-async function restore({ objects }: PublisherDependencies, object: RenderedObject): Promise<boolean> {
-  const { name, body, nextCursor, generation } = object;
+/** Puts the object back unless it is as it should be; `mislabelled` where it is not, and nobody may replace it. */
+async function restore(
+  { objects }: PublisherDependencies,
+  { name, body, nextCursor, generation }: RenderedObject,
+): Promise<'right' | 'restored' | 'mislabelled'> {
   const key = publicKey(name);
+  const metadata = publicMetadata(name, generation, nextCursor);
   const found = await objects.get(key);
-  if (found.kind === 'found' && sha256Hex(found.body) === rendered(body).digest) return false;
+  const isBodyRight = found.kind === 'found' && sha256Hex(found.body) === rendered(body).digest;
+  const isRight = isBodyRight && isLabelled(name, found.metadata, metadata);
   const bytes = Buffer.from(body);
   if ('cursor' in name) {
-    await putImmutable(objects, key, bytes, publicMetadata(name, generation, nextCursor));
-    return true;
+    if (isBodyRight) return isRight ? 'right' : 'mislabelled';
+    await putImmutable(objects, key, bytes, metadata);
+    return 'restored';
   }
   if (found.kind === 'found' && found.metadata.generation > generation) {
     throw laterThanLedger(key, found.metadata.generation, generation);
   }
+  if (isRight) return 'right';
   const condition =
     found.kind === 'found' ? ({ kind: 'matches', etag: found.etag } as const) : ({ kind: 'absent' } as const);
-  const result = await objects.put(key, bytes, publicMetadata(name, generation, nextCursor), condition);
+  const result = await objects.put(key, bytes, metadata, condition);
   if (result.kind === 'refused') throw new Superseded(`${key} was put by somebody else meanwhile`);
-  return true;
+  return 'restored';
+}
+
+/**
+ * Whether the metadata are what the object should have. The generation of a page is in its cursor, that of the snapshot in
+ * its body. Of any other head the ledger notes only one that it is not later than: a market and its history share a note,
+ * and the list and the static bodies have that of HEAD. So what is earlier is right.
+ */
+function isLabelled(name: PublicObjectName, found: ObjectMetadata, right: ObjectMetadata): boolean {
+  const isDated = 'cursor' in name || name.kind === 'snapshot';
+  return isDeepStrictEqual(isDated ? found : { ...found, generation: right.generation }, right);
+}
+
+/** So many are named in an error. */
+const NAMED_AT_MOST = 20;
+
+function mislabelledPages(keys: readonly string[]): ImmutableMismatch {
+  const named = keys.slice(0, NAMED_AT_MOST).join(', ');
+  const more = keys.length > NAMED_AT_MOST ? `, and ${keys.length - NAMED_AT_MOST} more` : '';
+  return new ImmutableMismatch(
+    `${named}${more}: the bytes are right, but not the metadata, and nothing may replace an immutable object. All else ` +
+      'has been put back. Delete these and rebuild: that puts them back as they should be.',
+  );
 }

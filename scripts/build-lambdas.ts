@@ -1,6 +1,6 @@
 /**
- * Builds the Lambda functions: `node scripts/build-lambdas.ts` writes infra/build/lambdas/<name>/index.mjs, with what
- * only some invocations load in chunks beside it. `npx cdk` runs it first.
+ * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with what only some
+ * invocations load in chunks beside it, and prints their sizes. `npx cdk` runs it first, with `--quiet`: without them.
  *
  * One bundle for each function, none shared: tree shaking then keeps what that function uses, and not what any does; and
  * a change in one leaves the others' assets, and so the functions themselves, as they are. The same sources give the same
@@ -133,7 +133,9 @@ function withoutBrowsers(): Plugin {
 }
 
 if (import.meta.main) {
-  for (const { name, startBytes, bytes } of await buildLambdas()) {
+  const bundles = await buildLambdas();
+  const isQuiet = process.argv.includes('--quiet');
+  for (const { name, startBytes, bytes } of isQuiet ? [] : bundles) {
     const kilobytes = (count: number) => `${Math.ceil(count / 1024)} KB`.padStart(7);
     console.log(`${name.padEnd(18)}${kilobytes(startBytes)} at start,${kilobytes(bytes)} in all`);
   }

@@ -77,6 +77,7 @@ const LEDGER_WRITERS = [
   'lambdas/credentials/operator-key.ts',
   'lambdas/erasure/run-erasure.ts',
   'lambdas/ingest/commit-markets.ts',
+  'lambdas/ingest/queue-upload.ts',
   'lambdas/ingest/run-batch.ts',
   'lambdas/ingest/run-upload.ts',
   'lambdas/pipeline/commit.ts',

@@ -30,7 +30,13 @@ export const publicationSchema = z.strictObject({
   purge: z.boolean().describe(PURGE),
   createdAt: instantSchema,
   state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of it.'),
-  generation: z.int().min(1).nullable().describe('The first generation that shows all of it; null until then.'),
+  generation: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe(
+      'The first generation that shows all of it, which was there already where nothing had to be published anew; null until then.',
+    ),
   publishedAt: instantSchema
     .nullable()
     .describe(

@@ -253,7 +253,8 @@ export class ApiStack extends Stack {
     output(
       'NextCommand',
       'Makes the first operator key, once, and shows it once.',
-      `aws lambda invoke --region ${this.region} --function-name ${configuration.name}-first-key /dev/stdout`,
+      // The answer goes to where errors do, and the command's own report, which is put around it otherwise, nowhere.
+      `aws lambda invoke --region ${this.region} --function-name ${configuration.name}-first-key /dev/stderr >/dev/null`,
     );
   }
 }

@@ -8,7 +8,7 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { uploadOfObjectKey } from '../../storage/upload-store.ts';
-import { queueUpload } from '../ingest/run-upload.ts';
+import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';
 import { openUploadsBucket } from './open-uploads.ts';
 

@@ -46,7 +46,9 @@ export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: B
   if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
     return { problem: problem('malformed-body', 'The body was damaged on its way: send it again.') };
   }
-  if (!isUtf8(bytes)) return { problem: problem('malformed-body', 'The body must be UTF-8.') };
+  if (!isUtf8(bytes) || wasDecodedOtherwise(event)) {
+    return { problem: problem('malformed-body', 'The body must be UTF-8.') };
+  }
   return { body: { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType } };
 }
 
@@ -54,6 +56,16 @@ export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: B
 export function refuseBody(event: HttpEvent): Problem | null {
   if ((event.body ?? '') === '') return null;
   return problem('invalid-request', 'This operation takes no body: send the request without one.');
+}
+
+/**
+ * Whether the text stands for other bytes than were sent. API Gateway decodes a text body, and puts U+FFFD, which has three
+ * bytes, in place of what is no UTF-8: each run of one or two such bytes makes it longer than it was announced. What stays
+ * unseen is a character of four bytes without its last one, and a body of no announced length.
+ */
+function wasDecodedOtherwise(event: HttpEvent): boolean {
+  const length = event.headers['content-length']?.trim() ?? '';
+  return !event.isBase64Encoded && /^\d+$/.test(length) && Number(length) !== sizeOf(event);
 }
 
 /** In bytes, before anything is decoded. */

@@ -17,6 +17,7 @@ import {
 } from '../../contract/ingest-records.ts';
 import { sourceUrlSchema } from '../../contract/metric.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+import { plainWords } from '../../contract/zod-words.ts';
 
 /**
  * How far ahead of our clock an observation may be. The day that has begun in Kiribati (UTC+14) is in the future of UTC,
@@ -37,7 +38,7 @@ export type ParsedRecord = { readonly record: IngestRecord } | { readonly errors
 export function parseRecord(input: unknown): ParsedRecord {
   const schema = schemaOf(input);
   if (!('safeParse' in schema)) return { errors: [schema] };
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: plainWords });
   if (!parsed.success) {
     const [first, ...others] = flattenIssues(parsed.error.issues).map((issue) =>
       errorOf(issue, valueAt(input, issue.path)),

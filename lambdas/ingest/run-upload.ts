@@ -10,10 +10,11 @@
  * that fails, dies, or has no more time is followed by one that reads on from there. A part that refers to a market which an
  * earlier part defines finds it; there is no all or nothing, since the whole is never looked at before it is applied.
  */
-import { type BatchValue, type UploadValue, uploadKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
-import { type Change, type Item, type PutChange, StorageCorrupt } from '../../storage/ledger.ts';
+import { type BatchValue, type UploadValue, uploadKey, workKey } from '../../storage/batch-records.ts';
+import { type Change, StorageCorrupt } from '../../storage/ledger.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { IngestDependencies } from './apply-batch.ts';
+import { moved } from './move-upload.ts';
 import { runBatch } from './run-batch.ts';
 import { readCheckpoint } from './stored-batch.ts';
 import { countRecords, type KeptPart, keptAsBatch, partBatchId, readKeptPart } from './upload-batches.ts';
@@ -28,24 +29,6 @@ export interface UploadDependencies extends IngestDependencies {
 
 /** How many batches with refused records a report names. */
 export const REFUSED_BATCHES_NAMED = 100;
-
-/** Puts the work of an upload on the queue, once its content is there; harmless when it is there or done already. */
-export async function queueUpload(
-  { ledger, newAttemptId, uploads }: Pick<UploadDependencies, 'ledger' | 'newAttemptId' | 'uploads'>,
-  id: string,
-): Promise<void> {
-  const item = await ledger.get(uploadKey(id));
-  if (item === null || (item.value as UploadValue).state !== 'awaiting-content') return;
-  if ((await uploads.head(id)) === null) return;
-  const work: WorkValue = { kind: 'upload', upload: id };
-  await ledger.transact(
-    [
-      moved(item, { state: 'queued' }),
-      { kind: 'put', key: workKey(id), revision: 0, value: work, if: { kind: 'any' } },
-    ],
-    { attemptId: newAttemptId() },
-  );
-}
 
 /**
  * Whoever has moved an upload so short a time ago is at it still, or has died: a worker that stops for any other reason takes
@@ -194,14 +177,4 @@ async function keepPart(
   if (result.committed) return true;
   const found = result.refusals.find(({ index }) => index === 0)?.found;
   return (found?.value as BatchValue | undefined)?.sha256 === sha256;
-}
-
-function moved({ partition, sort, revision, value }: Item, changed: Partial<UploadValue>): PutChange {
-  return {
-    kind: 'put',
-    key: { partition, sort },
-    revision: revision + 1,
-    value: { ...(value as UploadValue), ...changed },
-    if: { kind: 'revision-is', revision },
-  };
 }

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+import { plainWords } from '../../contract/zod-words.ts';
 import { readBody, refuseBody } from '../http/body.ts';
 import type { HttpEvent } from '../http/event.ts';
 import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
@@ -112,7 +113,7 @@ const MAX_ERRORS = 100;
 
 function checked(schema: z.ZodType | undefined, value: unknown): Checked {
   if (schema === undefined) return { value: undefined };
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: plainWords });
   if (result.success) return { value: result.data };
   const errors = flattenIssues(result.error.issues)
     .slice(0, MAX_ERRORS)

@@ -37,7 +37,7 @@ async function takeItsTurn(hasTime: () => boolean): Promise<void> {
   const turn = await takeTurn(dependencies, startExecution, dependencies.maxMarkedMarkets);
   if (turn.kind === 'hold-back') return logTurn('not published: a full republish is under way', startedMs);
   if (turn.kind === 'given-up') {
-    log('error', 'everything is marked, and no full republish has come to its end', { mark: turn.mark });
+    log('error', 'no full republish has come to its end, however often it was started', { mark: turn.mark });
   }
   // What fails in the end is no turn to be counted, or nobody would be told of it.
   const tell = turn.kind === 'not-started' ? logUncounted : logTurn;

@@ -95,6 +95,53 @@ describe('readBody', () => {
     expect(read({ headers: JSON_TYPE, body: '"\ud83d"' })).toBe('malformed-body');
   });
 
+  // API Gateway hands over a text body decoded, with U+FFFD for what is no UTF-8: only its length tells.
+  describe('of a text of which the length is announced', () => {
+    const announced = (body: string, length: string | number) =>
+      read({ headers: { ...JSON_TYPE, 'content-length': String(length) }, body });
+    const sentAs = (...bytes: number[]) => new TextDecoder().decode(Uint8Array.from([0x22, ...bytes, 0x22]));
+
+    it.each([
+      ['ASCII', '"x"'],
+      ['characters of two bytes', '"éé"'],
+      ['characters of three bytes', '"€"'],
+      ['characters beyond the first plane', '"😀"'],
+      ['a replacement character that was sent as such', '"\ufffd"'],
+      ['a byte order mark', '\ufeff1'],
+    ])('takes %s', (_, text) => {
+      expect(announced(text, Buffer.byteLength(text))).toHaveProperty('text', text);
+    });
+
+    it.each<[string, number[]]>([
+      ['ISO 8859-1', [0xe9]],
+      ['a byte that begins nothing', [0xff]],
+      ['a character of two bytes without the second', [0xc3]],
+      ['a character of three bytes without the last', [0xe2, 0x82]],
+      ['a character of four bytes without the last two', [0xf0, 0x9f]],
+      ['a surrogate', [0xed, 0xa0, 0x80]],
+      ['an overlong form', [0xc0, 0xaf]],
+      ['something right beside something wrong', [0xf0, 0x9f, 0x98, 0x80, 0xe9]],
+    ])('refuses %s', (_, bytes) => {
+      expect(announced(sentAs(...bytes), bytes.length + 2)).toBe('malformed-body');
+    });
+
+    it('refuses that there is none, whatever is announced', () => {
+      expect([announced('', 0), announced('', 5)]).toEqual(['malformed-body', 'malformed-body']);
+    });
+
+    it.each([[undefined], [''], ['x'], ['3, 3']])('takes any text where the announcement is %j', (length) => {
+      const headers = { ...JSON_TYPE, 'content-length': length };
+      expect(read({ headers, body: '"é"' })).toHaveProperty('text', '"é"');
+    });
+
+    it('leaves Base64 alone, whose bytes are there', () => {
+      expect(read({ headers: { ...JSON_TYPE, 'content-length': '1' }, ...base64('"é"') })).toHaveProperty(
+        'text',
+        '"é"',
+      );
+    });
+  });
+
   it.each([
     ['as text', (body: string) => ({ body, isBase64Encoded: false })],
     ['in Base64', base64],

@@ -267,7 +267,7 @@ describe('the outputs', () => {
       expect.arrayContaining(['ReadBaseUrl', 'WriteBaseUrl', 'NextCommand']),
     );
     expect(api.findOutputs('NextCommand').NextCommand?.Value).toBe(
-      'aws lambda invoke --region us-east-1 --function-name tidemark-first-key /dev/stdout',
+      'aws lambda invoke --region us-east-1 --function-name tidemark-first-key /dev/stderr >/dev/null',
     );
   });
 });

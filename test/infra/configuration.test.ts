@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, readConfiguration } from '../../infra/configuration.ts';
+import { ConfigurationError, isUnreachable, readConfiguration } from '../../infra/configuration.ts';
 import { MINIMAL } from './synthesised.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -79,6 +79,28 @@ describe('a name', () => {
 describe('a region', () => {
   it.each(['us-west-2', 'ap-southeast-5', 'il-central-1', 'mx-central-1'])('may be %s', (region) => {
     expect(readConfiguration({ ...MINIMAL, region }).region).toBe(region);
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['waitlist@tidemark.example', true],
+    ['keys@tidemark.test', true],
+    ['keys@mail.invalid', true],
+    ['keys@a.localhost', true],
+    ['keys@example.com', true],
+    ['keys@mail.EXAMPLE.org', true],
+    ['keys@an-example.com', false],
+    ['keys@example.com.au', false],
+    ['example.com@tidemark.io', false],
+    ['keys@test.tidemark.io', false],
+  ])('%s is of a reserved domain: %j', (email, reserved) => {
+    expect(isUnreachable(email)).toBe(reserved);
+  });
+
+  it('is left to be written into what the repository comes with', () => {
+    const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
+    expect(isUnreachable(readConfiguration(context.tidemark).waitlistEmail)).toBe(true);
   });
 });
 

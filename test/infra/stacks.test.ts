@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
@@ -9,6 +10,8 @@ import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from '.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ISSUER = { url: 'https://id.example.com', audience: 'tidemark', scopePrefix: 'api/' };
+/** As another stack gets it from the api stack. */
+const API_ID = { 'Fn::ImportValue': expect.stringMatching(/:ExportsOutputRefWriteEndpointHttpApi/) };
 const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1' };
 
 const template = synthesised();
@@ -55,6 +58,18 @@ describe('the stacks', () => {
     const isProtected = (name: 'data' | 'identity' | 'edge' | 'api') => stackOf(app, name).terminationProtection;
     expect([isProtected('data'), isProtected('identity')]).toEqual([true, true]);
     expect([isProtected('edge'), isProtected('api')]).not.toContain(true);
+  });
+
+  it.each([
+    ['waitlist@tidemark.example', 1],
+    ['keys@tidemark.io', 0],
+  ])('are made for key requests to %s, with so many warnings: %i', (waitlistEmail, warnings) => {
+    const app = appOf({ ...MINIMAL, waitlistEmail });
+    const named = Match.stringLikeRegexp(`${waitlistEmail}.*tidemark:waitlistEmail`);
+    const found = app.node.children
+      .filter(Stack.isStack)
+      .flatMap((stack) => Annotations.fromStack(stack).findWarning('*', named));
+    expect(found).toHaveLength(warnings);
   });
 
   it('take the name of the deployment, so that an account holds several', () => {
@@ -133,7 +148,6 @@ describe('alarms', () => {
     ['errors of the write API', 'write-api-errors', 'AWS/Lambda', 'Errors'],
     ['errors of the worker', 'worker-errors', 'AWS/Lambda', 'Errors'],
     ['uploads that are not queued', 'upload-arrived-errors', 'AWS/Lambda', 'Errors'],
-    ['5xx of the HTTP API', 'write-api-5xx', 'AWS/ApiGateway', '5xx'],
     ['5xx of the CDN', 'read-5xx', 'AWS/CloudFront', '5xxErrorRate'],
     ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
     ['a failed verify', 'verify-failed', 'AWS/Lambda', 'Errors'],
@@ -209,6 +223,32 @@ describe('alarms', () => {
     const [, turns = '', runs = ''] = /^IF\(FILL\((\w+), 0\) > 0, FILL\((\w+), 0\), 1\)$/.exec(Expression) ?? [];
     expect(heard(turns)).toMatchObject({ Namespace: 'Tidemark', MetricName: 'Turns' });
     expect(heard(runs)).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Invocations' });
+  });
+
+  it('on 5xx of the HTTP API look at their rate, for a quarter of an hour: anybody can have a single one', () => {
+    const alarm = alarmOf('write-api-5xx');
+    expect(alarm).toMatchObject({
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      Threshold: 5,
+      EvaluationPeriods: 3,
+      // Without requests there is no rate.
+      TreatMissingData: 'notBreaching',
+    });
+    expect(alarm).not.toHaveProperty('DatapointsToAlarm');
+    const { Expression } = alarm.Metrics.find(({ ReturnData }: Properties) => ReturnData !== false);
+    const [, failed = '', requests = ''] = /^100 \* FILL\((\w+), 0\) \/ (\w+)$/.exec(Expression) ?? [];
+    const statOf = (id: string) => alarm.Metrics.find(({ Id }: Properties) => Id === id).MetricStat;
+    for (const [id, MetricName] of [
+      [failed, '5xx'],
+      [requests, 'Count'],
+    ] as const) {
+      const Metric = { Namespace: 'AWS/ApiGateway', MetricName, Dimensions: [{ Name: 'ApiId', Value: API_ID }] };
+      expect(statOf(id)).toEqual({ Metric, Period: 300, Stat: 'Sum' });
+    }
+  });
+
+  it("on the write API's own failures go off at the first", () => {
+    expect(alarmOf('write-api-errors')).toMatchObject({ Statistic: 'Sum', Threshold: 1, EvaluationPeriods: 1 });
   });
 
   it('on 403s leave alone what bots are answered', () => {

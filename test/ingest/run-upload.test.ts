@@ -1,8 +1,9 @@
 /** A large file is applied as if its lines had been sent in batches, once each, wherever workers stop and die. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { idSchema } from '../../contract/operations/resources.ts';
+import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
-import { AT_WORK_MS, queueUpload, runUpload, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
+import { AT_WORK_MS, runUpload, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { partBatchId } from '../../lambdas/ingest/upload-batches.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';

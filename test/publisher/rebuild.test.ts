@@ -9,7 +9,8 @@ import { BundleLost, ImmutableMismatch, Superseded } from '../../publisher/error
 import { publish } from '../../publisher/publish.ts';
 import { rebuild, renderEverything } from '../../publisher/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import { StorageCorrupt } from '../../storage/ledger.ts';
+import type { ObjectHead, ObjectMetadata, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
@@ -148,6 +149,95 @@ describe('into a store with a single damage', () => {
     });
     await expect(rebuildInto(world, objects)).rejects.toThrow(ImmutableMismatch);
     expect(publicObjects(world.objects)).toEqual(before);
+  });
+});
+
+/** A copy in another store, of which one object has other metadata. */
+async function relabelled(
+  objects: MemoryObjects,
+  altered: string,
+  wrong: Partial<ObjectMetadata>,
+): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) {
+    const label = key === altered ? { ...metadata, ...wrong } : metadata;
+    await copy.put(key, body, label, { kind: 'absent' });
+  }
+  return copy;
+}
+
+const WRONG_LABELS: readonly Partial<ObjectMetadata>[] = [
+  { contentType: 'binary/octet-stream' },
+  { cacheControl: 'public, max-age=31536000' },
+  { cacheTag: 'other' },
+  { nextCursor: 'other' },
+];
+
+describe('into a store in which an object has the right bytes and other metadata', () => {
+  const heads = publicKeys.filter((key) => !isPage(key));
+  const pages = publicKeys.filter(isPage);
+  const aPage = pages[0] as string;
+  const cases = (keys: readonly string[], labels: readonly Partial<ObjectMetadata>[]) =>
+    keys.flatMap((key) => labels.map((wrong) => [key, wrong] as const));
+  const HISTORY = publicKey({ kind: 'history', slug: 'b' });
+  const SNAPSHOT = publicKey({ kind: 'snapshot' });
+
+  test.each([
+    ...cases([HISTORY], WRONG_LABELS),
+    ...cases(heads, [Object.assign({}, ...WRONG_LABELS)]),
+    // The embedded server takes it for how far the store has come.
+    ...cases([SNAPSHOT], [{ generation: 2 }]),
+  ])('a head is put back, once: %s %j', async (key, wrong) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, wrong);
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [key] });
+    expect(publicObjects(objects)).toEqual(publicObjects(world.objects));
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [] });
+    await expectVerified(objects);
+  });
+
+  test('what puts a head back replaces nothing that somebody else has put meanwhile', async () => {
+    const world = await publishedWorld();
+    const damaged = await relabelled(world.objects, HISTORY, { cacheTag: 'other' });
+    const faulty = faultyStorage(world.ledger, damaged, 'all', async ({ what, run }) => {
+      if (what.startsWith('objects.put')) {
+        const { body, metadata, etag } = (await damaged.get(HISTORY)) as StoredObject;
+        await damaged.put(HISTORY, Buffer.concat([body, Buffer.from(' ')]), metadata, { kind: 'matches', etag });
+      }
+      return await run();
+    });
+    await expect(rebuildInto(world, faulty.objects)).rejects.toThrow(Superseded);
+  });
+
+  test.each([HISTORY, SNAPSHOT])('one of a later generation than the ledger knows of is reported: %s', async (key) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, { generation: 4 });
+    await expect(rebuildInto(world, objects)).rejects.toThrow(StorageCorrupt);
+    expect(objects.snapshot().get(key)?.metadata.generation).toBe(4);
+  });
+
+  test.each([
+    ...cases([aPage], [...WRONG_LABELS, { generation: 0 }, { generation: 9 }]),
+    ...cases(pages, [Object.assign({}, ...WRONG_LABELS)]),
+  ])('a page is reported, not replaced, and put back once it is deleted: %s %j', async (key, wrong) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, wrong);
+    const { etag } = (await objects.stat(HISTORY)) as ObjectHead;
+    await objects.delete(HISTORY, etag);
+    objects.resetCounts();
+    const error = await rebuildInto(world, objects).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ImmutableMismatch);
+    expect((error as Error).message).toContain(key);
+    // What can be put back is, and nothing else is touched.
+    expect(objects.puts.map((put) => put.key)).toEqual([HISTORY]);
+    expect(objects.counts.delete).toBe(0);
+
+    const page = (await objects.stat(key)) as ObjectHead;
+    await objects.delete(key, page.etag);
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [key] });
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [] });
   });
 });
 

@@ -1,7 +1,8 @@
 /** Large files: announced, put elsewhere, taken in by the worker, and shown to whoever announced them. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
-import { queueUpload, runUpload } from '../../lambdas/ingest/run-upload.ts';
+import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { runUpload } from '../../lambdas/ingest/run-upload.ts';
 import { auditTargetPartition } from '../../storage/account-records.ts';
 import { generationOfKey, sha256Hex } from '../../storage/records.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';

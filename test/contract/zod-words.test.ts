@@ -1,0 +1,73 @@
+/** Faults are told in words that need no knowledge of the schema library. */
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
+import { flattenIssues } from '../../contract/zod-pointers.ts';
+import { plainWords } from '../../contract/zod-words.ts';
+
+function wordsFor(schema: z.ZodType, value: unknown): readonly string[] {
+  const { error } = schema.safeParse(value, { error: plainWords });
+  return flattenIssues(error?.issues ?? []).map(({ message }) => message);
+}
+
+const either = z.union([z.literal('all'), z.array(z.string()).min(1)]);
+const shapes = z.discriminatedUnion('kind', [z.object({ kind: z.literal('x') }), z.object({ kind: z.literal('y') })]);
+
+test.each<[string, z.ZodType, unknown, string]>([
+  ['a missing string', z.object({ a: z.string() }), {}, 'is missing'],
+  ['a missing choice', z.object({ a: z.enum(['x', 'y']) }), {}, 'is missing'],
+  ['a missing constant', z.object({ a: z.literal('x') }), {}, 'is missing'],
+  ['a missing value of several kinds', z.object({ a: either }), {}, 'is missing'],
+  ['a value of another kind', z.string(), 5, 'must be a string, and is a number'],
+  ['null', z.string(), null, 'must be a string, and is null'],
+  ['an array for an object', z.object({}), [], 'must be an object, and is an array'],
+  ['an object for an array', z.array(z.string()), {}, 'must be an array, and is an object'],
+  ['an array for a map', z.record(z.string(), z.int()), [], 'must be an object, and is an array'],
+  ['a string for a flag', z.boolean(), 'true', 'must be true or false, and is a string'],
+  ['a fraction', z.int(), 1.5, 'must be an integer'],
+  ['a string for an integer', z.int(), '1', 'must be a number, and is a string'],
+  ['too large an integer', z.int(), 2 ** 60, 'must be at most 9007199254740991'],
+  ['another constant', z.literal('x'), 'y', 'must be "x"'],
+  ['another choice', z.enum(['x', 'y']), 'z', 'must be one of "x", "y"'],
+  ['too few items', z.array(z.string()).min(1), [], 'must have at least 1 item'],
+  ['too many items', z.array(z.string()).max(2), ['', '', ''], 'must have at most 2 items'],
+  ['another number of items', z.array(z.string()).length(2), [], 'must have exactly 2 items'],
+  ['too short a string', z.string().min(2), '', 'must have at least 2 characters'],
+  ['too long a string', z.string().max(1), 'xx', 'must have at most 1 character'],
+  ['too small a number', z.int().min(3), 1, 'must be at least 3'],
+  ['too large a number', z.int().max(3), 9, 'must be at most 3'],
+  ['a number at an open lower bound', z.number().gt(3), 3, 'must be more than 3'],
+  ['a number at an open upper bound', z.number().lt(3), 3, 'must be less than 3'],
+  ['a number between steps', z.number().multipleOf(2), 3, 'must be a multiple of 2'],
+  ['a string of another form', z.string().regex(/^a/), 'b', 'must match /^a/'],
+  ['no instant', z.iso.datetime(), 'b', 'must be a date and time such as 2026-10-01T12:00:00Z'],
+  ['no URL', z.url(), 'b', 'must be an absolute URL'],
+  ['a bad name', z.record(z.string().min(2), z.int()), { b: 1 }, 'must have at least 2 characters'],
+  ['an unknown member', z.strictObject({}), { b: 1 }, 'unknown field: remove it'],
+  ['neither of two', either, 5, 'must be "all"; or must be an array, and is a number'],
+  ['a missing kind of several shapes', shapes, {}, 'is missing'],
+  ['another kind of several shapes', shapes, { kind: 'z' }, 'must be one of "x", "y"'],
+])('of %s', (_, schema, value, words) => {
+  expect(wordsFor(schema, value)).toEqual([words]);
+});
+
+test('a schema keeps its own words', () => {
+  expect(wordsFor(z.string().min(2, 'is too short'), '')).toEqual(['is too short']);
+});
+
+describe('for no body that an operation takes is anything left to zod', () => {
+  const ids = Object.keys(OPERATIONS) as OperationId[];
+  const bodies = ids.flatMap((id) => {
+    const { body } = operationOf(id);
+    return body === undefined ? [] : [{ id, body }];
+  });
+  const WRONG = [undefined, null, true, 1.5, -1, '', 'x'.repeat(100_000), [], [null], {}];
+
+  test.each(bodies)('$id', ({ body }) => {
+    const members = Object.keys((body as unknown as { shape?: object }).shape ?? {});
+    const values = [...WRONG, ...members.flatMap((name) => WRONG.map((value) => ({ [name]: value })))];
+    const words = values.flatMap((value) => wordsFor(body, value));
+    expect(words).not.toEqual([]);
+    expect(words.filter((word) => word === '' || /^(Invalid|Too|Unrecognized)|undefined|zod/i.test(word))).toEqual([]);
+  });
+});
