@@ -3,14 +3,15 @@
  * cache) and starts engines that stand in for AWS, builds the Lambda functions, wires them to the engines as the stacks
  * would, and takes all of it through the scenario that every deployment must pass: a line for each step.
  *
- *     node scripts/aws-local.ts          ends with the scenario: exit code 0, or 1
- *     node scripts/aws-local.ts --keep   stays up afterwards, until Ctrl-C
+ *     npm run aws:local             ends with the scenario: exit code 0, or 1
+ *     npm run aws:local -- --keep   stays up afterwards, until Ctrl-C
  *
- * Nothing is left behind but the engines' installations. What this proves, and what it cannot, is in docs/aws-proofs.md.
+ * Nothing is left behind but the engines' installations: all that it starts and makes goes with this process. What this
+ * proves, and what it cannot, is in docs/aws-proofs.md.
  */
 import { parseArgs } from 'node:util';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
-import { type Engines, enginesOf, SHAPE_ENGINES } from '../test/aws/shape/resources.ts';
+import { enginesOf, SHAPE_ENGINES } from '../test/aws/shape/resources.ts';
 import { type Shape, startShape } from '../test/aws/shape/shape.ts';
 import { STEPS } from '../test/scenario/scenario.ts';
 import { openSession } from '../test/scenario/session.ts';
@@ -18,34 +19,29 @@ import { openSession } from '../test/scenario/session.ts';
 /** Of EventBridge, while the scenario runs: as long as this, a sweep need not be waited for. */
 const MINUTE_MS = 5_000;
 
-const { keep } = parseArgs({ options: { keep: { type: 'boolean', default: false } } }).values;
-const interrupted = Promise.withResolvers<void>();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.resolve());
+const keep = readKeep();
+let hasPassed = false;
+for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+  process.on(signal, () => {
+    console.log('\nStopping …');
+    process.exit(hasPassed ? 0 : exitCode);
+  });
+}
 
 const startedMs = performance.now();
-let hasPassed = false;
-const engines = await startEngines((line) => console.log(line));
-try {
-  const places = enginesOf(engines.states);
-  if (places === null)
-    console.log(`This needs all of ${SHAPE_ENGINES.join(', ')}: install what is missing, and try again.`);
-  else await runOn(places);
-} finally {
-  await engines.stop();
-}
-// Not left to the event loop: what was interrupted may still wait for something that has been stopped.
+const places = enginesOf((await startEngines((line) => console.log(line))).states);
+if (places === null)
+  console.error(`This needs all of ${SHAPE_ENGINES.join(', ')}: install what is missing, and try again.`);
+else await run(await startShape({ engines: places, minuteMs: MINUTE_MS }));
+// Not left to the event loop, which the engines keep up.
 process.exit(hasPassed ? 0 : 1);
 
-async function runOn(places: Engines): Promise<void> {
-  const starting = startShape({ engines: places, minuteMs: MINUTE_MS });
+function readKeep(): boolean {
   try {
-    await Promise.race([starting.then(run), interrupted.promise]);
-  } finally {
-    // Also when it was interrupted while it started.
-    await starting.then(
-      (shape) => shape.stop(),
-      () => undefined,
-    );
+    return parseArgs({ options: { keep: { type: 'boolean', default: false } } }).values.keep;
+  } catch {
+    console.error(`${process.argv.slice(2).join(' ')}: there is --keep, and nothing else.`);
+    process.exit(1);
   }
 }
 
@@ -68,7 +64,7 @@ async function run(shape: Shape): Promise<void> {
   hasPassed = true;
   if (!keep) return;
   console.log(whereItIs(shape));
-  await interrupted.promise;
+  await new Promise(() => undefined);
 }
 
 function whereItIs({ readBaseUrl, writeBaseUrl, operatorKey }: Shape): string {

@@ -3,8 +3,8 @@
  * into the user's cache), starts them, runs the tests of test/aws, and says which of those were skipped and why. What this
  * proves is in docs/aws-proofs.md. Ends with the line `N passed, N failed`.
  *
- *     node scripts/test-aws.ts            all of them
- *     node scripts/test-aws.ts dynamodb   the test files whose paths hold this
+ *     npm run test:aws               all of them
+ *     npm run test:aws -- dynamodb   the test files whose paths hold this
  *
  * An engine that cannot be installed or started is a failure with CI=true; elsewhere its tests are skipped.
  */

@@ -2,10 +2,10 @@
  * `npm test`: type check, lint and tests, one line each, with the full output of what failed. Ends with the line
  * `N passed, N failed`; type check and lint count as one each. Exits with 1 when anything failed or no test ran.
  *
- *     node scripts/test.ts                 the fast tests; with CI=true the slow ones too, and those on engines of AWS
- *     node scripts/test.ts --slow          the slow ones too, always
- *     node scripts/test.ts money           of the fast ones, the files whose paths hold this
- *     node scripts/test.ts --slow synth    of the slow ones, those files
+ *     npm test                     the fast tests; with CI=true the slow ones too, and those on engines of AWS
+ *     npm run test:slow            the slow ones too, always
+ *     npm test -- money            of the fast ones, the files whose paths hold this
+ *     npm run test:slow -- synth   of the slow ones, those files
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

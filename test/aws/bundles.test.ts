@@ -6,7 +6,7 @@ import { ENVIRONMENT } from '../../contract/aws.ts';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { buildLambdas } from '../../scripts/build-lambdas.ts';
 import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
-import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT } from '../bundles/recorded-events.ts';
+import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from '../bundles/recorded-events.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type EngineTable, engineConfig, openEngineTable } from './dynamodb-table.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
@@ -62,6 +62,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
   ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
+  ['upload-arrived', 'an upload that nobody has announced', UPLOADED_EVENT, undefined],
   ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],

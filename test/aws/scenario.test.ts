@@ -82,10 +82,19 @@ describe('the scenario', () => {
   for (const step of STEPS.filter((each) => !isLast(each))) test(step.says, () => step.run(scenario));
 });
 
+test('a file that has arrived cannot be put again', async () => {
+  // Small, so that all of it is sent before the answer, which closes the connection.
+  const file = await sendFile({ name: 'again', markets: 1, days: 0 });
+  expect(await file.putFile()).toMatchObject({ status: 412 });
+  await until(file.id, ({ generation }) => generation !== null);
+});
+
 /** Looked at again later: whoever goes on with it waits for half a minute first. */
 let killed: SentFile;
 
 test('a worker that is killed in the middle of a file leaves it unfinished, for another', async () => {
+  // So that it is the stream's ring that dies, which is tried again.
+  shape.bus.isSweeping = false;
   killed = await sendFile({ name: 'killed', markets: 2, days: 250 });
   await until(killed.id, ({ done }) => done.batches >= 1);
   const worker = shape.functions.named('worker');
@@ -93,6 +102,7 @@ test('a worker that is killed in the middle of a file leaves it unfinished, for 
   worker.kill();
   await expect.poll(() => worker.reports.length).toBeGreaterThan(ended);
   expect(worker.reports[ended]?.spent).toBeNull();
+  shape.bus.isSweeping = true;
   expect(await readUpload(killed.id)).toMatchObject({ state: 'applying', finishedAt: null });
 });
 
@@ -177,6 +187,8 @@ interface SentFile {
   readonly days: number;
   readonly bytes: number;
   readonly records: number;
+  /** Once more, to the same target. */
+  readonly putFile: () => Promise<Response>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -197,8 +209,9 @@ async function sendFile(file: { name: string; markets: number; days: number }): 
   const body = { sha256, bytes: bytes.length, records: records.length };
   const { id, put } = succeeded('createIngestUpload', await session.write('POST', '/api/v1/ingest/uploads', { body }));
   const { url, headers } = put ?? { url: '', headers: {} };
-  expect(await fetch(url, { method: 'PUT', headers, body: bytes })).toMatchObject({ status: 200 });
-  return { id, slugs, days, bytes: bytes.length, records: records.length };
+  const putFile = () => fetch(url, { method: 'PUT', headers, body: bytes });
+  expect(await putFile()).toMatchObject({ status: 200 });
+  return { id, slugs, days, bytes: bytes.length, records: records.length, putFile };
 }
 
 function priceOn(slug: string, index: number): object {

@@ -1,4 +1,5 @@
 /** The stacks of a deployment as CloudFormation would get them, with bundles that hold nothing. */
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +13,32 @@ export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-ala
 
 export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
 
+const made: string[] = [];
+
+/** By a process that outlives this one, which is killed when it has not ended in half a second. */
+function removeMade(): void {
+  if (made.length > 0) spawn('rm', ['-rf', ...made.splice(0)], { detached: true, stdio: 'ignore' }).unref();
+}
+
+process.once('exit', removeMade);
+// Vitest ends the process of a file by SIGTERM. The listener is gone when the signal comes again.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    removeMade();
+    process.kill(process.pid, signal);
+  });
+}
+
+/** Goes when the process ends. */
+function temporaryFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `tidemark-${name}-`));
+  made.push(folder);
+  return folder;
+}
+
 /** A folder as the build leaves it, for an app that is only looked at. */
 export function standInBundles(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tidemark-bundles-'));
+  const folder = temporaryFolder('bundles');
   for (const name of FUNCTION_NAMES) {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'index.mjs'), `export const handler = async () => ${JSON.stringify(name)};\n`);
@@ -23,7 +47,7 @@ export function standInBundles(): string {
 }
 
 export function appOf(context: object = MINIMAL, bundles: string = standInBundles()): App {
-  const app = new App({ analyticsReporting: false, outdir: mkdtempSync(join(tmpdir(), 'tidemark-cdk-')) });
+  const app = new App({ analyticsReporting: false, outdir: temporaryFolder('cdk') });
   addDeployment(app, { configuration: readConfiguration(context), bundles });
   return app;
 }

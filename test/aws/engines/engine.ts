@@ -56,21 +56,38 @@ export async function run(
   }
 }
 
-/** Starts a server and waits until it answers HTTP on the port, with whatever status. */
+/**
+ * Waits in the program's process group for the end of a pipe that only we hold open, and ends the group then: so that it
+ * goes with us, however we end.
+ */
+const BOUND_TO_US = '{ read -r _ <&3; kill -9 0; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
+
+/**
+ * Starts a server and waits until it answers HTTP on the port, with whatever status. It ends with this process at the
+ * latest; a terminal's Ctrl-C is not for it.
+ */
 export async function serve(
   port: number,
   program: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<RunningEngine> {
-  const child = spawn(program, args, {
+  const child = spawn('sh', ['-c', BOUND_TO_US, program, ...args], {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const kill = () => killGroup(child);
+  // Before the folder is removed that it writes into.
+  process.prependListener('exit', kill);
+  child.once('exit', () => {
+    process.off('exit', kill);
+    child.stdio[3]?.destroy();
   });
   let output = '';
   let failure: Error | undefined;
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
+    stream?.on('data', (chunk: Buffer) => {
       output = tail(output + chunk.toString('utf8'));
     });
   }
@@ -81,8 +98,7 @@ export async function serve(
   const stop = () => stopChild(child);
   for (const deadlineMs = performance.now() + START_TIMEOUT_MS; ; ) {
     if (await fetch(endpoint).then(isAnswer, () => false)) return { endpoint, stop };
-    const hasEnded = failure !== undefined || child.exitCode !== null || child.signalCode !== null;
-    if (hasEnded || performance.now() > deadlineMs) {
+    if (failure !== undefined || hasEnded(child) || performance.now() > deadlineMs) {
       await stop();
       throw new Error(`${program} does not serve on port ${port}: ${failure?.message ?? output}`);
     }
@@ -105,10 +121,18 @@ async function isAnswer(response: Response): Promise<boolean> {
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || hasEnded(child)) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
+  killGroup(child);
   await ended;
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function tail(text: string): string {

@@ -3,11 +3,11 @@
  * condition. Needs Go, and a file system with extended attributes.
  */
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Engine, freePort, run, serve } from './engine.ts';
+import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
 const VERSION = '1.8.0';
 
@@ -23,7 +23,7 @@ export const versitygw: Engine = {
   async start(folder) {
     const port = await freePort();
     // Beside the installation: a folder for temporary files is often in memory, without extended attributes.
-    const data = await mkdtemp(join(folder, 'data-'));
+    const data = makeRunFolder(folder, 'data');
     const environment = { ROOT_ACCESS_KEY: 'engine', ROOT_SECRET_KEY: 'engine' };
     const events = await answerTestEvent();
     const args = ['--port', `127.0.0.1:${port}`, '--event-webhook-url', events.url, '--quiet', 'posix', data];
@@ -35,7 +35,7 @@ export const versitygw: Engine = {
       eventsUrl: events.url,
       async stop() {
         await stop();
-        await rm(data, { recursive: true, force: true });
+        removeRunFolder(data);
       },
     };
   },

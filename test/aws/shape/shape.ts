@@ -6,13 +6,13 @@
  * What differs from AWS is said in the files beside this one, and in docs/aws-proofs.md. No IAM: who may do what is proven
  * from the templates alone.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/permissions.ts';
 import { buildLambdas } from '../../../scripts/build-lambdas.ts';
 import type { Deployment } from '../../scenario/deployment.ts';
+import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';
 import { serveBucketEvents } from './bucket-events.ts';
 import { openCdn } from './cdn.ts';
 import { type ControlPlane, serveControlPlane } from './control-plane.ts';
@@ -41,7 +41,7 @@ export interface Shape extends Deployment {
   readonly mappings: readonly RunningMapping[];
   /** Where CloudFront and Step Functions are called. */
   readonly controlPlaneUrl: string;
-  /** What would be in the queue of failures. */
+  /** What was given up. It would be in the queue of failures; of a sweep, which is not tried again, it would be counted. */
   readonly failures: readonly unknown[];
   /** What the functions and the shape itself have said. */
   readonly log: readonly string[];
@@ -55,10 +55,10 @@ const DISTRIBUTION_ID = 'E1ABCDEF2GHIJK';
 
 /** Resolves when the first sweeps have been, so that there is something to read. */
 export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<Shape> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidemark-shape-'));
+  const folder = makeRunFolder(tmpdir(), 'tidemark-shape');
   const log: string[] = [];
   const failures: unknown[] = [];
-  const stops: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  const stops: (() => unknown)[] = [() => removeRunFolder(folder)];
   const stop = async () => {
     for (const each of stops.splice(0).reverse()) await each();
   };
@@ -71,7 +71,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
   try {
     await buildLambdas(folder);
     const bundles = join(folder, 'lambdas');
-    const templates = synthesise(bundles);
+    const templates = await synthesise(bundles);
     const { physical, publicBucket, uploadsBucket } = await makeResources(templates, engines);
 
     const cdn = started(await openCdn({ endpoint: engines.s3, bucket: publicBucket, report: failed }));

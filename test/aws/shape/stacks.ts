@@ -1,7 +1,9 @@
 /** What the stacks say of a deployment, read from the templates that CloudFormation would get. */
-import { rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { FUNCTION_NAMES, type FunctionName } from '../../../infra/permissions.ts';
-import { appOf, MINIMAL, type Properties } from '../../infra/synthesised.ts';
+import type { Properties } from '../../infra/synthesised.ts';
 import type { EventPattern } from './event-pattern.ts';
 import type { FunctionSettings } from './hosted-function.ts';
 import { type Physical, resolved, stateMachineArn, type Templates } from './references.ts';
@@ -30,14 +32,15 @@ export interface Deployed {
   readonly definition: Properties;
 }
 
+/** More than all templates together: CloudFormation takes 1 MB of each. */
+const TEMPLATES_BYTES = 64 * 1024 * 1024;
+
 /** @param bundles the folder with a folder for each function's bundle */
-export function synthesise(bundles: string): Templates {
-  const assembly = appOf(MINIMAL, bundles).synth();
-  const templates = assembly.stacks.map(({ stackName, template }) => {
-    return [stackName.replace(/^tidemark-/, ''), template] as const;
-  });
-  rmSync(assembly.directory, { recursive: true });
-  return new Map(templates);
+export async function synthesise(bundles: string): Promise<Templates> {
+  const script = join(import.meta.dirname, 'synthesise.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [script, bundles], { maxBuffer: TEMPLATES_BYTES });
+  const templates = JSON.parse(stdout) as [string, Properties][];
+  return new Map(templates.map(([stackName, template]) => [stackName.replace(/^tidemark-/, ''), template]));
 }
 
 /** @throws RangeError for a reference to something that nothing stands for: the stacks are wired to more than is here. */
