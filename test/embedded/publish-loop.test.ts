@@ -4,7 +4,8 @@ import type { WakeLoop } from '../../embedded/wake-loop.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
-import { HEAD_KEY } from '../../storage/records.ts';
+import { DIRTY_EVERYTHING_KEY, HEAD_KEY, marketKey, REPUBLISH_KEY } from '../../storage/records.ts';
+import { answerTo, waitForPublication } from '../publisher/waiting.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,6 +14,8 @@ interface Watched {
   readonly world: World;
   readonly loop: WakeLoop;
   readonly reports: { what: string; cause: unknown }[];
+  /** The kinds of records that were written: the beginnings of their partitions. */
+  readonly written: ReadonlySet<string>;
   /** How many rounds have begun: each begins by reading HEAD. */
   rounds(): number;
   /** Holds every round at its beginning until the gate is opened; null lets it through. */
@@ -24,10 +27,14 @@ let open: WakeLoop[] = [];
 function watchedLoop(): Watched {
   const world = createWorld();
   const reports: { what: string; cause: unknown }[] = [];
+  const written = new Set<string>();
   let rounds = 0;
   let gate: Promise<unknown> | null = null;
   const ledger: Ledger = {
-    transact: (changes, options) => world.ledger.transact(changes, options),
+    transact: (changes, options) => {
+      for (const { key } of changes) written.add(key.partition.split('/', 1)[0] as string);
+      return world.ledger.transact(changes, options);
+    },
     getMany: (keys) => world.ledger.getMany(keys),
     query: (partition, options) => world.ledger.query(partition, options),
     async get(key) {
@@ -46,6 +53,7 @@ function watchedLoop(): Watched {
     world,
     loop,
     reports,
+    written,
     rounds: () => rounds,
     hold: (next) => {
       gate = next;
@@ -72,6 +80,29 @@ describe('waking', () => {
     watched.loop.wake();
     await watched.loop.stop();
     expect(await generation(watched)).toBe(1);
+    expect(watched.reports).toEqual([]);
+  });
+
+  test('publishes everything by ranges when that is asked for, and tells who has asked', async () => {
+    const watched = watchedLoop();
+    const { world, loop } = watched;
+    await world.ingest([market('a'), market('b')]);
+    loop.wake();
+    await expect.poll(() => generation(watched)).toBe(1);
+    const hidden = await world.ledger.get(marketKey('b'));
+    const value = { ...(hidden?.value as object), name: 'Renamed' };
+    await world.ledger.transact([{ kind: 'put', key: marketKey('b'), revision: 5, value, if: { kind: 'any' } }], {
+      attemptId: 'no write of ours',
+    });
+    await waitForPublication(world, 'all', null, false);
+    const mark = { kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } } as const;
+    await world.ledger.transact([mark], { attemptId: 'all' });
+    loop.wake();
+    await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
+    await loop.stop();
+    expect(watched.written).toContain('republish');
+    expect(await world.ledger.get(DIRTY_EVERYTHING_KEY)).toBeNull();
+    expect(await world.ledger.get(REPUBLISH_KEY)).toBeNull();
     expect(watched.reports).toEqual([]);
   });
 
