@@ -15,7 +15,7 @@ export default defineConfig({
     exclude: set === null ? SETS.map((name) => `test/${name}/**`) : [],
     // A process per file: SQLite handles, child processes and signals of one file cannot reach another.
     pool: 'forks',
-    // The slow tests need the whole machine, each of them.
+    // The slow tests clone, install and measure: one at a time.
     fileParallelism: set !== 'slow',
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,

@@ -22,24 +22,33 @@ const { values, positionals: filters } = parseArgs({
 });
 const isCi = process.env.CI === 'true';
 
-const steps: { readonly name: string; readonly run: () => Promise<Outcome> }[] = [
-  { name: 'type check', run: () => check('typescript/bin/tsc') },
-  { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') },
-];
+interface Step {
+  readonly name: string;
+  readonly run: () => Promise<Outcome>;
+}
+
+const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
+const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
 const fast = { name: 'tests', run: () => runVitest('fast', filters, {}) };
 const slow = { name: 'slow tests', run: () => runVitest('slow', filters, {}) };
-if (filters.length > 0) steps.push(values.slow ? slow : fast);
-else steps.push(fast, ...(values.slow || isCi ? [slow] : []));
-if (filters.length === 0 && isCi) {
-  // They are built beside the other tests, of what these leave of the machine.
+/** One round after the other; what is in one round runs at the same time. */
+const rounds: Step[][] = [[typeCheck], [lint]];
+if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
+else if (isCi) {
+  // Engines are built beside the other tests, and those on them wait as much as the slow ones do.
   const starting = startEngines(console.log);
-  steps.push({ name: 'on engines', run: () => testOnEngines(starting, []) });
-}
+  rounds.push([fast], [slow, { name: 'on engines', run: () => testOnEngines(starting, []) }]);
+} else rounds.push([fast], ...(values.slow ? [[slow]] : []));
 
 let passed = 0;
 let failed = 0;
 const skipped: SkippedTest[] = [];
-for (const { name, run } of steps) {
+for (const round of rounds) await Promise.all(round.map(take));
+for (const line of skippedLines(skipped)) console.log(line);
+console.log(counts({ passed, failed, skipped }));
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function take({ name, run }: Step): Promise<void> {
   const startedAt = performance.now();
   const outcome = await run();
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -50,9 +59,6 @@ for (const { name, run } of steps) {
   failed += outcome.failed;
   skipped.push(...outcome.skipped);
 }
-for (const line of skippedLines(skipped)) console.log(line);
-console.log(counts({ passed, failed, skipped }));
-process.exitCode = failed > 0 ? 1 : 0;
 
 /** A tool that only says yes or no. */
 async function check(script: string, ...args: string[]): Promise<Outcome> {

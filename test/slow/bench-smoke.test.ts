@@ -19,7 +19,7 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
 }
 
 /** Ends a run that hangs; says nothing about speed. */
-const RUN_LIMIT_MS = 120_000;
+const RUN_LIMIT_MS = 300_000;
 
 const NAMES = ['render', 'ingest', 'write', 'publish-one', 'publish-all', 'read'];
 
