@@ -63,3 +63,8 @@ export interface RepublishCommitEvent {
   readonly step: 'commit' | 'finish' | 'abandon';
   readonly republish: string;
 }
+
+/** The part of an invocation's context that functions use. */
+export interface LambdaInvocation {
+  getRemainingTimeInMillis(): number;
+}

@@ -171,8 +171,8 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
     },
     {
       // A rate without a least number of requests: where few are made, each counts. What keeps a few of them from an alarm
-      // is that they must go on: three periods in a row. One without requests has no
-      // rate: as far as CloudWatch looks back for others, about half an hour, it breaks no row.
+      // is that they must go on: three periods in a row. One without requests has no rate: as far as CloudWatch looks back
+      // for others, about half an hour, it breaks no row.
       ...anyOf(
         'write-api-5xx',
         new MathExpression({

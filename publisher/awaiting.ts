@@ -38,8 +38,8 @@ export async function readAwaiting(ledger: Ledger): Promise<readonly Item[]> {
 }
 
 /**
- * Answers those that are covered with a generation that is applied. A publication that asked for a purge is answered after the purge:
- * dying in between repeats it. Rejects with what the purge rejects with; whoever was not answered goes on waiting.
+ * Answers those that are covered with a generation that is applied. A publication that asked for a purge is answered after
+ * the purge: dying in between repeats it. Rejects with what the purge rejects with; whoever was not answered goes on waiting.
  */
 export async function answerAwaiting(
   dependencies: PublisherDependencies,

@@ -48,7 +48,7 @@ export type Turn =
   | { readonly kind: 'hold-back' }
   | { readonly kind: 'publish'; readonly scope: PublishScope }
   /** Publish the rest. All executions of the mark, or of the republish of this id, have ended, and it is still there. */
-  | { readonly kind: 'given-up'; readonly scope: PublishScope; readonly mark: string }
+  | { readonly kind: 'given-up'; readonly scope: PublishScope; readonly cause: string }
   /** Publish the rest, and then tell that Step Functions could not be asked. */
   | { readonly kind: 'not-started'; readonly scope: PublishScope; readonly fault: unknown };
 
@@ -79,7 +79,7 @@ export async function takeTurn(storage: PublisherStorage, start: StartExecution,
     const isFresh = nowMs() < state.startedAtMs + HOLD_SECONDS * 1000;
     return isFresh ? { kind: 'hold-back' } : { kind: 'publish', scope };
   }
-  return { kind: 'given-up', scope, mark: cause };
+  return { kind: 'given-up', scope, cause };
 }
 
 /**

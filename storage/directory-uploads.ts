@@ -19,8 +19,9 @@ export interface DirectoryUploads extends UploadStore {
   /**
    * Takes in a file. `forbidden`: it is no target (see {@link isTarget}). `content-differs`: the bytes are not those that
    * were said. `stored-already`: it was there before this one came, of which nothing is read. Durable when it is `stored`;
-   * otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more of a file than a chunk. Rejects with what the body rejects with, and with
-   * `StorageUnavailable` where the file cannot be kept: when there is no room for it, before its first byte is read.
+   * otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more
+   * of a file than a chunk. Rejects with what the body rejects with, and with `StorageUnavailable` where the file cannot be
+   * kept: when there is no room for it, before its first byte is read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**

@@ -165,8 +165,9 @@ export const ingestOperations = defineOperations({
       'For what is too large for a batch: up to 5 GB of NDJSON, one record a line. PUT the file to `put.url` with ' +
       '`put.headers`; a file of another length or digest is refused there, and so is a second one (412). Any status of 2xx ' +
       'says that it is kept; a refusal has the form of the storage that gives it, which may be no problem document. A PUT ' +
-      'that is answered 412 or breaks off may have found the file in place: read the upload before putting it again. Once it has arrived it ' +
-      'is applied from its first line to its last, in batches of at most 1,000 records, each with a report of its own. Refused records are always set ' +
+      'that is answered 412 or breaks off may have found the file in place: read the upload before putting it again. Once ' +
+      'it has arrived it is applied from its first line to its last, in batches of at most 1,000 records, each with a ' +
+      'report of its own. Refused records are always set ' +
       'aside, and there is no dry run: nobody looks at the whole before its beginning is public. A line that is not JSON, ' +
       'or longer than 128 KiB, is refused as a record. To try a file out, send its first records as a batch with ' +
       `\`dryRun\`.\n\n${PUBLIC_TEXT}`,

@@ -3,6 +3,7 @@
  * by the table's stream, and once a minute by a schedule, which also goes on with whatever one invocation had no time for.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
@@ -30,12 +31,7 @@ const openUploads = retriedOnce(async (): Promise<UploadFiles> => {
   return openUploadsBucket(uploadsBucket);
 });
 
-/** The part of Lambda's context that is used. */
-export interface Invocation {
-  getRemainingTimeInMillis(): number;
-}
-
-export async function handler(event: unknown, invocation: Invocation): Promise<StreamAnswer> {
+export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_ITEM_MS;
   return await answerDoorbell(
     event,

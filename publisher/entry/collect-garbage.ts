@@ -2,6 +2,7 @@
  * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects
  * and bundles: no publisher deletes any. Invoked by hand with `{ "dryRun": true }` it removes nothing.
  */
+import type { LambdaInvocation } from '../../contract/aws.ts';
 import { collectGarbage } from '../collect-garbage.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
@@ -19,12 +20,7 @@ const storage = openStorage();
  */
 const LONGEST_BATCH_MS = 60_000;
 
-/** The part of Lambda's context that is used. */
-interface Invocation {
-  getRemainingTimeInMillis(): number;
-}
-
-export async function handler(event: unknown, invocation: Invocation): Promise<void> {
+export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   const dryRun = typeof event === 'object' && event !== null && 'dryRun' in event && event.dryRun === true;
   const { removed, kept, prunedRecords, unknown, endedEarly } = await collectGarbage(storage, {
     dryRun,

@@ -2,6 +2,7 @@
  * The publisher as a Lambda function: woken by the table's stream, and once a minute by a schedule. Any number of them
  * may run: the swap of HEAD lets one commit. Everything at once is for the state machine, where there is much of it.
  */
+import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
 import type { PublishScope } from '../dependencies.ts';
@@ -18,12 +19,7 @@ const { republishArn } = readLambdaEnvironment(process.env, { required: ['republ
 
 const dependencies = openPublisher();
 
-/** The part of Lambda's context that is used. */
-export interface Invocation {
-  getRemainingTimeInMillis(): number;
-}
-
-export async function handler(event: unknown, invocation: Invocation): Promise<StreamAnswer> {
+export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
   return await answerDoorbell(
     event,
@@ -37,7 +33,7 @@ async function takeItsTurn(hasTime: () => boolean): Promise<void> {
   const turn = await takeTurn(dependencies, startExecution, dependencies.maxMarkedMarkets);
   if (turn.kind === 'hold-back') return logTurn('not published: a full republish is under way', startedMs);
   if (turn.kind === 'given-up') {
-    log('error', 'no full republish has come to its end, however often it was started', { mark: turn.mark });
+    log('error', 'no full republish has come to its end, however often it was started', { cause: turn.cause });
   }
   // What fails in the end is no turn to be counted, or nobody would be told of it.
   const tell = turn.kind === 'not-started' ? logUncounted : logTurn;

@@ -4,6 +4,7 @@
  * Invoked by hand with `{ "share": { "index": 3, "of": 128 } }` it looks at that one.
  */
 import { setTimeout } from 'node:timers/promises';
+import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
@@ -17,13 +18,8 @@ const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
 
 const PAUSE_MS = (FRESH_SECONDS + 1) * 1000;
 
-/** The part of Lambda's context that is used. */
-interface Invocation {
-  getRemainingTimeInMillis(): number;
-}
-
 /** Rejects when something is not as promised, so that the function's errors, which an alarm counts, tell. */
-export async function handler(event: unknown, invocation: Invocation): Promise<void> {
+export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   const startedMs = Date.now();
   const reader = httpReader(readBaseUrl);
   const share = shareAsked(event) ?? (await shareDue(reader, startedMs, Number(verifyEveryHours)));

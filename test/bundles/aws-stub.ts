@@ -1,6 +1,7 @@
 /**
  * As much of AWS as a function needs to start and to find nothing to do: a secret, a table that takes every transaction and
- * has no items but those that one test needs, a bucket, and a state machine. What the adapters promise is proven elsewhere, on engines.
+ * has no items but those that one test needs, a bucket, and a state machine. What the adapters
+ * promise is proven elsewhere, on engines.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -180,7 +180,7 @@ describe('an execution', () => {
       machine.end(names.at(-1) as string);
     }
     expect(names).toEqual(['m', 'm-2', 'm-3']);
-    expect(await turn()).toEqual({ kind: 'given-up', scope: 'marked-markets', mark: 'm' });
+    expect(await turn()).toEqual({ kind: 'given-up', scope: 'marked-markets', cause: 'm' });
     expect([...machine.executions.keys()]).toEqual(names);
   });
 
@@ -300,7 +300,7 @@ describe('a republish that was left when it had swapped HEAD, whoever started it
     const { republish } = planned;
     expect(names).toEqual([republish, `${republish}-2`, `${republish}-3`]);
     world.clock.nowMs += HOLD_SECONDS * 1000;
-    expect(await turn()).toEqual({ kind: 'given-up', scope: 'marked-markets', mark: republish });
+    expect(await turn()).toEqual({ kind: 'given-up', scope: 'marked-markets', cause: republish });
   });
 
   test('needs no execution once a publication has applied it, nor one that has not swapped HEAD', async () => {
