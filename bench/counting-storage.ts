@@ -6,7 +6,7 @@ import { parsePublicKey } from '../contract/public-objects.ts';
 import type { Item, ItemKey, Ledger } from '../storage/ledger.ts';
 import { bodyDigest, checkBody, checkObjectKey, etagOfDigest } from '../storage/object-rules.ts';
 import type { ObjectStore, StoredObject } from '../storage/object-store.ts';
-import { LIST_PARTITION, UNLINKED_PARTITION } from '../storage/records.ts';
+import { LIST_PARTITION, UNLINKED_PARTITION } from '../storage/records/publication.ts';
 
 export interface OperationCounts {
   /** Calls of `get`, `getMany` and `query` together. */
@@ -68,8 +68,8 @@ function noOperations(): OperationCounts {
 
 /** Passes everything on and counts it. */
 export function countLedger(ledger: Ledger, counter: OperationCounter): Ledger {
-  const countRead = (key: Pick<ItemKey, 'partition'> & Partial<ItemKey>, items: readonly (Item | null)[]): void => {
-    const counts = counter.of(isListRecord({ sort: '', ...key }));
+  const countRead = (key: ItemKey<unknown>, items: readonly (Item<unknown> | null)[]): void => {
+    const counts = counter.of(isListRecord(key));
     counts.ledgerReads++;
     counts.itemsRead += items.filter((item) => item !== null).length;
   };
@@ -93,13 +93,13 @@ export function countLedger(ledger: Ledger, counter: OperationCounter): Ledger {
     },
     async query(partition, options) {
       const page = await ledger.query(partition, options);
-      countRead({ partition }, page.items);
+      countRead({ partition, sort: '' }, page.items);
       return page;
     },
   };
 }
 
-function isListRecord({ partition, sort }: ItemKey): boolean {
+function isListRecord({ partition, sort }: ItemKey<unknown>): boolean {
   return partition === LIST_PARTITION || (partition === UNLINKED_PARTITION && isListKey(sort));
 }
 

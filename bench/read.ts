@@ -14,7 +14,7 @@ import { publish } from '../publisher/publish.ts';
 import { readAll } from '../publisher/read-market.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { MARKETS_PARTITION, type MarketRecordValue, marketKey } from '../storage/records.ts';
+import { MARKETS_PARTITION, type MarketRecordValue, marketKey } from '../storage/records/markets.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { DEPLOYMENT } from './deployment.ts';

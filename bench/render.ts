@@ -7,7 +7,7 @@ import {
   marketPartition,
   OBSERVATION_PREFIX,
   type ObservationValue,
-} from '../storage/records.ts';
+} from '../storage/records/markets.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { cpuMs, interleave, ratios } from './rounds.ts';

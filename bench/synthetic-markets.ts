@@ -4,9 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseMapping } from '../contract/csv-mapping.ts';
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
-import { mapCsv } from '../contract/map-csv.ts';
+import { parseMapping } from '../mapping/csv-mapping.ts';
+import { mapCsv } from '../mapping/map-csv.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', 'sample');
 

@@ -9,9 +9,9 @@ import type { HttpEvent } from '../lambdas/http/event.ts';
 import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
 import { createWriteApi, type Handled } from '../lambdas/pipeline/handle.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
-import { type ApiKeyValue, apiKeyKey, type EntitlementsValue, entitlementsKey } from '../storage/account-records.ts';
 import type { Change, Ledger } from '../storage/ledger.ts';
-import { marketKey } from '../storage/records.ts';
+import { type ApiKeyValue, apiKeyKey, type EntitlementsValue, entitlementsKey } from '../storage/records/accounts.ts';
+import { marketKey } from '../storage/records/markets.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { cpuMs, elapsedMs, interleave, ratios } from './rounds.ts';
@@ -23,7 +23,7 @@ const WATCHLISTS = '/api/v1/watchlists';
 const NO_END = 1_000_000_000;
 
 /** What was asked of a ledger, to be asked of another one in the same state. */
-type Asked = (ledger: Ledger) => Promise<unknown>;
+type Asked<Answer = unknown> = (ledger: Ledger) => Promise<Answer>;
 
 /** See the head of this file. */
 export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Promise<void> {
@@ -83,15 +83,15 @@ async function repeat(calls: readonly Asked[], ledger: Ledger): Promise<void> {
 }
 
 function recordCalls(ledger: Ledger, asked: Asked[]): Ledger {
-  const noted = (call: Asked) => {
+  const noted = <Answer>(call: Asked<Answer>): Promise<Answer> => {
     asked.push(call);
     return call(ledger);
   };
   return {
-    transact: (changes, options) => noted((on) => on.transact(changes, options)) as ReturnType<Ledger['transact']>,
-    get: (key) => noted((on) => on.get(key)) as ReturnType<Ledger['get']>,
-    getMany: (keys) => noted((on) => on.getMany(keys)) as ReturnType<Ledger['getMany']>,
-    query: (partition, options) => noted((on) => on.query(partition, options)) as ReturnType<Ledger['query']>,
+    transact: (changes, options) => noted((on) => on.transact(changes, options)),
+    get: (key) => noted((on) => on.get(key)),
+    getMany: (keys) => noted((on) => on.getMany(keys)),
+    query: (partition, options) => noted((on) => on.query(partition, options)),
   };
 }
 

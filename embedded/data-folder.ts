@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
+import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { Ledger } from '../storage/ledger.ts';
-import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { StartError } from './config.ts';

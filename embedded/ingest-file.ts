@@ -1,9 +1,10 @@
 /** Takes a CSV file with its mapping into the ledger, in batches, through the same code as the write API's worker. */
 import { setImmediate } from 'node:timers/promises';
-import { type CsvMapping, parseMapping } from '../contract/csv-mapping.ts';
-import { type MappedRecord, mapCsv } from '../contract/map-csv.ts';
 import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
-import { type IngestedFileValue, ingestedFileKey, sha256Hex } from '../storage/records.ts';
+import { type CsvMapping, parseMapping } from '../mapping/csv-mapping.ts';
+import { type MappedRecord, mapCsv } from '../mapping/map-csv.ts';
+import { type IngestedFileValue, ingestedFileKey } from '../storage/records/batches.ts';
+import { sha256Hex } from '../storage/sha256.ts';
 import { StartError } from './config.ts';
 
 /** A file to ingest, and how to read it. */

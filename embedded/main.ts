@@ -1,8 +1,8 @@
 /** `npm start`: runs Tidemark in this process, and tells the person who started it what there is to see. */
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
-import { StorageCorrupt, StorageUnavailable } from '../storage/ledger.ts';
-import type { HeadValue } from '../storage/records.ts';
+import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import type { HeadValue } from '../storage/records/publication.ts';
 import { type EmbeddedConfig, readConfig, StartError } from './config.ts';
 import { type Service, type StartProgress, startService } from './service.ts';
 import { openTerminal } from './terminal.ts';

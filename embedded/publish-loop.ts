@@ -6,7 +6,7 @@ import { collectGarbage } from '../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { publish } from '../publisher/publish.ts';
 import { republish } from '../publisher/republish.ts';
-import { DIRTY_EVERYTHING_KEY } from '../storage/records.ts';
+import { DIRTY_EVERYTHING_KEY } from '../storage/records/publication.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;

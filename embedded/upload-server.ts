@@ -4,7 +4,7 @@ import { type ProblemCode, problem } from '../contract/problems.ts';
 import { problemResult, textResult } from '../lambdas/http/answer.ts';
 import type { HttpResult } from '../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../storage/directory-uploads.ts';
-import { StorageUnavailable } from '../storage/ledger.ts';
+import { StorageUnavailable } from '../storage/errors.ts';
 import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
 

@@ -11,10 +11,10 @@ import { createCursors } from '../lambdas/http/cursor.ts';
 import type { HttpEvent } from '../lambdas/http/event.ts';
 import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
 import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeline/handle.ts';
-import { newUlid } from '../lambdas/pipeline/request.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
 import { type DirectoryUploads, openDirectoryUploads } from '../storage/directory-uploads.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import { newUlid } from '../storage/ulid.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { keepSecretFile, readSecretFile } from './secret-files.ts';
 

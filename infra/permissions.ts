@@ -1,6 +1,6 @@
 /**
  * What each function may do, and nothing else: least privilege as data. The table's rows are grouped by partition
- * (storage/records.ts and its neighbours), so IAM decides per kind of record. Tests hold these against what the code does.
+ * (storage/records/), so IAM decides per kind of record. Tests hold these against what the code does.
  *
  * What IAM cannot say: that a put creates and does not replace. Who may put an audit record could put one over another;
  * the code never does (condition `absent`), and nobody may update or delete one. Point-in-time recovery shows what was.

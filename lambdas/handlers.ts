@@ -1,20 +1,20 @@
 /** Which handler does what: every operation of the table has one, or this does not compile. */
 import type { ReadOperationId, WriteOperationId } from '../contract/operations.ts';
-import * as apiKeys from './api-keys/api-keys.ts';
-import * as audit from './audit/audit-records.ts';
-import * as claimant from './claims/claimant.ts';
-import * as claims from './claims/claims.ts';
-import * as reviewer from './claims/reviewer.ts';
-import * as entitlements from './entitlements/entitlements.ts';
-import * as erasures from './erasure/erasures.ts';
+import * as apiKeys from './accounts/api-keys.ts';
+import * as entitlements from './accounts/entitlements.ts';
+import * as erasures from './accounts/erasures.ts';
+import * as me from './accounts/me.ts';
+import * as waitlist from './accounts/waitlist-requests.ts';
+import * as watchlists from './accounts/watchlists.ts';
 import * as batches from './ingest/batches.ts';
+import * as publications from './ingest/publications.ts';
 import * as uploads from './ingest/uploads.ts';
-import * as me from './me/me.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
-import * as publications from './publications/publications.ts';
-import * as sourceVerifications from './source-verifications/source-verifications.ts';
-import * as waitlist from './waitlist/waitlist-requests.ts';
-import * as watchlists from './watchlists/watchlists.ts';
+import * as audit from './review/audit-records.ts';
+import * as claimant from './review/claimant.ts';
+import * as claims from './review/claims.ts';
+import * as reviewer from './review/reviewer.ts';
+import * as sourceVerifications from './review/source-verifications.ts';
 
 type Handlers = {
   readonly reads: { readonly [Id in ReadOperationId]: ReadHandler<Id> };

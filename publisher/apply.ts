@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
-import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records.ts';
+import { type GenerationValue, generationKey, HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 import { type BundleLine, readBundle } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { Superseded } from './errors.ts';

@@ -8,7 +8,7 @@
  *
  * Who asked for everything has set a mark of its own, and is not spoken for while that is left in place.
  */
-import { type PublicationValue, publicationKey } from '../storage/account-records.ts';
+
 import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import {
   AWAITING_GENERATION_PARTITION,
@@ -16,7 +16,9 @@ import {
   type GenerationOfValue,
   generationOfKey,
   HEAD_KEY,
-} from '../storage/records.ts';
+  type PublicationValue,
+  publicationKey,
+} from '../storage/records/publication.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import type { PurgeTargets } from './purge.ts';
 import { readAll } from './read-market.ts';

@@ -8,7 +8,7 @@
 import type { Json } from '../contract/canonical-json.ts';
 import type { ItemKey } from '../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../storage/object-store.ts';
-import { sha256Hex } from '../storage/records.ts';
+import { sha256Hex } from '../storage/sha256.ts';
 import { BundleLost } from './errors.ts';
 import { putImmutable } from './put-immutable.ts';
 

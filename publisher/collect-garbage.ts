@@ -35,7 +35,7 @@ import {
   UNLINKED_PARTITION,
   WALK_KEY,
   type WalkValue,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { inBatches, Reach, readSettledList } from './reach.ts';

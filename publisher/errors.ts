@@ -1,5 +1,5 @@
 /** What can go wrong while publishing, named by what the caller must do about it. */
-import { StorageCorrupt } from '../storage/ledger.ts';
+import { StorageCorrupt } from '../storage/errors.ts';
 
 /** Another publisher was quicker: it has moved HEAD, or does the same. Stop quietly: the work is being done. */
 export class Superseded extends Error {

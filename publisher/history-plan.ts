@@ -8,7 +8,8 @@
  * Pages are counted from the oldest, so an appended observation leaves every closed page as it is.
  */
 import { pageCursor } from '../contract/cursors.ts';
-import type { ObservationValue, PublishedPage } from '../storage/records.ts';
+import type { ObservationValue } from '../storage/records/markets.ts';
+import type { PublishedPage } from '../storage/records/publication.ts';
 import { historyPageBody, type Rendered, rendered } from './render.ts';
 
 /** A closed page as published: its place, counted from the oldest, and what is known of it. */

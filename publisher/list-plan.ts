@@ -7,7 +7,7 @@
  * on one generation ends on it, and pages behind the last change are shared between generations.
  */
 import { pageCursor } from '../contract/cursors.ts';
-import type { PublishedPage } from '../storage/records.ts';
+import type { PublishedPage } from '../storage/records/publication.ts';
 import { collectionBody, type Rendered, rendered } from './render.ts';
 
 /** One list item: a slug and its market's canonical body. */

@@ -1,13 +1,13 @@
 /** What the store should hold and does not list. */
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
 import {
-  MARKETS_PARTITION,
   PAGE_PREFIX,
   type PublishedHeads,
   type PublishedPage,
   publishedHeadsKey,
   publishedPartition,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
 import { assertSameOrigin } from './publish.ts';

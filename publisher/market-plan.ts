@@ -6,7 +6,7 @@ import {
   publishedHeadsKey,
   publishedPartition,
   unlinkedKey,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import type { BundleLine } from './bundle.ts';
 import type { CutPage, HistoryPlan } from './history-plan.ts';
 import type { MarketView } from './read-market.ts';

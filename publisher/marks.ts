@@ -1,6 +1,7 @@
 /** The marks of markets that are due for publication: which of them a generation takes, and their end. */
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
-import { DIRTY_PARTITION, dirtyMarketKey, MARKETS_PARTITION, parseDirtyMark } from '../storage/records.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
+import { DIRTY_PARTITION, dirtyMarketKey, parseDirtyMark } from '../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage, PublishScope } from './dependencies.ts';
 import { readAll, readPieces } from './read-market.ts';
 

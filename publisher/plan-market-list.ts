@@ -1,7 +1,7 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
 import pMap from 'p-map';
 import { publicKey } from '../contract/public-objects.ts';
-import { StorageCorrupt } from '../storage/ledger.ts';
+import { StorageCorrupt } from '../storage/errors.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import {
   type HeadValue,
@@ -9,9 +9,9 @@ import {
   PAGE_PREFIX,
   type PublishedPage,
   pageKey,
-  sha256Hex,
   unlinkedKey,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
+import { sha256Hex } from '../storage/sha256.ts';
 import type { BundleWriter } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage, type PublishScope } from './dependencies.ts';
 import { type ListItem, type ListPage, type ListPlan, planList } from './list-plan.ts';

@@ -1,8 +1,9 @@
 /** Plans the markets that are marked dirty, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
-import { type Item, StorageCorrupt } from '../storage/ledger.ts';
+import { StorageCorrupt } from '../storage/errors.ts';
+import type { Item } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import type { HeadValue } from '../storage/records.ts';
+import type { HeadValue } from '../storage/records/publication.ts';
 import type { BundleWriter } from './bundle.ts';
 import type { PublisherStorage, PublishScope } from './dependencies.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-plan.ts';

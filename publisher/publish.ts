@@ -12,7 +12,7 @@ import {
   generationKey,
   HEAD_KEY,
   type HeadValue,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import { applyGeneration, supersededIfMoved } from './apply.ts';
 import { answerAwaiting, type Coverage, readAwaiting } from './awaiting.ts';
 import { type BundleRef, BundleWriter } from './bundle.ts';

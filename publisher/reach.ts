@@ -6,10 +6,10 @@ import pMap from 'p-map';
 import { cursorGeneration } from '../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../contract/public-objects.ts';
 import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../storage/ledger.ts';
+import { marketIndexKey } from '../storage/records/markets.ts';
 import {
   HEAD_KEY,
   type HeadValue,
-  marketIndexKey,
   PAGE_PREFIX,
   type PublishedPage,
   pageKey,
@@ -17,7 +17,7 @@ import {
   publishedPartition,
   type UnlinkedValue,
   unlinkedKey,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import { bundleGeneration } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';

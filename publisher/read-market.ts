@@ -1,20 +1,22 @@
 /** Reads what rendering one market needs, as it stood at one moment, and no more of its history at a time than it must. */
 import type { Item, Ledger } from '../storage/ledger.ts';
 import {
-  DIRTY_PARTITION,
-  dirtyHistoryKey,
   type MarketRecordValue,
   marketKey,
   marketPartition,
   OBSERVATION_PREFIX,
   type ObservationValue,
+} from '../storage/records/markets.ts';
+import {
+  DIRTY_PARTITION,
+  dirtyHistoryKey,
   PAGE_PREFIX,
   type PublishedHeads,
   type PublishedPage,
   parseDirtyMark,
   publishedHeadsKey,
   publishedPartition,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import type { PublishScope } from './dependencies.ts';
 import type { IndexedPage, OrderedObservation } from './history-plan.ts';
 

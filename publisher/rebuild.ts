@@ -5,6 +5,7 @@ import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import type { Change, Item, Ledger } from '../storage/ledger.ts';
 import type { ObjectMetadata } from '../storage/object-store.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
 import {
   DIRTY_PARTITION,
   dirtyMarketKey,
@@ -12,12 +13,11 @@ import {
   generationKey,
   HEAD_KEY,
   type HeadValue,
-  MARKETS_PARTITION,
   type PublishedHeads,
   parseDirtyMark,
   publishedHeadsKey,
-  sha256Hex,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
+import { sha256Hex } from '../storage/sha256.ts';
 import { supersededIfMoved } from './apply.ts';
 import { OBJECT_CONCURRENCY, type PublisherDependencies } from './dependencies.ts';
 import { BundleLost, ImmutableMismatch, laterThanLedger, Superseded } from './errors.ts';

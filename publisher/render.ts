@@ -5,8 +5,8 @@
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
 import type { Snapshot } from '../contract/market.ts';
 import { historyUrl } from '../contract/routes.ts';
-import type { MarketRecordValue, ObservationValue } from '../storage/records.ts';
-import { sha256Hex } from '../storage/records.ts';
+import type { MarketRecordValue, ObservationValue } from '../storage/records/markets.ts';
+import { sha256Hex } from '../storage/sha256.ts';
 
 /** A body with the digest that names it: SHA-256 in hex. */
 export interface Rendered {

@@ -22,13 +22,8 @@
  * - The mark is set after it was looked for: no publication takes it, and its own ring of the stream brings the next.
  */
 import type { Ledger } from '../storage/ledger.ts';
-import {
-  DIRTY_EVERYTHING_KEY,
-  HEAD_KEY,
-  MARKETS_PARTITION,
-  REPUBLISH_KEY,
-  type RepublishValue,
-} from '../storage/records.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
+import { DIRTY_EVERYTHING_KEY, HEAD_KEY, REPUBLISH_KEY, type RepublishValue } from '../storage/records/publication.ts';
 import type { PublisherStorage, PublishScope } from './dependencies.ts';
 import { readPieces } from './read-market.ts';
 import { HOLD_SECONDS, isRepublishing, isSwapped } from './republish.ts';

@@ -4,7 +4,7 @@
  */
 import { pMapIterable } from 'p-map';
 import type { ObjectStore } from '../storage/object-store.ts';
-import type { PublishedPage, RenderedRangeValue } from '../storage/records.ts';
+import type { PublishedPage, RenderedRangeValue } from '../storage/records/publication.ts';
 import { readLines } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { cutPage, type ListItem, type ListPage, type ListPlan, listHead } from './list-plan.ts';

@@ -1,18 +1,18 @@
 /** Renders one range of a full republish, and applies it once HEAD is swapped. May run anywhere, for all ranges at once. */
 import type { Item, Ledger } from '../storage/ledger.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
 import {
   DIRTY_PARTITION,
   dirtyMarketKey,
   HEAD_KEY,
   type HeadValue,
-  MARKETS_PARTITION,
   type PreparedObject,
   parseDirtyMark,
   REPUBLISH_KEY,
   type RenderedRangeValue,
   type RepublishValue,
   renderedRangeKey,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import { applyParts, supersededIfMoved } from './apply.ts';
 import { BundleWriter, putLines, readBundle } from './bundle.ts';
 import type { PublisherStorage } from './dependencies.ts';

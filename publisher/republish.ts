@@ -14,16 +14,16 @@
  */
 import pMap from 'p-map';
 import { type Change, type Item, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { MARKETS_PARTITION } from '../storage/records/markets.ts';
 import {
   DIRTY_EVERYTHING_KEY,
   HEAD_KEY,
   type HeadValue,
-  MARKETS_PARTITION,
   REPUBLISH_KEY,
   type RenderedRangeValue,
   type RepublishValue,
   renderedRangeKey,
-} from '../storage/records.ts';
+} from '../storage/records/publication.ts';
 import { applyParts, markApplied } from './apply.ts';
 import { BundleWriter, readLines, readOwnLines } from './bundle.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';

@@ -15,7 +15,7 @@ import type { Dirent } from 'node:fs';
 import { access, type FileHandle, link, open, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
-import { StorageUnavailable } from './ledger.ts';
+import { StorageUnavailable } from './errors.ts';
 import { encodeObjectFile, headOf, type ObjectFile, readBody, readChecked, readHeader } from './object-file.ts';
 import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {

@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
-import { StorageUnavailable } from './ledger.ts';
+import { StorageUnavailable } from './errors.ts';
 import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadStore } from './upload-store.ts';
 
 /** What came of a PUT: stored, or why not. */

@@ -1,6 +1,6 @@
 /** What goes wrong between us and DynamoDB: what is tried again here, and what the caller is told of the rest. */
 import { ENVIRONMENT } from '../contract/aws.ts';
-import { StorageUnavailable } from './ledger.ts';
+import { StorageUnavailable } from './errors.ts';
 
 /** Nothing was done, and doing the same again soon may succeed. Never leaves the adapter. */
 export class Contended extends Error {

@@ -7,7 +7,8 @@
 import type { AttributeValue, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE } from '../contract/aws.ts';
 import type { Json } from '../contract/canonical-json.ts';
-import { type Change, type Condition, type CountChange, type Item, type ItemKey, StorageCorrupt } from './ledger.ts';
+import { StorageCorrupt } from './errors.ts';
+import type { Change, Condition, CountChange, Item, ItemKey } from './ledger.ts';
 import { describeKey, parseValue } from './ledger-rules.ts';
 
 export type Attributes = Record<string, AttributeValue>;
@@ -15,7 +16,7 @@ export type Attributes = Record<string, AttributeValue>;
 /** How long DynamoDB lets an expired item lie at least: its clock and the writer's may differ. */
 const TTL_GRACE_SECONDS = 24 * 60 * 60;
 
-export function keyAttributes({ partition, sort }: ItemKey): Attributes {
+export function keyAttributes({ partition, sort }: ItemKey<unknown>): Attributes {
   return { [TABLE_PARTITION_KEY]: { S: partition }, [TABLE_SORT_KEY]: { S: sort } };
 }
 

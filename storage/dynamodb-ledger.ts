@@ -10,15 +10,17 @@ import {
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../contract/aws.ts';
 import { Contended, PROCESS_TIME, type RetryTime, retryContention, storageUnavailable } from './dynamodb-failures.ts';
 import { type Attributes, isRefusedByItem, keyAttributes, readItem, transactItem } from './dynamodb-items.ts';
-import {
-  type Change,
-  type Item,
-  type Ledger,
-  type QueryOptions,
-  type QueryPage,
-  type Refusal,
-  StorageUnavailable,
-  type TransactResult,
+import { StorageUnavailable } from './errors.ts';
+import type {
+  Change,
+  Item,
+  ItemKey,
+  ItemsOf,
+  Ledger,
+  QueryOptions,
+  QueryPage,
+  Refusal,
+  TransactResult,
 } from './ledger.ts';
 import { checkGetMany, checkKey, checkQuery, checkTransact, countOf, describeKey } from './ledger-rules.ts';
 
@@ -61,14 +63,14 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
       });
     },
 
-    async get(key) {
+    async get<Value>(key: ItemKey<Value>) {
       checkKey(key);
       const command = new GetItemCommand({ TableName: tableName, Key: keyAttributes(key), ConsistentRead: true });
       const { Item } = await client.send(command).catch(unavailable);
-      return Item === undefined ? null : readItem(Item);
+      return Item === undefined ? null : (readItem(Item) as Item<Value>);
     },
 
-    async getMany(keys) {
+    async getMany<const Keys extends readonly ItemKey[]>(keys: Keys) {
       checkGetMany(keys);
       const found = new Map<string, Item>();
       // DynamoDB takes each key once.
@@ -82,7 +84,7 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
         pending = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
         if (pending.length > 0) throw new Contended(`${pending.length} items were left unread`);
       });
-      return keys.map((key) => found.get(describeKey(key)) ?? null);
+      return keys.map((key) => found.get(describeKey(key)) ?? null) as ItemsOf<Keys>;
     },
 
     async query(partition, options) {

@@ -1,5 +1,6 @@
 /** What every ledger adapter refuses before it touches storage, so that no adapter takes what another cannot hold. */
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
+import { StorageCorrupt } from './errors.ts';
 import {
   type Change,
   type Condition,
@@ -9,7 +10,6 @@ import {
   MAX_GET_KEYS,
   MAX_TRANSACT_CHANGES,
   type QueryOptions,
-  StorageCorrupt,
 } from './ledger.ts';
 
 /** DynamoDB's limits: a partition key, a sort key, one item, one transaction; all in bytes. */
@@ -83,12 +83,12 @@ export function checkRemoval(beforeMs: number, limit: number): void {
 }
 
 /** How many bytes the key takes. @throws RangeError for a key with an empty, too long or ill-formed part. */
-export function checkKey(key: ItemKey): number {
+export function checkKey(key: ItemKey<unknown>): number {
   return checkText('partition', key.partition, MAX_PARTITION_BYTES) + checkText('sort key', key.sort, MAX_SORT_BYTES);
 }
 
 /** For messages, and distinct for distinct keys. */
-export function describeKey(key: ItemKey): string {
+export function describeKey(key: ItemKey<unknown>): string {
   return `${JSON.stringify(key.partition)}, ${JSON.stringify(key.sort)}`;
 }
 

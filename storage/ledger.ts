@@ -5,22 +5,34 @@
  */
 import type { Json } from '../contract/canonical-json.ts';
 
-/** Where an item is. Both parts are non-empty; sort keys of one partition order by their UTF-8 bytes. */
-export interface ItemKey {
+declare const VALUE: unique symbol;
+
+/**
+ * Where an item is, and the type of its value. Both parts are non-empty; sort keys of one partition order by their UTF-8
+ * bytes. Keys are made in `records/` alone: what a key says of the value is true because every writer uses the same one.
+ */
+export interface ItemKey<Value = Json> {
   readonly partition: string;
   readonly sort: string;
+  /** Exists for the compiler only. */
+  readonly [VALUE]?: Value;
 }
 
 /** One stored item. */
-export interface Item extends ItemKey {
+export interface Item<Value = Json> extends ItemKey<Value> {
   /** Set by the writer; what it counts (changes, generations) is the record's own affair. */
   readonly revision: number;
   /** The transaction that wrote the item as it stands: doubles as its version where no revision is kept. */
   readonly attemptId: string;
   /** When the item stops counting, in milliseconds since the epoch. It may still be returned: compare in code. */
   readonly expiresAtMs: number | null;
-  readonly value: Json;
+  readonly value: Value;
 }
+
+/** An item, or null, for each of these keys, in their order. */
+export type ItemsOf<Keys extends readonly ItemKey[]> = {
+  readonly [Index in keyof Keys]: (Keys[Index] extends ItemKey<infer Value> ? Item<Value> : never) | null;
+};
 
 /** What must hold of the item as stored, at the moment of commit, for a change to be accepted. */
 export type Condition =
@@ -37,11 +49,11 @@ export type Condition =
   /** Absent, or expired before this moment. */
   | { readonly kind: 'absent-or-expired'; readonly atMs: number };
 
-export interface PutChange {
+export interface PutChange<Value = Json> {
   readonly kind: 'put';
-  readonly key: ItemKey;
+  readonly key: ItemKey<Value>;
   readonly revision: number;
-  readonly value: Json;
+  readonly value: Value;
   readonly expiresAtMs?: number;
   readonly if: Condition;
 }
@@ -118,26 +130,23 @@ export const MAX_GET_KEYS = 100;
  *   that now refuses, and answered `committed: true`. This needs a put among the changes that its own success makes
  *   refuse (`absent`, `absent-or-expired`, `revision-is` of another revision): it guards everything else, counts above
  *   all. Where there is none, unconditional puts and deletes may simply be done again.
- * - Reads are strongly consistent: they see every commit that was acknowledged before they began.
+ * - Every read sees each transaction that was acknowledged before the read began, and of no item anything that was not
+ *   committed.
+ * - `get` reads one item, which is whole: it is as one transaction wrote it.
  * - `query` returns items in order of sort key; `getMany` answers in the order asked, null for what is absent.
  * - Any method may run at once with any other, from any process that the adapter admits.
  *
+ * The isolation ends there. Two reads do not show one moment, and neither do the items of one `getMany` or of one `query`.
+ * The changes of a transaction that is not yet acknowledged may become visible one after the other, in any order: a reader
+ * may find a later item changed and an earlier one as it was. A caller that needs items of one moment either puts a
+ * condition on each of them in its own `transact`, or reads something that shows whether they belong together.
+ *
  * A call that does not follow these rules (too many changes, a key twice) throws a `RangeError` and has no effect.
- * Everything else that goes wrong rejects with {@link StorageUnavailable}.
+ * Everything else that goes wrong rejects with `StorageUnavailable`.
  */
 export interface Ledger {
   transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult>;
-  get(key: ItemKey): Promise<Item | null>;
-  getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]>;
+  get<Value = Json>(key: ItemKey<Value>): Promise<Item<Value> | null>;
+  getMany<const Keys extends readonly ItemKey[]>(keys: Keys): Promise<ItemsOf<Keys>>;
   query(partition: string, options: QueryOptions): Promise<QueryPage>;
-}
-
-/** Storage did not answer. Retry later; a write may or may not have happened. */
-export class StorageUnavailable extends Error {
-  override readonly name = 'StorageUnavailable';
-}
-
-/** Storage answered with something that cannot be true: damaged bytes, an unreadable file. Page a human. */
-export class StorageCorrupt extends Error {
-  override readonly name = 'StorageCorrupt';
 }

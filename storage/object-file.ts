@@ -1,7 +1,7 @@
 /** The file of one object: a line of JSON (the header), then the body. */
 import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod';
-import { StorageCorrupt } from './ledger.ts';
+import { StorageCorrupt } from './errors.ts';
 import { bodyDigest, etagOfDigest } from './object-rules.ts';
 import type { ETag, ObjectHead, ObjectMetadata } from './object-store.ts';
 

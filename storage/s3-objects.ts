@@ -22,7 +22,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { CACHE_TAG_METADATA } from '../contract/aws.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
-import { StorageCorrupt, StorageUnavailable } from './ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
   ETag,

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { GetObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { StorageCorrupt, StorageUnavailable } from './ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import { isAbsent, statusOf } from './s3-outcome.ts';
 import { type UploadFiles, uploadObjectKey } from './upload-store.ts';
 

@@ -1,6 +1,6 @@
 /** The file of the SQLite ledger: its schema, its settings, and what its failures mean. */
 import type { DatabaseSync } from 'node:sqlite';
-import { StorageCorrupt, StorageUnavailable } from './ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 
 /** Counts up when the table changes shape. Kept in the file's `user_version`. */
 const SCHEMA_VERSION = 2;

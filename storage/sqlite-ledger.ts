@@ -2,17 +2,18 @@
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { makeFolderSync } from './durable-files.ts';
-import {
-  type Change,
-  type Condition,
-  type Item,
-  type ItemKey,
-  type Ledger,
-  type QueryOptions,
-  type QueryPage,
-  type Refusal,
-  StorageCorrupt,
-  type TransactResult,
+import { StorageCorrupt } from './errors.ts';
+import type {
+  Change,
+  Condition,
+  Item,
+  ItemKey,
+  ItemsOf,
+  Ledger,
+  QueryOptions,
+  QueryPage,
+  Refusal,
+  TransactResult,
 } from './ledger.ts';
 import {
   checkGetMany,
@@ -128,14 +129,14 @@ class OpenSqliteLedger implements SqliteLedger {
     });
   }
 
-  async get(key: ItemKey): Promise<Item | null> {
+  async get<Value>(key: ItemKey<Value>): Promise<Item<Value> | null> {
     checkKey(key);
     return this.#guard(() => this.#read(key));
   }
 
-  async getMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
+  async getMany<const Keys extends readonly ItemKey[]>(keys: Keys): Promise<ItemsOf<Keys>> {
     checkGetMany(keys);
-    return this.#guard(() => keys.map((key) => this.#read(key)));
+    return this.#guard(() => keys.map((key) => this.#read(key)) as ItemsOf<Keys>);
   }
 
   async query(partition: string, options: QueryOptions): Promise<QueryPage> {
@@ -219,16 +220,16 @@ class OpenSqliteLedger implements SqliteLedger {
     this.#statement(sql).run();
   }
 
-  #read(key: ItemKey): Item | null {
+  #read<Value>(key: ItemKey<Value>): Item<Value> | null {
     const row = this.#readRow(key);
-    return row && this.#toItem(key, row);
+    return row && (this.#toItem(key, row) as Item<Value>);
   }
 
-  #readRow(key: ItemKey): Row | null {
+  #readRow(key: ItemKey<unknown>): Row | null {
     return (this.#statement(SELECT).get(key.partition, key.sort) as Row | undefined) ?? null;
   }
 
-  #toItem(key: ItemKey, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
+  #toItem(key: ItemKey<unknown>, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
     try {
       const { partition, sort } = key;
       return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: parseValue(text) };

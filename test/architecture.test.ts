@@ -16,15 +16,16 @@ const EDGE_CONTRACT = ['limits', 'problems', 'public-objects', 'routes'].map((na
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
+  mapping: ['contract/'],
   storage: ['contract/'],
   lambdas: ['contract/', 'storage/'],
   publisher: ['contract/', 'storage/'],
   infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts'],
   sample: [],
-  embedded: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
+  embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
   cli: ['contract/', 'storage/', 'publisher/'],
   site: ['contract/'],
-  bench: ['contract/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
+  bench: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
   scripts: ['contract/', 'infra/', 'test/aws/engines/', 'test/aws/shape/', 'test/scenario/'],
   test: [''],
 };
@@ -48,10 +49,13 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/'];
 
 /** Folders whose code runs when only `dependencies` are installed, as before `npm start`. Not what is bundled. */
-const SHIPPED = ['contract', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
+const SHIPPED = ['contract', 'mapping', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
 
 /** `node:` modules that neither touch the world outside nor read a clock; a stream only passes on what it is given. */
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
+
+/** Folders of rules and nothing else. */
+const PURE_FOLDERS = ['contract', 'mapping'];
 
 /** What reads a clock, chance, the environment or the network without an import. */
 const IMPURE = [
@@ -74,12 +78,12 @@ const IMPURE = [
  * and what the service does by itself. Handlers only decide.
  */
 const LEDGER_WRITERS = [
+  'lambdas/accounts/run-erasure.ts',
   'lambdas/credentials/operator-key.ts',
-  'lambdas/erasure/run-erasure.ts',
-  'lambdas/ingest/commit-markets.ts',
   'lambdas/ingest/queue-upload.ts',
   'lambdas/ingest/run-batch.ts',
   'lambdas/ingest/run-upload.ts',
+  'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
 ];
 
@@ -227,20 +231,17 @@ describe('imports', () => {
   });
 });
 
-describe('contract/ is pure', () => {
+describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   it('imports no node: module that does I/O', () => {
-    const builtin = imports.filter(({ file, specifier }) => topFolder(file) === 'contract' && isBuiltin(specifier));
+    const builtin = imports.filter(({ file, specifier }) => topFolder(file) === folder && isBuiltin(specifier));
     expect(builtin.filter(({ specifier }) => !PURE_NODE_MODULES.includes(specifier)).map(inWords)).toEqual([]);
   });
 
-  it.each(files.filter((file) => topFolder(file) === 'contract'))(
-    '%s reads no clock, chance or environment',
-    (file) => {
-      // Without types and comments, so that a doc comment may speak of what the code must not do.
-      const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
-      expect(IMPURE.filter((pattern) => pattern.test(code)).map(String)).toEqual([]);
-    },
-  );
+  it.each(files.filter((file) => topFolder(file) === folder))('%s reads no clock, chance or environment', (file) => {
+    // Without types and comments, so that a doc comment may speak of what the code must not do.
+    const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
+    expect(IMPURE.filter((pattern) => pattern.test(code)).map(String)).toEqual([]);
+  });
 });
 
 describe('lambdas/', () => {

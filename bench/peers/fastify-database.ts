@@ -1,6 +1,6 @@
 /** The rows that the Fastify peer answers from: the usual tables, filled from the ledger's markets. */
 import { DatabaseSync } from 'node:sqlite';
-import type { MarketRecordValue } from '../../storage/records.ts';
+import type { MarketRecordValue } from '../../storage/records/markets.ts';
 
 export interface PeerMarket {
   readonly slug: string;

@@ -13,7 +13,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 
 /** How an answer came about, as `Cache-Status` tells it (RFC 9211). */

@@ -7,8 +7,8 @@
  * refused, hands back the item as it is, and that is learnt.
  */
 import { LRUCache } from 'lru-cache';
-import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../storage/account-records.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
+import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../storage/records/accounts.ts';
 import type { Entitlements } from './principal.ts';
 
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */

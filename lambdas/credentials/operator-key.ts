@@ -1,14 +1,9 @@
 /** The first key of a deployment: without it nobody could issue any. */
 import { ALL_SCOPES } from '../../contract/scopes.ts';
-import {
-  type ApiKeyValue,
-  type AuditValue,
-  apiKeyKey,
-  FIRST_KEY_KEY,
-  type FirstKeyValue,
-} from '../../storage/account-records.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
-import { auditChanges } from '../audit/audit-changes.ts';
+import { type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY, type FirstKeyValue } from '../../storage/records/accounts.ts';
+import type { AuditValue } from '../../storage/records/review.ts';
+import { auditChanges } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
 /** Owns what the operators of a deployment write, whichever key they use. */

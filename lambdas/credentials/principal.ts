@@ -2,8 +2,8 @@
  * Who is asking: reads the Authorization header, and tells a signed-in user or the holder of an API key from anybody else.
  */
 import type { Scope } from '../../contract/scopes.ts';
-import type { ApiKeyValue, EntitlementsValue } from '../../storage/account-records.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
+import type { ApiKeyValue, EntitlementsValue } from '../../storage/records/accounts.ts';
 import { createAccountCache } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import type { TokenVerifier } from './jwt.ts';

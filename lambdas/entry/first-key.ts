@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
-import { FIRST_KEY_KEY } from '../../storage/account-records.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
 import { registerFirstKey } from '../credentials/operator-key.ts';
-import { newUlid } from '../pipeline/request.ts';
 import { log } from './log.ts';
 
 const { tableName, keyEnvironment = 'live' } = readLambdaEnvironment(process.env, {

@@ -8,11 +8,11 @@
  */
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import type { RowFault } from './check-rows.ts';
-import { type CommitDependencies, commitMarkets, type Journal, START } from './commit-markets.ts';
-import type { MarketDecision } from './decide.ts';
-import { examineBatch } from './examine-batch.ts';
-import { faultsOf, tallyOf } from './tally.ts';
+import type { RowFault } from '../markets/check-rows.ts';
+import { type CommitDependencies, commitMarkets, type Journal, START } from '../markets/commit-markets.ts';
+import type { MarketDecision } from '../markets/decide.ts';
+import { examineBatch } from '../markets/examine-batch.ts';
+import { faultsOf, tallyOf } from '../markets/tally.ts';
 
 export interface IngestDependencies extends CommitDependencies {
   /** Milliseconds since the epoch. */

@@ -2,9 +2,9 @@
 
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
-import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
 import { created } from '../../storage/changes.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { packRaw } from './raw-body.ts';

@@ -1,6 +1,7 @@
 /** A large file is there. Apart from what applies it, since who waits for its arrival needs nothing that reads it. */
-import { type UploadValue, uploadKey, type WorkValue, workKey } from '../../storage/batch-records.ts';
+
 import type { Ledger } from '../../storage/ledger.ts';
+import { type UploadValue, uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 import { moved } from './move-upload.ts';
 

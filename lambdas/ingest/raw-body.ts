@@ -1,6 +1,6 @@
 /** A request's body as it came, in parts that fit ledger items: gzip, because batches repeat themselves, in base64. */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { StorageCorrupt } from '../../storage/ledger.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
 
 /** Below the ledger's limit of an item; 1 MB that gzip cannot shrink gives five parts. */
 const PART_CHARACTERS = 300_000;

@@ -12,17 +12,17 @@
  * What cannot be applied, now or ever, ends too: `refused`, or `applied` as far as it went.
  */
 import { BATCH_FAILED } from '../../contract/ingest-records.ts';
-import { type BatchValue, type CheckpointValue, checkpointKey, workKey } from '../../storage/batch-records.ts';
 import { type Change, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
-import { awaitingGenerationKey } from '../../storage/records.ts';
+import { type BatchValue, type CheckpointValue, checkpointKey, workKey } from '../../storage/records/batches.ts';
+import { awaitingGenerationKey } from '../../storage/records/publication.ts';
+import { parseRows, type RowFault } from '../markets/check-rows.ts';
+import { commitMarkets, type Entry, type Journal, mayPass, type Part, START } from '../markets/commit-markets.ts';
+import { type DecideOptions, type Examination, examineBatch, planMarket } from '../markets/examine-batch.ts';
+import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
+import { faultsOf, tallyOf } from '../markets/tally.ts';
 import type { IngestDependencies } from './apply-batch.ts';
-import { parseRows, type RowFault } from './check-rows.ts';
-import { commitMarkets, type Entry, type Journal, mayPass, type Part, START } from './commit-markets.ts';
-import { type DecideOptions, type Examination, examineBatch, planMarket } from './examine-batch.ts';
-import { groupByMarket, readMarkets } from './read-markets.ts';
 import { type Checkpoint, type RawRecord, readBatch, readCheckpoint, readRecords } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS, faultChanges } from './stored-faults.ts';
-import { faultsOf, tallyOf } from './tally.ts';
 
 /**
  * Applies the batch to its end, and takes its work off the queue. Harmless when it is done already.

@@ -10,8 +10,10 @@
  * that fails, dies, or has no more time is followed by one that reads on from there. A part that refers to a market which an
  * earlier part defines finds it; there is no all or nothing, since the whole is never looked at before it is applied.
  */
-import { type BatchValue, type UploadValue, uploadKey, workKey } from '../../storage/batch-records.ts';
-import { type Change, StorageCorrupt } from '../../storage/ledger.ts';
+
+import { StorageCorrupt } from '../../storage/errors.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { type BatchValue, type UploadValue, uploadKey, workKey } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { IngestDependencies } from './apply-batch.ts';
 import { moved } from './move-upload.ts';

@@ -1,16 +1,17 @@
 /** Reads a batch back from the ledger, as it came. */
 
+import { StorageCorrupt } from '../../storage/errors.ts';
+import type { Item, ItemKey } from '../../storage/ledger.ts';
 import {
   type BatchValue,
   batchKey,
   type CheckpointValue,
   checkpointKey,
   rawPartKey,
-} from '../../storage/batch-records.ts';
-import { type Item, type ItemKey, StorageCorrupt } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+} from '../../storage/records/batches.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import type { LedgerReader } from '../markets/read-markets.ts';
 import { unpackRaw } from './raw-body.ts';
-import type { LedgerReader } from './read-markets.ts';
 
 export interface Checkpoint {
   readonly revision: number;

@@ -1,7 +1,9 @@
 /** Faults as items of the ledger: bounded, so that no batch has more of them than can be kept and sent. */
-import { type FaultsValue, faultsKey } from '../../storage/batch-records.ts';
-import { MAX_GET_KEYS, type PutChange, StorageCorrupt } from '../../storage/ledger.ts';
-import type { LedgerReader } from './read-markets.ts';
+
+import { StorageCorrupt } from '../../storage/errors.ts';
+import { MAX_GET_KEYS, type PutChange } from '../../storage/ledger.ts';
+import { type FaultsValue, faultsKey } from '../../storage/records/batches.ts';
+import type { LedgerReader } from '../markets/read-markets.ts';
 
 const POINTER_CHARACTERS = 200;
 const DETAIL_CHARACTERS = 500;

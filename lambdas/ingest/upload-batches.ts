@@ -1,11 +1,11 @@
 /** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
 import { hash } from 'node:crypto';
-import { type BatchValue, batchKey, rawPartKey, type UploadValue } from '../../storage/batch-records.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { type BatchValue, batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import type { LedgerReader } from '../markets/read-markets.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
-import type { LedgerReader } from './read-markets.ts';
 
 /** How much of the file is in a batch. */
 export interface KeptPart {

@@ -1,7 +1,7 @@
 /** Cuts a stream of NDJSON into parts that fit a batch, with no more than one part in memory. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
-import { StorageCorrupt } from '../../storage/ledger.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
 import { parseJson } from '../http/strict-json.ts';
 
 export interface UploadPart {

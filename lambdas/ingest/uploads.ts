@@ -1,7 +1,7 @@
 /** The handlers of uploads: a large file is announced, and told where to be put. What is in it is for the worker. */
 import type { Upload } from '../../contract/ingest-uploads.ts';
-import { type UploadValue, uploadKey } from '../../storage/batch-records.ts';
-import { type GenerationOfValue, generationOfKey } from '../../storage/records.ts';
+import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
+import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import type { UploadTarget } from '../../storage/upload-store.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 

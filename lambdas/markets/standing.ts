@@ -1,9 +1,10 @@
-/** How accepted claims and source verifications change what is said of a market. Pure. */
+/** How accepted claims, source verifications and new observations change what is said of a market. Pure. See {@link MarketStanding}. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
-import { dirtyMarketKey, type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
+import { dirtyMarketKey } from '../../storage/records/publication.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 
@@ -75,4 +76,40 @@ export function withStanding(slug: string, market: Item, standing: MarketStandin
 /** The market as it is: what was decided on it must still be so at the moment of commit. */
 export function unchangedMarket(slug: string, { revision }: Item): Change {
   return { kind: 'check', key: marketKey(slug), if: { kind: 'revision-is', revision } };
+}
+
+/** The standing that is left: undefined when it says nothing. */
+type StandingLeft = MarketStanding | undefined;
+
+/** Changes the standing of a market's record in place, if it has one. */
+export function restate(value: MarketRecordValue, change: (standing: MarketStanding) => StandingLeft): void {
+  if (value.standing === undefined) return;
+  const standing = change(value.standing);
+  if (standing === undefined) delete value.standing;
+  else value.standing = standing;
+}
+
+/** The standing once a metric's latest observation has been corrected or retracted. */
+export function withoutDispute(standing: MarketStanding, metric: string): StandingLeft {
+  const { [metric]: _, ...disputes } = standing.disputes;
+  return unlessEmpty({ ...standing, disputes });
+}
+
+/** The standing once another observation is a metric's latest. */
+export function withoutComparison(standing: MarketStanding, metric: string): StandingLeft {
+  const { [metric]: _, ...comparisons } = standing.comparisons;
+  return unlessEmpty({ ...standing, comparisons });
+}
+
+/** The standing of a market that lists these sources from now on: others would add up to more than a record can hold. */
+export function withSources(standing: MarketStanding, sources: readonly Source[]): StandingLeft {
+  const urls = new Set(sources.map(({ url }) => url));
+  const listed = Object.entries(standing.verifications).filter(([url]) => urls.has(url));
+  return unlessEmpty({ ...standing, verifications: Object.fromEntries(listed) });
+}
+
+function unlessEmpty(standing: MarketStanding): StandingLeft {
+  const { representedBy, ...maps } = standing;
+  const isEmpty = representedBy === null && Object.values(maps).every((map) => Object.keys(map).length === 0);
+  return isEmpty ? undefined : standing;
 }

@@ -14,19 +14,12 @@ import { setTimeout } from 'node:timers/promises';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { FEATURES, type Feature } from '../../contract/features.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
-import { entitlementsKey, type IdempotencyValue, idempotencyKey, usageKey } from '../../storage/account-records.ts';
-import {
-  type Change,
-  type Item,
-  type ItemKey,
-  type Ledger,
-  type Refusal,
-  StorageUnavailable,
-  type TransactResult,
-} from '../../storage/ledger.ts';
-import { auditChanges } from '../audit/audit-changes.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Item, ItemKey, Ledger, Refusal, TransactResult } from '../../storage/ledger.ts';
+import { entitlementsKey, type IdempotencyValue, idempotencyKey, usageKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
+import { auditChanges } from '../review/audit-changes.ts';
 import {
   type Commit,
   Found,

@@ -14,8 +14,9 @@ import {
   type WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
-import { API_KEYS_PARTITION } from '../../storage/account-records.ts';
-import { type Change, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { API_KEYS_PARTITION } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/jwt.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';

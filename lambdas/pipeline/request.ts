@@ -1,8 +1,8 @@
 /** Makes the request that handlers see. */
-import { ulid } from 'ulid';
 import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { EntitlementsValue } from '../../storage/account-records.ts';
+import type { EntitlementsValue } from '../../storage/records/accounts.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Entitlements, Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
@@ -42,14 +42,4 @@ export function limitOf(features: EntitlementsValue['features'], feature: Featur
   const grant = features[feature];
   const lasts = grant !== undefined && (grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs);
   return lasts ? grant.limit : FEATURES[feature].defaultLimit;
-}
-
-const ULID_RANDOM_CHARACTERS = 16;
-
-/** A ULID: 48 bits of time and 80 of chance, in order of time. */
-export function newUlid(nowMs: number, randomBytes: (count: number) => Uint8Array): string {
-  const bytes = randomBytes(ULID_RANDOM_CHARACTERS);
-  let next = 0;
-  // Five bits for each of its letters.
-  return ulid(nowMs, () => ((bytes[next++] as number) & 31) / 32);
 }

@@ -3,9 +3,9 @@
  * the order of their ids, which is that of the requests to the millisecond; between work of two kinds there is no order.
  */
 import { setTimeout } from 'node:timers/promises';
-import { WORK_PARTITION, type WorkValue } from '../../storage/batch-records.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
-import { mayPass } from '../ingest/commit-markets.ts';
+import { WORK_PARTITION, type WorkValue } from '../../storage/records/batches.ts';
+import { mayPass } from '../markets/commit-markets.ts';
 
 type Kind = WorkValue['kind'];
 

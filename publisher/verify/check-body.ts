@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 import { INTERNAL_FIELDS, NEVER_PUBLIC } from '../../contract/public-text.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 

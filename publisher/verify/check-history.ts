@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
 import { type Metric, type Observation, observationSchema } from '../../contract/metric.ts';
 import { historyUrl } from '../../contract/routes.ts';
-import { orderKey } from '../../storage/records.ts';
+import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader } from './reader.ts';
 
 /** The markets of share `index`, of `of` shares: 0 ≤ index < of. */

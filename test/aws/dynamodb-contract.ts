@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { type Change, type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
 import { MAX_ITEM_BYTES, MAX_TRANSACT_BYTES } from '../../storage/ledger-rules.ts';
 import { ledgerContract } from '../storage/ledger-contract.ts';
 import { engineConfig, openEngineTable } from './dynamodb-table.ts';

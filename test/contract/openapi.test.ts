@@ -16,7 +16,8 @@ import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 import { buildOpenApi, OPENAPI_FILE } from '../../scripts/build-openapi.ts';
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { type Answer, type ApiWorldOptions, type Call, openApiWorld } from '../write-api/world.ts';
 

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
-import { entitlementsKey } from '../../storage/account-records.ts';
-import { type Item, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { entitlementsKey } from '../../storage/records/accounts.ts';
 import { type CredentialWorld, credentialWorld, newSigningKey, START_MS, tokenOf } from './credential-world.ts';
 
 const revoked = { revokedAt: new Date(START_MS).toISOString() };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ApiKeyParts, formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
-import type { ApiKeyValue } from '../../storage/account-records.ts';
+import type { ApiKeyValue } from '../../storage/records/accounts.ts';
 import {
   AUDIENCE,
   type CredentialWorld,

@@ -12,8 +12,9 @@ import type { Json } from '../../contract/canonical-json.ts';
 import { type ApiKeyParts, formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { createTokenVerifier } from '../../lambdas/credentials/jwt.ts';
 import { type Authenticator, createAuthenticator } from '../../lambdas/credentials/principal.ts';
-import { type ApiKeyValue, apiKeyKey } from '../../storage/account-records.ts';
-import { type Item, type ItemKey, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Item, ItemKey } from '../../storage/ledger.ts';
+import { type ApiKeyValue, apiKeyKey } from '../../storage/records/accounts.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
 /** Far from the machine's own clock, which nothing may look at. */
@@ -116,7 +117,7 @@ export async function credentialWorld({ signingKeys, scopePrefix }: WorldOptions
   const nowMs = () => clock.nowMs;
 
   const countingLedger = {
-    async get(itemKey: ItemKey): Promise<Item | null> {
+    async get<Value>(itemKey: ItemKey<Value>): Promise<Item<Value> | null> {
       counts.reads++;
       if (storage.down) throw new StorageUnavailable('The test has cut the line to the ledger.');
       const item = await ledger.get(itemKey);

@@ -8,7 +8,7 @@ import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { Divert } from '../../embedded/edge/divert.ts';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
 import { createEdgeServer, type EdgeServer } from '../../embedded/edge/server.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { StartError } from '../../embedded/config.ts';
 import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../embedded/ingest-file.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { MARKETS_PARTITION, marketKey } from '../../storage/records.ts';
+import { MARKETS_PARTITION, marketKey } from '../../storage/records/markets.ts';
 import { openRecordedLedger, type RecordedLedger } from '../ingest/recorded-ledger.ts';
 import { ProcessDied } from '../publisher/faulty-storage.ts';
 import { START_MS } from '../publisher/world.ts';

@@ -3,8 +3,10 @@ import { startPublishLoop } from '../../embedded/publish-loop.ts';
 import type { WakeLoop } from '../../embedded/wake-loop.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY, marketKey, REPUBLISH_KEY } from '../../storage/records.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { DIRTY_EVERYTHING_KEY, HEAD_KEY, REPUBLISH_KEY } from '../../storage/records/publication.ts';
 import { answerTo, waitForPublication } from '../publisher/waiting.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
 

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EdgeLimits } from '../../embedded/edge/limits.ts';
 import { createUploadServer } from '../../embedded/upload-server.ts';
 import { openDirectoryUploads } from '../../storage/directory-uploads.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 

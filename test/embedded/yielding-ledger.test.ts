@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_STRETCH_MS, yieldingLedger } from '../../embedded/yielding-ledger.ts';
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { ItemsOf, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
 const KEY = { partition: 'p', sort: 's' };
@@ -33,7 +34,7 @@ function slowLedger(callMs: number): Ledger {
   return {
     transact: () => call().then(() => ({ committed: true })),
     get: () => call().then(() => null),
-    getMany: () => call().then(() => []),
+    getMany: (keys) => call().then(() => keys.map(() => null) as ItemsOf<typeof keys>),
     query: () => call().then(() => ({ items: [], next: null })),
   };
 }

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
+import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
-import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { runUpload } from '../../lambdas/ingest/run-upload.ts';
@@ -18,7 +18,7 @@ import { abandonRepublish, commitRepublish, finishRepublish, planRepublish } fro
 import { takeTurn } from '../../publisher/republish-due.ts';
 import { applyRange, renderRange } from '../../publisher/republish-range.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';

@@ -4,14 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { Observation } from '../../contract/metric.ts';
 import { applyBatch, type IngestOptions, type IngestReport } from '../../lambdas/ingest/apply-batch.ts';
-import { type Ledger, MAX_TRANSACT_CHANGES, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import {
-  DIRTY_PARTITION,
   type MarketRecordValue,
   marketKey,
   marketPartition,
   OBSERVATION_PREFIX,
-} from '../../storage/records.ts';
+} from '../../storage/records/markets.ts';
+import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
 import { type Fault, failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';

@@ -1,8 +1,8 @@
 /** What a batch does to one market, decision by decision. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import type { MarketDecision } from '../../lambdas/ingest/decide.ts';
-import { DIRTY_PARTITION } from '../../storage/records.ts';
+import type { MarketDecision } from '../../lambdas/markets/decide.ts';
+import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 

@@ -1,13 +1,15 @@
 /** Batches that cannot be applied, for a reason that no later run will find gone: they end, and say so. */
 import { describe, expect, test } from 'vitest';
 import { batchReportSchema } from '../../contract/ingest-records.ts';
-import { Contended } from '../../lambdas/ingest/commit-markets.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { Contended } from '../../lambdas/markets/commit-markets.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
-import { rawPartKey } from '../../storage/batch-records.ts';
-import { type Change, type Ledger, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
-import { awaitingGenerationKey, marketKey } from '../../storage/records.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
+import { rawPartKey } from '../../storage/records/batches.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';

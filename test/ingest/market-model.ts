@@ -1,10 +1,15 @@
 /** One market without a ledger: decisions are applied to a map, and the next decision is made on what it holds. */
 import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
-import { decideMarket, type KnownObservation, type MarketDecision, rowOf } from '../../lambdas/ingest/decide.ts';
-import { groupByMarket } from '../../lambdas/ingest/read-markets.ts';
+import { decideMarket, type KnownObservation, type MarketDecision, rowOf } from '../../lambdas/markets/decide.ts';
+import { groupByMarket } from '../../lambdas/markets/read-markets.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { type MarketRecordValue, type MarketStanding, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
+import {
+  type MarketRecordValue,
+  type MarketStanding,
+  marketKey,
+  OBSERVATION_PREFIX,
+} from '../../storage/records/markets.ts';
 
 export interface MarketModel {
   /** Decides and applies. Rows are numbered from 0. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { metricOf } from '../../lambdas/ingest/observation-value.ts';
-import { isOutlier } from '../../lambdas/ingest/outlier.ts';
-import { parseRecord } from '../../lambdas/ingest/row-rules.ts';
+import { metricOf } from '../../lambdas/markets/observation-value.ts';
+import { isOutlier } from '../../lambdas/markets/outlier.ts';
+import { parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 

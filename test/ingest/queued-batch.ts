@@ -1,5 +1,6 @@
 /** Batches as the request handler leaves them: record, raw parts and work in one transaction. */
 import { packRaw } from '../../lambdas/ingest/raw-body.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
 import {
   type BatchValue,
   batchKey,
@@ -7,9 +8,8 @@ import {
   WORK_PARTITION,
   type WorkValue,
   workKey,
-} from '../../storage/batch-records.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+} from '../../storage/records/batches.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 
 export type BatchOptions = Partial<Pick<BatchValue, 'mode' | 'partial' | 'dryRun' | 'mediaType'>>;
 

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packRaw, unpackRaw } from '../../lambdas/ingest/raw-body.ts';
-import { rawPartKey } from '../../storage/batch-records.ts';
-import { type Change, StorageCorrupt } from '../../storage/ledger.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
+import type { Change } from '../../storage/ledger.ts';
 import { checkTransact } from '../../storage/ledger-rules.ts';
+import { rawPartKey } from '../../storage/records/batches.ts';
 
 const MEGABYTE = 1024 * 1024;
 

@@ -4,13 +4,18 @@ import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../c
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import type { Source } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
-import { decideMarket, type KnownObservation, rowOf } from '../../lambdas/ingest/decide.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { decideMarket, type KnownObservation, rowOf } from '../../lambdas/markets/decide.ts';
 import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/standing.ts';
 import type { PutChange } from '../../storage/ledger.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ledger-rules.ts';
-import { type MarketRecordValue, type MarketStanding, marketKey, OBSERVATION_PREFIX } from '../../storage/records.ts';
+import {
+  type MarketRecordValue,
+  type MarketStanding,
+  marketKey,
+  OBSERVATION_PREFIX,
+} from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';

@@ -1,8 +1,8 @@
 /** What retractions and corrections do to an observation, and to what was said against it. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { parseRecord } from '../../lambdas/ingest/row-rules.ts';
-import type { MarketStanding } from '../../storage/records.ts';
+import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import type { MarketStanding } from '../../storage/records/markets.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ObservationRecord } from '../../contract/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/ingest/row-rules.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
 const USD = { nativeCurrency: 'USD' };

@@ -6,16 +6,16 @@ import type { Observation } from '../../contract/metric.ts';
 import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { batchKey, rawPartKey } from '../../storage/batch-records.ts';
-import { type Ledger, MAX_TRANSACT_CHANGES, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import { type ItemKey, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import {
-  awaitingGenerationKey,
-  generationOfKey,
   type MarketRecordValue,
   marketKey,
   marketPartition,
   OBSERVATION_PREFIX,
-} from '../../storage/records.ts';
+} from '../../storage/records/markets.ts';
+import { awaitingGenerationKey, generationOfKey } from '../../storage/records/publication.ts';
 import {
   diesAfter,
   type Fault,
@@ -268,12 +268,12 @@ describe('a stored batch that is not what came', () => {
     expect(await ledger.get(marketKey('a'))).toBeNull();
   });
 
-  function overwrite(ledger: Ledger, key: ReturnType<typeof batchKey>, value: string | number) {
+  function overwrite(ledger: Ledger, key: ItemKey, value: string | number) {
     const change = { kind: 'put', key, revision: 0, value, if: { kind: 'any' } } as const;
     return ledger.transact([change], { attemptId: 'damage' });
   }
 
-  function remove(ledger: Ledger, key: ReturnType<typeof batchKey>) {
+  function remove(ledger: Ledger, key: ItemKey) {
     return ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'damage' });
   }
 });

@@ -7,9 +7,11 @@ import { AT_WORK_MS, runUpload, type UploadDependencies } from '../../lambdas/in
 import { partBatchId } from '../../lambdas/ingest/upload-batches.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
-import { batchKey, type UploadValue, uploadKey } from '../../storage/batch-records.ts';
-import { type Ledger, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
-import { marketPartition, OBSERVATION_PREFIX, sha256Hex } from '../../storage/records.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { batchKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
+import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import {
   diesAfter,

@@ -1,9 +1,10 @@
 /** The queue: every item is run to its end in order; what only a person can mend holds up no other, what passes does. */
 import { describe, expect, test } from 'vitest';
-import { Contended } from '../../lambdas/ingest/commit-markets.ts';
+import { Contended } from '../../lambdas/markets/commit-markets.ts';
 import { runWork, type WorkDependencies } from '../../lambdas/worker/run-work.ts';
-import { type WorkValue, workKey } from '../../storage/batch-records.ts';
-import { type Ledger, StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { queuedWork } from './queued-batch.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 

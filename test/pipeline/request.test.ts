@@ -3,7 +3,8 @@ import { decodeTime } from 'ulid';
 import { describe, expect, it, test } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
 import type { Principal } from '../../lambdas/credentials/principal.ts';
-import { limitOf, newUlid, requestFactory } from '../../lambdas/pipeline/request.ts';
+import { limitOf, requestFactory } from '../../lambdas/pipeline/request.ts';
+import { newUlid } from '../../storage/ulid.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 const grant = (limit: number, expiresAt: string | null) => {

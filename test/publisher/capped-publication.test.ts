@@ -11,7 +11,7 @@ import {
   HEAD_KEY,
   type HeadValue,
   parseDirtyMark,
-} from '../../storage/records.ts';
+} from '../../storage/records/publication.ts';
 import { answerTo, wait, waiting } from './waiting.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
 

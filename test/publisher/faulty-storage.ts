@@ -1,5 +1,7 @@
 /** Storage in which every operation is numbered, and one of them goes wrong in a chosen way. */
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 
 /** The process is gone: nothing that it does from here on has an effect. Never caught by the code under test. */

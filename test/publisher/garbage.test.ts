@@ -16,7 +16,7 @@ import {
   UNLINKED_PARTITION,
   unlinkedKey,
   WALK_KEY,
-} from '../../storage/records.ts';
+} from '../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
 import { Witness } from './witness.ts';

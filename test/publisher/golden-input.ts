@@ -5,7 +5,7 @@ import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
-import type { MarketStanding } from '../../storage/records.ts';
+import type { MarketStanding } from '../../storage/records/markets.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { setStanding } from './standing.ts';

@@ -10,7 +10,8 @@ import {
   type IndexedPage,
   type OrderedObservation,
 } from '../../publisher/history-plan.ts';
-import { type ObservationValue, sha256Hex } from '../../storage/records.ts';
+import type { ObservationValue } from '../../storage/records/markets.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 
 /** A history as a reader and the next plan find it. */
 interface Published {

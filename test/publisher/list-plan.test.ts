@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../contract/cursors.ts';
 import { type ListInput, type ListPlan, planList } from '../../publisher/list-plan.ts';
-import { type PublishedPage, sha256Hex } from '../../storage/records.ts';
+import type { PublishedPage } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 
 /** A list as a reader and the next plan find it. */
 interface Published {

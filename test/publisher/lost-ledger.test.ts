@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
-import { StorageCorrupt } from '../../storage/ledger.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { createWorld, dependenciesOn, market, publicObjects } from './world.ts';
 

@@ -2,32 +2,33 @@
 import { expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/rebuild.ts';
+import type { ItemKey } from '../../storage/ledger.ts';
 import {
   type ApiKeyValue,
-  type AuditValue,
   apiKeyKey,
+  type EntitlementGrant,
+  entitlementsKey,
+  type IdempotencyValue,
+  idempotencyKey,
+  usageKey,
+  type WaitlistRequestValue,
+  type WatchlistValue,
+  waitlistRequestKey,
+  watchlistKey,
+} from '../../storage/records/accounts.ts';
+import { type PublicationValue, publicationKey } from '../../storage/records/publication.ts';
+import {
+  type AuditValue,
   auditActorPartition,
   auditTargetPartition,
   type ClaimValue,
   claimKey,
   claimsInStatePartition,
   claimsOfSubjectPartition,
-  type EntitlementGrant,
-  entitlementsKey,
-  type IdempotencyValue,
-  idempotencyKey,
-  type PublicationValue,
-  publicationKey,
-  usageKey,
   type VerificationValue,
   verificationKey,
   verificationsOfMarketPartition,
-  type WaitlistRequestValue,
-  type WatchlistValue,
-  waitlistRequestKey,
-  watchlistKey,
-} from '../../storage/account-records.ts';
-import type { ItemKey } from '../../storage/ledger.ts';
+} from '../../storage/records/review.ts';
 import { createWorld, market, price, type World } from './world.ts';
 
 const AT = '2026-09-30T08:00:00Z';

@@ -5,7 +5,8 @@ import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import {
   diesAfter,

@@ -9,7 +9,7 @@ import { BundleLost, ImmutableMismatch, Superseded } from '../../publisher/error
 import { publish } from '../../publisher/publish.ts';
 import { rebuild, renderEverything } from '../../publisher/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { StorageCorrupt } from '../../storage/ledger.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
 import type { ObjectHead, ObjectMetadata, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';

@@ -1,12 +1,6 @@
 import type { Change } from '../../storage/ledger.ts';
-import {
-  dirtyHistoryKey,
-  dirtyMarketKey,
-  marketIndexKey,
-  marketKey,
-  marketPartition,
-  OBSERVATION_PREFIX,
-} from '../../storage/records.ts';
+import { marketIndexKey, marketKey, marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
 import type { World } from './world.ts';
 
 /** Takes a market with up to 90 observations out of the ledger, due to be taken out of what is published. */

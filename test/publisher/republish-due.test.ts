@@ -17,7 +17,7 @@ import {
   takeTurn,
 } from '../../publisher/republish-due.ts';
 import { applyRange, renderRange } from '../../publisher/republish-range.ts';
-import { DIRTY_EVERYTHING_KEY } from '../../storage/records.ts';
+import { DIRTY_EVERYTHING_KEY } from '../../storage/records/publication.ts';
 import { createWorld, market, price, type World } from './world.ts';
 
 /** Step Functions, as it answers: one execution for each name, and the same answer while that runs. */

@@ -19,8 +19,9 @@ import {
 import { applyRange, renderRange } from '../../publisher/republish-range.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { type Item, StorageUnavailable } from '../../storage/ledger.ts';
-import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY, REPUBLISH_KEY } from '../../storage/records.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY, REPUBLISH_KEY } from '../../storage/records/publication.ts';
 import { type DumpedLedger, openDumpedLedger } from '../write-api/dumped-ledger.ts';
 import {
   diesAfter,

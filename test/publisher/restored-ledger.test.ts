@@ -7,8 +7,8 @@ import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/rebuild.ts';
 import { planRepublish, republish } from '../../publisher/republish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
-import { HEAD_KEY } from '../../storage/records.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { diesAfter, faultyStorage } from './faulty-storage.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Item, Ledger } from '../../storage/ledger.ts';
-import { dirtyMarketKey, type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records.ts';
+import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
+import { dirtyMarketKey } from '../../storage/records/publication.ts';
 
 /** Sets what claims and verifications say of a market, due to be published: as their handlers do it. */
 export async function setStanding(

@@ -8,7 +8,8 @@ import { rebuild } from '../../publisher/rebuild.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { HEAD_KEY, type HeadValue, marketKey } from '../../storage/records.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import {
   createWorld,
   market,

@@ -1,13 +1,14 @@
 /** Those who wait to be told in which generation what they wrote became public. */
-import type { PublicationValue } from '../../storage/account-records.ts';
-import { publicationKey } from '../../storage/account-records.ts';
+
 import type { Ledger } from '../../storage/ledger.ts';
+import type { PublicationValue } from '../../storage/records/publication.ts';
 import {
   AWAITING_GENERATION_PARTITION,
   awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
-} from '../../storage/records.ts';
+  publicationKey,
+} from '../../storage/records/publication.ts';
 
 type Waiting = { readonly ledger: Ledger };
 

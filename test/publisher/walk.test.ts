@@ -7,7 +7,7 @@ import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
 
 type Page<Item> = { data: Item[]; page: { nextCursor: string | null } };

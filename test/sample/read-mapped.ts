@@ -1,8 +1,8 @@
 /** Reads a mapping and a CSV file, and sorts what comes out. */
 import { readFileSync } from 'node:fs';
-import { type CsvMapping, parseMapping } from '../../contract/csv-mapping.ts';
 import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
-import { type MappedRefusal, mapCsv } from '../../contract/map-csv.ts';
+import { type CsvMapping, parseMapping } from '../../mapping/csv-mapping.ts';
+import { type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
 
 export type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
 

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ObservationRecord, RowError } from '../../contract/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/ingest/row-rules.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { type Mapped, readMapped, readMapping } from './read-mapped.ts';
 
 const NOW_MS = Date.parse('2026-10-01T00:00:00Z');

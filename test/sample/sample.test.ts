@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { currencyExponent } from '../../contract/currencies.ts';
 import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/ingest/row-rules.ts';
+import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { type Mapped, type MoneyObservation, readMapped, readMapping } from './read-mapped.ts';
 
 const CSV = new URL('../../sample/currency-api.csv', import.meta.url);

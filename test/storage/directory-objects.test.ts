@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { encodeObjectFile } from '../../storage/object-file.ts';
 import { bodyOfGeneration } from './child-bodies.ts';
 import { runUntilKilled } from './child-process.ts';

@@ -13,7 +13,8 @@ import {
 } from '../../storage/dynamodb-client.ts';
 import { MAX_RETRYING_MS } from '../../storage/dynamodb-failures.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import { type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
 import { openMemoryLedger } from './memory-ledger.ts';
 

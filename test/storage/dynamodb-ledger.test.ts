@@ -15,15 +15,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { MAX_RETRYING_MS, MAX_TRIES } from '../../storage/dynamodb-failures.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
-import {
-  type Change,
-  type Condition,
-  type ItemKey,
-  type Ledger,
-  type QueryOptions,
-  StorageCorrupt,
-  StorageUnavailable,
-} from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Condition, ItemKey, Ledger, QueryOptions } from '../../storage/ledger.ts';
 
 const KEY: ItemKey = { partition: 'shelf', sort: 'item' };
 const PK_SK = { pk: { S: 'shelf' }, sk: { S: 'item' } };

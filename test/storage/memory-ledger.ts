@@ -1,5 +1,5 @@
 /** A ledger in memory. Stricter than any real one: it never answers at once, and its pages of a query are short. */
-import type { Change, Condition, Item, ItemKey, Ledger, Refusal } from '../../storage/ledger.ts';
+import type { Change, Condition, Item, ItemKey, ItemsOf, Ledger, Refusal } from '../../storage/ledger.ts';
 import {
   checkGetMany,
   checkKey,
@@ -18,11 +18,11 @@ const PAGE_CHARACTERS = 4 * 1024;
 export function openMemoryLedger(): Ledger {
   const items = new Map<string, Stored>();
 
-  const read = (key: ItemKey): Item | null => {
+  const read = <Value>(key: ItemKey<Value>): Item<Value> | null => {
     const stored = items.get(describeKey(key));
     if (stored === undefined) return null;
     const { text, ...item } = stored;
-    return { ...item, value: parseValue(text) };
+    return { ...item, value: parseValue(text) } as Item<Value>;
   };
 
   const refusalsOf = (changes: readonly Change[]): Refusal[] =>
@@ -60,10 +60,10 @@ export function openMemoryLedger(): Ledger {
       await elsewhere();
       return item;
     },
-    async getMany(keys) {
+    async getMany<const Keys extends readonly ItemKey[]>(keys: Keys) {
       checkGetMany(keys);
       await elsewhere();
-      const found = keys.map(read);
+      const found = keys.map((key) => read(key)) as ItemsOf<Keys>;
       await elsewhere();
       return found;
     },

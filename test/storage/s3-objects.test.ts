@@ -11,7 +11,7 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, ObjectMetadata, PutCondition } from '../../storage/object-store.ts';
 import { createS3Client, S3_ATTEMPTS, S3_MAX_SOCKETS } from '../../storage/s3-client.ts';
 import { openS3Objects, type S3ObjectsOptions } from '../../storage/s3-objects.ts';

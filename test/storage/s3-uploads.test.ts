@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { createS3Client } from '../../storage/s3-client.ts';
 import { openS3Uploads, RANGE_BYTES } from '../../storage/s3-uploads.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';

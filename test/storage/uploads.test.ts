@@ -11,11 +11,11 @@ import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { type DirectoryUploads, openDirectoryUploads, uploadPath } from '../../storage/directory-uploads.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
 import { createS3Client } from '../../storage/s3-client.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
 import { openS3Uploads } from '../../storage/s3-uploads.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { UPLOAD_TARGET_SECONDS, uploadObjectKey, uploadOfObjectKey } from '../../storage/upload-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
-import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
-import { newUlid } from '../../lambdas/pipeline/request.ts';
-import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/account-records.ts';
-import { WORK_PARTITION } from '../../storage/batch-records.ts';
+import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';

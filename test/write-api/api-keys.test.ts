@@ -3,7 +3,7 @@ import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { hashSecret, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
-import { type ApiKeyValue, apiKeyKey, usageKey } from '../../storage/account-records.ts';
+import { type ApiKeyValue, apiKeyKey, usageKey } from '../../storage/records/accounts.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';

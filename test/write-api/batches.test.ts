@@ -8,14 +8,12 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { publish } from '../../publisher/publish.ts';
-import {
-  auditTargetPartition,
-  type EntitlementsValue,
-  entitlementsKey,
-  usageKey,
-} from '../../storage/account-records.ts';
-import { type BatchValue, batchPartition, RAW_PREFIX, WORK_PARTITION, workKey } from '../../storage/batch-records.ts';
-import { generationOfKey, marketKey, sha256Hex } from '../../storage/records.ts';
+import { type EntitlementsValue, entitlementsKey, usageKey } from '../../storage/records/accounts.ts';
+import { type BatchValue, batchPartition, RAW_PREFIX, WORK_PARTITION, workKey } from '../../storage/records/batches.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { generationOfKey } from '../../storage/records/publication.ts';
+import { auditTargetPartition } from '../../storage/records/review.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld, START_MS } from './world.ts';

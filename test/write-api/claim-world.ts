@@ -7,12 +7,12 @@ import type { Scope } from '../../contract/scopes.ts';
 import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import {
-  DIRTY_PARTITION,
   type MarketRecordValue,
   marketKey,
   marketPartition,
   OBSERVATION_PREFIX,
-} from '../../storage/records.ts';
+} from '../../storage/records/markets.ts';
+import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
 import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld, START_MS } from './world.ts';
 
 export const CLAIMS = '/api/v1/claims';

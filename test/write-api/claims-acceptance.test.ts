@@ -1,12 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import {
-  dirtyHistoryKey,
-  dirtyMarketKey,
-  type MarketStanding,
-  observationId,
-  orderKey,
-} from '../../storage/records.ts';
+import { type MarketStanding, observationId, orderKey } from '../../storage/records/markets.ts';
+import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
 import {
   ASSERTIONS,
   act,

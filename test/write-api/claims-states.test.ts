@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimsInStatePartition } from '../../storage/account-records.ts';
+import { claimsInStatePartition } from '../../storage/records/review.ts';
 import {
   ACTIONS,
   type Action,

@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
-import { CLAIM_TRANSITIONS } from '../../lambdas/claims/transitions.ts';
-import { runErasure } from '../../lambdas/erasure/run-erasure.ts';
-import { newUlid } from '../../lambdas/pipeline/request.ts';
+import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
+import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
+import { entitlementsKey, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
+import { dirtyMarketKey } from '../../storage/records/publication.ts';
 import {
   auditActorPartition,
   type ClaimValue,
   claimKey,
   claimsInStatePartition,
   claimsOfSubjectPartition,
-  entitlementsKey,
-  idempotencyPartition,
-  usagePartition,
   type VerificationValue,
   verificationKey,
   verificationsOfMarketPartition,
-} from '../../storage/account-records.ts';
-import { WORK_PARTITION } from '../../storage/batch-records.ts';
-import { type Change, type ItemKey, type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
-import { dirtyMarketKey, type MarketRecordValue, marketKey } from '../../storage/records.ts';
+} from '../../storage/records/review.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';

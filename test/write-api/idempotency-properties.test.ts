@@ -6,17 +6,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../contract/canonical-json.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import {
-  type AuditValue,
-  auditActorPartition,
-  auditTargetPartition,
   type EntitlementsValue,
   entitlementsKey,
   idempotencyPartition,
   usageKey,
   watchlistsPartition,
-} from '../../storage/account-records.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+} from '../../storage/records/accounts.ts';
+import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type Commit, type Fate, type WatchedLedger, watchLedger } from './watched-ledger.ts';

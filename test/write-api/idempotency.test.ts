@@ -1,6 +1,7 @@
 /** One request has one effect, however often and however simultaneously it is sent. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { auditActorPartition, auditTargetPartition, idempotencyPartition } from '../../storage/account-records.ts';
+import { idempotencyPartition } from '../../storage/records/accounts.ts';
+import { auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { grant, removeMarket, seedMarkets } from './seeds.ts';

@@ -1,6 +1,7 @@
 /** Storage that does not answer: no write is done twice, and none that was acknowledged is lost. */
 import { describe, expect, it } from 'vitest';
-import { auditActorPartition, idempotencyPartition, usageKey, watchlistKey } from '../../storage/account-records.ts';
+import { idempotencyPartition, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
+import { auditActorPartition } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { seedMarkets } from './seeds.ts';

@@ -5,15 +5,15 @@ import { publicKey } from '../../contract/public-objects.ts';
 import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PurgeTargets } from '../../publisher/purge.ts';
-import { auditTargetPartition } from '../../storage/account-records.ts';
 import {
   AWAITING_GENERATION_PARTITION,
   DIRTY_PARTITION,
   type PublishedPage,
   pageKey,
   publishedPartition,
-  sha256Hex,
-} from '../../storage/records.ts';
+} from '../../storage/records/publication.ts';
+import { auditTargetPartition } from '../../storage/records/review.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { dependenciesOn, market, price, publicObjects, SMALL_PAGES } from '../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';

@@ -2,9 +2,14 @@
 import type { Feature } from '../../contract/features.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
-import { type ApiKeyValue, apiKeyKey, type EntitlementsValue, entitlementsKey } from '../../storage/account-records.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
-import { marketKey } from '../../storage/records.ts';
+import {
+  type ApiKeyValue,
+  apiKeyKey,
+  type EntitlementsValue,
+  entitlementsKey,
+} from '../../storage/records/accounts.ts';
+import { marketKey } from '../../storage/records/markets.ts';
 import { seededBytes } from './world.ts';
 
 let seeds = 0;

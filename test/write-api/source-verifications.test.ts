@@ -4,8 +4,9 @@ import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';
-import { type AuditValue, auditTargetPartition } from '../../storage/account-records.ts';
-import { dirtyMarketKey, type MarketStanding } from '../../storage/records.ts';
+import type { MarketStanding } from '../../storage/records/markets.ts';
+import { dirtyMarketKey } from '../../storage/records/publication.ts';
+import { type AuditValue, auditTargetPartition } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
   DESK,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WAITLIST_PARTITION } from '../../storage/account-records.ts';
+import { WAITLIST_PARTITION } from '../../storage/records/accounts.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type Answer, type ApiWorld, openApiWorld } from './world.ts';

@@ -1,7 +1,7 @@
 /** A ledger whose every call is seen, may be held up and may lose its answer, as a test wants it. */
 import { expect } from 'vitest';
+import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
 import { describeKey } from '../../storage/ledger-rules.ts';
 
 export type Method = keyof Ledger;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
-import { auditTargetPartition, usageKey } from '../../storage/account-records.ts';
+import { usageKey } from '../../storage/records/accounts.ts';
+import { auditTargetPartition } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts';

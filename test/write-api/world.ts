@@ -7,10 +7,10 @@ import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
 import { createWriteApi, type RequestLog } from '../../lambdas/pipeline/handle.ts';
-import { newUlid } from '../../lambdas/pipeline/request.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import { type MemoryUploads, openMemoryUploads } from '../storage/memory-uploads.ts';
 
 export const START_MS = Date.parse('2026-11-20T12:00:00Z');

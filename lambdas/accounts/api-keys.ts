@@ -1,0 +1,206 @@
+/**
+ * The handlers of API keys. A key is issued to the account of an approved waitlist request, which lists the keys that it
+ * has: so whoever erases the account knows them all, and a key cannot slip in beside.
+ *
+ * Nobody becomes more powerful by managing keys: whoever issues, rotates or revokes one has all of its scopes.
+ */
+import { canonicalInstant } from '../../contract/metric.ts';
+import type { ApiKey } from '../../contract/operations/api-keys.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import {
+  API_KEYS_PARTITION,
+  type ApiKeyValue,
+  accountOf,
+  apiKeyKey,
+  entitlementsKey,
+  usageKey,
+  type WaitlistRequestValue,
+  waitlistRequestKey,
+  waitlistRequestOf,
+} from '../../storage/records/accounts.ts';
+import { knownEntitlements } from '../credentials/account-cache.ts';
+import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
+import type { Principal } from '../credentials/principal.ts';
+import { type Found, type ReadHandler, type Refused, refuse, refuseScopes, writeHandler } from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+import { limitOf } from '../pipeline/request.ts';
+
+export const listApiKeys: ReadHandler<'listApiKeys'> = {
+  answer: (request, tools) =>
+    listPage(request, tools, {
+      partition: API_KEYS_PARTITION,
+      valuesOf: (items) => items.map(({ value }) => shown(value as ApiKeyValue, request.nowMs)),
+    }),
+};
+
+export const createApiKey = writeHandler<'createApiKey'>()({
+  read: ({ body }, reader) =>
+    reader.getMany([waitlistRequestKey(body.waitlistRequest), entitlementsKey(accountOf(body.waitlistRequest))]),
+  decide(request, [application = null, entitlements = null], found) {
+    const { body, principal, environment, now, nowMs } = request;
+    const refused =
+      refusedApplication(application) ??
+      refusedScopes(principal, body.scopes) ??
+      refusedExpiry(body.expiresAt, nowMs) ??
+      refusedQuota(request.body.waitlistRequest, entitlements, found, nowMs);
+    if (refused !== null) return refused;
+
+    const subject = accountOf(body.waitlistRequest);
+    const parts = newApiKey(environment, request.randomBytes);
+    const value: ApiKeyValue = {
+      id: parts.keyId,
+      subject,
+      label: body.label,
+      scopes: [...body.scopes].sort(),
+      secretHash: hashSecret(parts.secret),
+      previousSecret: null,
+      createdAt: now,
+      expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
+      revokedAt: null,
+    };
+    const approved = application as Item;
+    return {
+      kind: 'commit',
+      target: targetOf(value.id),
+      changes: [
+        created(apiKeyKey(value.id), value, 1),
+        putKeys(approved, (keys) => [...keys, value.id]),
+        {
+          kind: 'count',
+          key: usageKey(subject, 'api-keys', null),
+          by: 1,
+          atLeast: 0,
+          atMost: limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs),
+        },
+        {
+          kind: 'check',
+          key: entitlementsKey(subject),
+          if: entitlements === null ? { kind: 'absent' } : { kind: 'revision-is', revision: entitlements.revision },
+        },
+      ],
+      response: { body: { ...shown(value, nowMs), key: formatApiKey(parts) } },
+    };
+  },
+});
+
+export const rotateApiKey = writeHandler<'rotateApiKey'>()({
+  read: ({ params }, reader) => reader.get(apiKeyKey(params.id)),
+  decide({ params, body, principal, environment, randomBytes, nowMs }, item) {
+    if (item === null) return refuse('not-found', 'No such API key.');
+    const before = item.value as ApiKeyValue;
+    const refused = refusedRotation(before, nowMs) ?? refusedScopes(principal, before.scopes);
+    if (refused !== null) return refused;
+
+    const secret = newSecret(randomBytes);
+    const validUntil = new Date(nowMs + body.overlapSeconds * 1000).toISOString();
+    const value: ApiKeyValue = {
+      ...before,
+      secretHash: hashSecret(secret),
+      previousSecret: body.overlapSeconds === 0 ? null : { hash: before.secretHash, validUntil },
+    };
+    return {
+      kind: 'commit',
+      target: targetOf(params.id),
+      changes: [replaced(item, value)],
+      response: {
+        body: { ...shown(value, nowMs), key: formatApiKey({ env: environment, keyId: params.id, secret }) },
+      },
+    };
+  },
+});
+
+export const revokeApiKey = writeHandler<'revokeApiKey'>()({
+  async read({ params }, reader) {
+    const key = await reader.get(apiKeyKey(params.id));
+    const application = key && waitlistRequestOf((key.value as ApiKeyValue).subject);
+    return { key, application: application && (await reader.get(waitlistRequestKey(application))) };
+  },
+  decide({ params, now, principal }, { key, application }, found) {
+    if (key === null) return refuse('not-found', 'No such API key.');
+    const value = key.value as ApiKeyValue;
+    // Or whoever may issue keys to accounts could lock the operators out.
+    const refused = refusedScopes(principal, value.scopes);
+    if (refused !== null) return refused;
+    const target = targetOf(params.id);
+    if (value.revokedAt !== null) return { kind: 'commit', target, changes: [], response: { body: null } };
+    const changes = [
+      replaced(key, revoked(value, now)),
+      ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),
+      ...(application ? giveBackKeys(value.subject, 1, found) : []),
+    ];
+    return { kind: 'commit', target, changes, response: { body: null } };
+  },
+});
+
+/** A key as it is once it is revoked, for good. */
+export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
+  return { ...value, previousSecret: null, revokedAt: now };
+}
+
+/** Gives back what an account's keys have taken of its quota. */
+export function giveBackKeys(account: string, count: number, found: Found): Change[] {
+  const key = usageKey(account, 'api-keys', null);
+  // A counter that refuses to go below zero has lost count; that must not keep a key from being revoked.
+  if (found.get(key) !== undefined) return [];
+  return [{ kind: 'count', key, by: -count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }];
+}
+
+function putKeys(item: Item, change: (keys: readonly string[]) => string[]): Change {
+  const application = item.value as WaitlistRequestValue;
+  return replaced(item, { ...application, keys: change(application.keys) });
+}
+
+function refusedApplication(item: Item | null): Refused | null {
+  if (item === null) {
+    const errors = [{ pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' }];
+    return refuse('validation-failed', 'An API key needs a waitlist request.', { errors });
+  }
+  const { state } = item.value as WaitlistRequestValue;
+  if (state === 'approved') return null;
+  return refuse('conflict', `The waitlist request is ${state}: only an approved one can be turned into an API key.`);
+}
+
+function refusedScopes({ scopes }: Principal, given: readonly Scope[]): Refused | null {
+  const lacking = given.filter((scope) => !scopes.has(scope));
+  if (lacking.length === 0) return null;
+  return refuseScopes(
+    lacking,
+    `A credential can only give and take what it has: this one lacks ${lacking.join(', ')}.`,
+  );
+}
+
+function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {
+  if (expiresAt === null || Date.parse(expiresAt) > nowMs) return null;
+  const errors = [{ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' }];
+  return refuse('validation-failed', 'The key would never be valid.', { errors });
+}
+
+/** What the counter has said, held against the limit as it has been read since. */
+function refusedQuota(request: string, entitlements: Item | null, found: Found, nowMs: number): Refused | null {
+  const counter = found.get(usageKey(accountOf(request), 'api-keys', null));
+  if (counter === undefined) return null;
+  const used = Number(counter?.value ?? 0);
+  const limit = limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs);
+  if (used < limit) return null;
+  return refuse('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
+}
+
+function refusedRotation({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): Refused | null {
+  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= nowMs;
+  if (revokedAt === null && !isExpired) return null;
+  const state = revokedAt === null ? 'expired' : 'revoked';
+  return refuse('state-transition', `The API key is ${state}, which no new secret changes: issue another key.`);
+}
+
+function targetOf(id: string): string {
+  return `api-key/${id}`;
+}
+
+function shown(value: ApiKeyValue, nowMs: number): ApiKey {
+  const { id, subject, label, scopes, previousSecret, createdAt, expiresAt, revokedAt } = value;
+  const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;
+  const previousSecretValidUntil = overlaps ? previousSecret.validUntil : null;
+  return { id, subject, label, scopes, createdAt, expiresAt, revokedAt, previousSecretValidUntil };
+}

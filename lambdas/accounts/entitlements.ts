@@ -1,0 +1,171 @@
+/**
+ * The handlers of entitlements. All grants of a subject are one item, so that a write checks them all at once. Each grant
+ * is a resource of its own: its revision is the item's at its last change, and only that is what `If-Match` names.
+ */
+import { ALL_FEATURES, FEATURES, type Feature } from '../../contract/features.ts';
+import { canonicalInstant } from '../../contract/metric.ts';
+import type { Entitlement } from '../../contract/operations/entitlements.ts';
+import type { BodyOf } from '../../contract/operations.ts';
+import type { ProblemError } from '../../contract/problems.ts';
+import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import {
+  type EntitlementGrant,
+  type EntitlementsValue,
+  entitlementsKey,
+  usageKey,
+} from '../../storage/records/accounts.ts';
+import { knownEntitlements } from '../credentials/account-cache.ts';
+import { etagOf } from '../http/headers.ts';
+import {
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  refuseScopes,
+  writeHandler,
+} from '../pipeline/handler.ts';
+
+type Grants = EntitlementsValue['features'];
+
+export const getEntitlements: ReadHandler<'getEntitlements'> = {
+  async answer({ principal, query, nowMs }, { reader }) {
+    const { subject = principal.subject } = query;
+    if (subject !== principal.subject && !principal.scopes.has('entitlements:admin')) {
+      const detail = "Anybody else's entitlements need a credential with the scope entitlements:admin.";
+      return refuseScopes(['entitlements:admin'], detail);
+    }
+    const counters = ALL_FEATURES.map((feature) => counterKey(subject, feature, nowMs));
+    const [item = null, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
+    const { features } = knownEntitlements(item);
+    const entitlements = ALL_FEATURES.map((feature, index) => {
+      return shown(feature, currentGrant(features, feature, nowMs), counts[index] ?? null, nowMs);
+    });
+    return { body: { subject, entitlements } };
+  },
+};
+
+export const putEntitlement = writeHandler<'putEntitlement'>()({
+  read: ({ params, nowMs }, reader) =>
+    reader.getMany([entitlementsKey(params.subject), counterKey(params.subject, params.feature, nowMs)]),
+  decide(request, [item = null, counter = null]) {
+    const { params, body, now, nowMs } = request;
+    const { features } = knownEntitlements(item);
+    const before = currentGrant(features, params.feature, nowMs);
+    const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
+    if (refused !== null) return refused;
+    const grant: EntitlementGrant = {
+      limit: 'enabled' in body ? Number(body.enabled) : body.limit,
+      revision: nextRevision(item),
+      grantedAt: now,
+      expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
+    };
+    return {
+      kind: 'commit',
+      target: targetOf(params),
+      changes: [putGrants(params.subject, item, { ...features, [params.feature]: grant })],
+      response: { body: shown(params.feature, grant, counter, nowMs), revision: grant.revision },
+    };
+  },
+});
+
+export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
+  read: ({ params }, reader) => reader.get(entitlementsKey(params.subject)),
+  decide(request, item) {
+    const { params, nowMs } = request;
+    const { features } = knownEntitlements(item);
+    const before = currentGrant(features, params.feature, nowMs);
+    if (before === null) return refuse('not-found', 'No such grant: the default holds.');
+    const refused = refusedByPrecondition(request, before);
+    if (refused !== null) return refused;
+    const { [params.feature]: _, ...others } = features;
+    return {
+      kind: 'commit',
+      target: targetOf(params),
+      changes: [putGrants(params.subject, item, others)],
+      response: { body: null },
+    };
+  },
+});
+
+/** A grant that has expired is none. */
+function currentGrant(features: Grants, feature: Feature, nowMs: number): EntitlementGrant | null {
+  const grant = features[feature];
+  if (grant === undefined) return null;
+  return grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs ? grant : null;
+}
+
+function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: number): Refused | null {
+  const { kind, maxLimit } = FEATURES[feature];
+  const errors: ProblemError[] = [];
+  if ('enabled' in body !== (kind === 'boolean')) {
+    const detail = kind === 'boolean' ? `${feature} takes "enabled", not "limit"` : `${feature} takes "limit"`;
+    errors.push({ pointer: 'enabled' in body ? '/enabled' : '/limit', code: 'invalid', detail });
+  } else if ('limit' in body && body.limit > maxLimit) {
+    errors.push({ pointer: '/limit', code: 'invalid', detail: `must be at most ${maxLimit}` });
+  }
+  if (body.expiresAt !== null && Date.parse(body.expiresAt) <= nowMs) {
+    errors.push({ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' });
+  }
+  return errors.length === 0 ? null : refuse('validation-failed', 'This cannot be granted: see errors.', { errors });
+}
+
+type OneGrant = OperationRequest<'putEntitlement' | 'deleteEntitlement'>;
+
+/** RFC 9110, sections 13.1.1 and 13.1.2: where there is no grant, no `If-Match` holds. */
+function refusedByPrecondition({ ifMatch, mustCreate }: OneGrant, grant: EntitlementGrant | null): Refused | null {
+  const holds = mustCreate
+    ? grant === null
+    : grant !== null && (ifMatch === 'any' || ifMatch?.includes(grant.revision) === true);
+  if (holds) return null;
+  const detail = 'The grant is not as you have seen it: read it again, and decide anew.';
+  return refuse('precondition-failed', detail, grant === null ? {} : { headers: { etag: etagOf(grant.revision) } });
+}
+
+/** Refused when another feature has changed in between too: then all is read again, and only its own grant counts. */
+function putGrants(subject: string, item: Item | null, features: Grants): Change {
+  return {
+    kind: 'put',
+    key: entitlementsKey(subject),
+    revision: nextRevision(item),
+    value: { features },
+    if: item === null ? { kind: 'absent' } : { kind: 'revision-is', revision: item.revision },
+  };
+}
+
+function nextRevision(item: Item | null): number {
+  return (item?.revision ?? 0) + 1;
+}
+
+function targetOf({ subject, feature }: OneGrant['params']): string {
+  return `entitlements/${subject}/${feature}`;
+}
+
+function dayOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 10);
+}
+
+function counterKey(subject: string, feature: Feature, nowMs: number): ItemKey {
+  return usageKey(subject, feature, FEATURES[feature].kind === 'rate' ? dayOf(nowMs) : null);
+}
+
+/** Each watchlist has its own markets: there is no count of them for a subject. */
+const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
+
+function shown(feature: Feature, grant: EntitlementGrant | null, counter: Item | null, nowMs: number): Entitlement {
+  const { kind, description, defaultLimit } = FEATURES[feature];
+  const limit = grant?.limit ?? defaultLimit;
+  const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
+  const used = Number(counter?.value ?? 0);
+  return {
+    feature,
+    description,
+    kind,
+    limit,
+    used: isCounted ? used : null,
+    remaining: isCounted ? Math.max(0, limit - used) : null,
+    resetsAt: kind === 'rate' ? new Date(Date.parse(dayOf(nowMs)) + 24 * 60 * 60 * 1000).toISOString() : null,
+    source: grant === null ? 'default' : 'granted',
+    expiresAt: grant?.expiresAt ?? null,
+    revision: grant?.revision ?? null,
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * The handlers of erasures. What must not wait is done with the request: contact, texts and keys of an account. The rest
+ * is a worker's, from `run-erasure.ts`.
+ */
+import type { Erasure } from '../../contract/operations/erasures.ts';
+import { replaced } from '../../storage/changes.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import {
+  type ApiKeyValue,
+  accountOf,
+  apiKeyKey,
+  type ErasureValue,
+  erasureKey,
+  type WaitlistRequestValue,
+  waitlistRequestKey,
+  waitlistRequestOf,
+} from '../../storage/records/accounts.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import { type Found, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { giveBackKeys, revoked } from './api-keys.ts';
+
+export const createErasure = writeHandler<'createErasure'>()({
+  async read({ body }, reader) {
+    const id = waitlistRequestOf(body.subject);
+    if (id === null) return null;
+    const application = await reader.get(waitlistRequestKey(id));
+    if (application === null) return { application, keys: [] };
+    const keys = await reader.getMany((application.value as WaitlistRequestValue).keys.map(apiKeyKey));
+    return { application, keys: keys.filter((item) => item !== null) };
+  },
+  decide({ body, now, newId }, account, found) {
+    const { subject } = body;
+    if (account?.application === null) {
+      const errors = [{ pointer: '/subject', code: 'invalid', detail: 'no waitlist request has this account' }];
+      return refuse('validation-failed', 'There is no such account.', { errors });
+    }
+    const id = newId('era');
+    const value: ErasureValue = { id, subject, requestedAt: now, finishedAt: null };
+    return {
+      kind: 'commit',
+      target: `erasure/${id}`,
+      changes: [
+        { kind: 'put', key: erasureKey(id), revision: 1, value, if: { kind: 'absent' } },
+        {
+          kind: 'put',
+          key: workKey(id),
+          revision: 0,
+          value: { kind: 'erasure', erasure: id },
+          if: { kind: 'absent' },
+        },
+        ...(account === null ? [] : closeAccount(account.application, account.keys, now, found)),
+      ],
+      response: { body: shown(value), location: `/api/v1/erasures/${id}` },
+    };
+  },
+});
+
+export const getErasure: ReadHandler<'getErasure'> = {
+  async answer({ params }, { reader }) {
+    const item = await reader.get(erasureKey(params.id));
+    if (item === null) return refuse('not-found', 'No such erasure.');
+    return { body: shown(item.value as ErasureValue) };
+  },
+};
+
+/** Fits one transaction: an account has at most `FEATURES['api-keys'].maxLimit` keys. */
+function closeAccount(application: Item, keys: readonly Item[], now: string, found: Found): Change[] {
+  const { sort, revision, value } = application;
+  const erased: WaitlistRequestValue = {
+    ...(value as WaitlistRequestValue),
+    contact: null,
+    useCase: null,
+    note: null,
+    state: 'erased',
+    keys: [],
+  };
+  return [
+    {
+      kind: 'put',
+      key: waitlistRequestKey(sort),
+      revision: revision + 1,
+      value: erased,
+      // Refused when a key has been issued or revoked in between.
+      if: { kind: 'revision-is', revision },
+    },
+    ...keys.map((item) => replaced(item, revoked(item.value as ApiKeyValue, now))),
+    ...(keys.length === 0 ? [] : giveBackKeys(accountOf(sort), keys.length, found)),
+  ];
+}
+
+function shown(value: ErasureValue): Erasure {
+  return { ...value, state: value.finishedAt === null ? 'running' : 'finished' };
+}

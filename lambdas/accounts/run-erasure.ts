@@ -1,0 +1,181 @@
+/**
+ * Erases what a subject has left behind, record by record. Each step finds what is left of its kind by looking, so a worker
+ * that dies anywhere is followed by one that does the rest, and two at once do no harm.
+ */
+
+import { replaced } from '../../storage/changes.ts';
+import type { Change, Item, Ledger } from '../../storage/ledger.ts';
+import {
+  API_KEYS_PARTITION,
+  type ApiKeyValue,
+  apiKeyKey,
+  type EntitlementsValue,
+  type ErasureValue,
+  entitlementsKey,
+  erasureKey,
+  idempotencyPartition,
+  usagePartition,
+  waitlistRequestOf,
+  watchlistsPartition,
+} from '../../storage/records/accounts.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import {
+  type AuditValue,
+  claimKey,
+  claimsOfSubjectPartition,
+  VERIFICATIONS_PARTITION,
+  type VerificationValue,
+  verificationKey,
+  verificationsOfMarketPartition,
+} from '../../storage/records/review.ts';
+import { CREDENTIAL_CACHE_SECONDS } from '../credentials/account-cache.ts';
+import { auditChanges } from '../review/audit-changes.ts';
+import { claimTarget } from '../review/claim-record.ts';
+import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
+
+export interface ErasureDependencies {
+  readonly ledger: Ledger;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: () => number;
+  /** Unique per call, also across processes. */
+  readonly newAttemptId: () => string;
+  /** A new id with this prefix: in order of time. */
+  readonly newId: (prefix: string) => string;
+}
+
+const ACTOR = 'system:erasure';
+
+/** For how long the keys of an account go on writing though they are revoked: from caches, and what is under way. */
+const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
+
+/** Items that are read at a time. */
+const PAGE_ITEMS = 100;
+
+/**
+ * Does the worker's part of an erasure, and takes it off the queue; of an account only once its keys write no more. May be
+ * called again at any time.
+ *
+ * @throws StorageUnavailable when storage fails: call it again later.
+ */
+export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
+  const { ledger, nowMs } = dependencies;
+  const record = await ledger.get(erasureKey(id));
+  if (record === null) throw new Error(`no erasure ${id}: it is written together with its work`);
+  const { subject, requestedAt } = record.value as ErasureValue;
+  const isAccount = waitlistRequestOf(subject) !== null;
+  if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
+  await eraseCredentials(dependencies, subject);
+  await deletePartition(dependencies, watchlistsPartition(subject));
+  await deletePartition(dependencies, usagePartition(subject));
+  await eraseEntitlements(dependencies, subject);
+  await eraseClaims(dependencies, subject, id);
+  await eraseVerifications(dependencies, subject);
+  await untilCommitted(dependencies, async () => {
+    const item = await ledger.get(erasureKey(id));
+    const value = item?.value as ErasureValue;
+    if (item === null || value.finishedAt !== null) return [];
+    return [
+      replaced(item, { ...value, finishedAt: new Date(nowMs()).toISOString() }),
+      { kind: 'delete', key: workKey(id), if: { kind: 'any' } },
+    ];
+  });
+  return 'done';
+}
+
+/** The stored answers of whatever the subject has signed in with, and the labels of its keys, revoked ones too. */
+async function eraseCredentials(dependencies: ErasureDependencies, subject: string): Promise<void> {
+  const { ledger } = dependencies;
+  if (waitlistRequestOf(subject) === null) {
+    await deletePartition(dependencies, idempotencyPartition(subject));
+    return;
+  }
+  for await (const { sort, value } of itemsOf(ledger, API_KEYS_PARTITION)) {
+    if ((value as ApiKeyValue).subject !== subject) continue;
+    await untilCommitted(dependencies, async () => {
+      const item = await ledger.get(apiKeyKey(sort));
+      const key = item?.value as ApiKeyValue;
+      return item === null || key.label === ERASED ? [] : [replaced(item, { ...key, label: ERASED })];
+    });
+    await deletePartition(dependencies, idempotencyPartition(`key:${sort}`));
+  }
+}
+
+/** Emptied, not deleted: a revision that came back would pass for what somebody remembers. */
+async function eraseEntitlements(dependencies: ErasureDependencies, subject: string): Promise<void> {
+  await untilCommitted(dependencies, async () => {
+    const item = await dependencies.ledger.get(entitlementsKey(subject));
+    if (item === null || Object.keys((item.value as EntitlementsValue).features).length === 0) return [];
+    return [replaced(item, { features: {} })];
+  });
+}
+
+/** A claim leaves its subject's list in the transaction that erases it: what is on the list is what is left to do. */
+async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
+  const { ledger, nowMs, newId } = dependencies;
+  for await (const { partition, sort } of itemsOf(ledger, claimsOfSubjectPartition(subject))) {
+    const unlisted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
+    await untilCommitted(dependencies, async () => {
+      const claim = await ledger.get(claimKey(sort));
+      if (claim === null) return [unlisted];
+      const slug = represents(claim);
+      const market = slug === null ? null : await ledger.get(marketKey(slug));
+      const now = new Date(nowMs()).toISOString();
+      const ofMarket = market === null ? [] : withoutRepresentation(claim, market);
+      const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
+      const audits = targets.map((target): AuditValue => {
+        const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
+        return { id: newId('aud'), at: now, ...what };
+      });
+      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap(auditChanges)];
+    });
+  }
+}
+
+/** No list of a subject's verifications is kept for this alone: there are few erasures. */
+async function eraseVerifications(dependencies: ErasureDependencies, subject: string): Promise<void> {
+  for await (const item of itemsOf(dependencies.ledger, VERIFICATIONS_PARTITION)) {
+    const before = item.value as VerificationValue;
+    if (before.subjectOwner !== subject || (before.note === null && before.found === null)) continue;
+    const value: VerificationValue = { ...before, note: null, found: null };
+    // Nobody else ever changes one, so there is nothing to hold these to.
+    const put = (key: Change['key']): Change => {
+      return { kind: 'put', key, revision: item.revision, value, if: { kind: 'any' } };
+    };
+    const copies = [
+      verificationKey(value.id),
+      { partition: verificationsOfMarketPartition(value.market), sort: value.id },
+    ];
+    await untilCommitted(dependencies, async () => copies.map(put));
+  }
+}
+
+async function deletePartition(dependencies: ErasureDependencies, partition: string): Promise<void> {
+  for await (const { sort } of itemsOf(dependencies.ledger, partition)) {
+    const deleted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
+    await untilCommitted(dependencies, async () => [deleted]);
+  }
+}
+
+/** Decides anew while others change what a decision rests on: each refusal is the progress of somebody else. */
+async function untilCommitted(
+  { ledger, newAttemptId }: ErasureDependencies,
+  decide: () => Promise<readonly Change[]>,
+): Promise<void> {
+  for (;;) {
+    const changes = await decide();
+    if (changes.length === 0) return;
+    const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
+    if (committed) return;
+  }
+}
+
+async function* itemsOf(ledger: Pick<Ledger, 'query'>, partition: string): AsyncGenerator<Item> {
+  let after: string | null = null;
+  do {
+    const options = { limit: PAGE_ITEMS, ...(after === null ? {} : { after }) };
+    const page: Awaited<ReturnType<Ledger['query']>> = await ledger.query(partition, options);
+    yield* page.items;
+    after = page.next;
+  } while (after !== null);
+}

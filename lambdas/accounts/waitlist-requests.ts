@@ -1,0 +1,72 @@
+/**
+ * The handlers of waitlist requests. Contact, use case and note are in their records and in the list of them, and nowhere
+ * else: answers to writes are stored for replays, so those leave them out.
+ */
+import { canonicalInstant } from '../../contract/metric.ts';
+import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import { WAITLIST_PARTITION, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
+import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+
+export const listWaitlistRequests: ReadHandler<'listWaitlistRequests'> = {
+  answer: (request, tools) =>
+    listPage(request, tools, {
+      partition: WAITLIST_PARTITION,
+      valuesOf: (items) => items.map(({ value }) => value as WaitlistRequestValue),
+    }),
+};
+
+export const createWaitlistRequest = writeHandler<'createWaitlistRequest'>()({
+  decide({ body, now, nowMs, newId }) {
+    if (Date.parse(body.consentedAt) > nowMs) {
+      const detail = 'consent cannot be given in the future';
+      const errors = [{ pointer: '/consentedAt', code: 'date.future', detail }];
+      return refuse('validation-failed', 'Say when the person has consented.', { errors });
+    }
+    const id = newId('req');
+    const value: WaitlistRequestValue = {
+      ...body,
+      id,
+      consentedAt: canonicalInstant(body.consentedAt),
+      state: 'submitted',
+      note: null,
+      keys: [],
+      createdAt: now,
+      decidedAt: null,
+    };
+    return {
+      kind: 'commit',
+      target: targetOf(id),
+      changes: [created(waitlistRequestKey(id), value, 1)],
+      response: { body: withoutContact(value) },
+    };
+  },
+});
+
+export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
+  read: ({ params }, reader) => reader.get(waitlistRequestKey(params.id)),
+  decide({ params, body, now }, item) {
+    if (item === null) return refuse('not-found', 'No such waitlist request.');
+    const before = item.value as WaitlistRequestValue;
+    if (before.state !== 'submitted') {
+      const detail = `The request is ${before.state}: it can be decided only while it is submitted. Allowed now: nothing.`;
+      return refuse('state-transition', detail);
+    }
+    const value: WaitlistRequestValue = { ...before, state: body.outcome, note: body.note, decidedAt: now };
+    return {
+      kind: 'commit',
+      target: targetOf(params.id),
+      changes: [replaced(item, value)],
+      response: { body: withoutContact(value) },
+    };
+  },
+});
+
+function targetOf(id: string): string {
+  return `waitlist-request/${id}`;
+}
+
+function withoutContact({ contact: _, useCase: __, note: ___, ...shown }: WaitlistRequestValue): WaitlistRequest {
+  return shown;
+}

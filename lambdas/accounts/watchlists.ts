@@ -1,0 +1,194 @@
+/** The handlers of watchlists. A watchlist lives in its owner's partition, so nobody can name another one's. */
+import { decodeTime } from 'ulid';
+import type { Watchlist } from '../../contract/operations/watchlists.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { ProblemError } from '../../contract/problems.ts';
+import type { Change, Condition, Item, ItemKey } from '../../storage/ledger.ts';
+import { type WatchlistValue, watchlistKey, watchlistsPartition } from '../../storage/records/accounts.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import {
+  type Decision,
+  type Found,
+  type LedgerReader,
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  writeHandler,
+} from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+import { assumedRevision, refusedPrecondition } from '../pipeline/preconditions.ts';
+
+export const listWatchlists: ReadHandler<'listWatchlists'> = {
+  answer: (request, tools) =>
+    listPage(request, tools, {
+      partition: watchlistsPartition(request.principal.subject),
+      valuesOf: (items) => items.map(shownItem),
+    }),
+};
+
+export const getWatchlist: ReadHandler<'getWatchlist'> = {
+  async answer(request, { reader }) {
+    const item = await reader.get(keyOf(request));
+    return refusedPrecondition(null, item) ?? { body: shownItem(item as Item), revision: (item as Item).revision };
+  },
+};
+
+export const createWatchlist = writeHandler<'createWatchlist'>()({
+  decide(request, _view, found) {
+    const id = request.newId('wl');
+    const { name, markets } = request.body;
+    const value: WatchlistValue = { name, markets, updatedAt: request.now };
+    return (
+      refusedMarkets(request, markets, found) ?? {
+        kind: 'commit',
+        target: targetOf(id),
+        changes: [
+          put(watchlistKey(request.principal.subject, id), 1, value, { kind: 'absent' }),
+          ...markets.map(mustExist),
+        ],
+        uses: [{ feature: 'watchlists', amount: 1 }],
+        response: { body: shown(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
+      }
+    );
+  },
+});
+
+/** Reads nothing: the revision comes from `If-Match`, and the time of creation from the id. */
+export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
+  decide(request, _view, found) {
+    const { name, markets } = request.body;
+    return (
+      refusedMarkets(request, markets, found) ?? changed(request, found.get(keyOf(request)), { name, markets }, markets)
+    );
+  },
+});
+
+export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
+  decide(request, _view, found) {
+    const key = keyOf(request);
+    const item = found.get(key);
+    return (
+      refusedPrecondition(request.ifMatch, item) ?? {
+        kind: 'commit',
+        target: targetOf(request.params.id),
+        changes: [
+          { kind: 'delete', key, if: { kind: 'revision-is', revision: assumedRevision(request.ifMatch, item) } },
+        ],
+        uses: [{ feature: 'watchlists', amount: -1 }],
+        response: { body: null },
+      }
+    );
+  },
+});
+
+export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
+  read: readWatchlist,
+  decide(request, item, found) {
+    const { slug } = request.params;
+    const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
+    if (markets.includes(slug)) return unchanged(request, item);
+    const all = [...markets, slug];
+    return refusedMarkets(request, all, found, [slug]) ?? changed(request, item, { name, markets: all }, [slug]);
+  },
+});
+
+export const removeWatchlistMarket = writeHandler<'removeWatchlistMarket'>()({
+  read: readWatchlist,
+  decide(request, item) {
+    const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
+    const others = markets.filter((slug) => slug !== request.params.slug);
+    return others.length === markets.length
+      ? unchanged(request, item)
+      : changed(request, item, { name, markets: others }, []);
+  },
+});
+
+type OneWatchlist = 'getWatchlist' | 'replaceWatchlist' | 'deleteWatchlist' | MarketOfWatchlist;
+type MarketOfWatchlist = 'addWatchlistMarket' | 'removeWatchlistMarket';
+
+const NOTHING: WatchlistValue = { name: '', markets: [], updatedAt: '' };
+
+function keyOf({ principal, params }: OperationRequest<OneWatchlist>): ItemKey {
+  return watchlistKey(principal.subject, params.id);
+}
+
+function readWatchlist(request: OperationRequest<MarketOfWatchlist>, reader: LedgerReader): Promise<Item | null> {
+  return reader.get(keyOf(request));
+}
+
+/** The next revision of a watchlist; `item` is undefined while it has not been read. `added` must be markets. */
+function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
+  request: OperationRequest<Id>,
+  item: Item | null | undefined,
+  content: Pick<WatchlistValue, 'name' | 'markets'>,
+  added: readonly string[],
+): Decision<Id> {
+  const { id } = request.params as { id: string };
+  const refused = refusedPrecondition(request.ifMatch, item);
+  if (refused !== null) return refused;
+  const revision = assumedRevision(request.ifMatch, item);
+  const value: WatchlistValue = { ...content, updatedAt: request.now };
+  const body = shown(id, revision + 1, value);
+  return {
+    kind: 'commit',
+    target: targetOf(id),
+    changes: [put(keyOf(request), revision + 1, value, { kind: 'revision-is', revision }), ...added.map(mustExist)],
+    response: { body, revision: revision + 1 } as never,
+  };
+}
+
+/** What was asked for is so already: nothing changes, but that it is so is part of the transaction. */
+function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, item: Item | null): Decision<Id> {
+  const refused = refusedPrecondition(request.ifMatch, item);
+  if (refused !== null) return refused;
+  const { revision } = item as Item;
+  const body = shownItem(item as Item);
+  return {
+    kind: 'commit',
+    target: targetOf((request.params as { id: string }).id),
+    changes: [{ kind: 'check', key: keyOf(request), if: { kind: 'revision-is', revision } }],
+    response: { body, revision } as never,
+  };
+}
+
+/** Why these markets cannot be on a watchlist together: too many, or one that the ledger has said is not there. */
+function refusedMarkets(
+  request: OperationRequest<OperationId>,
+  markets: readonly string[],
+  found: Found,
+  checkedMarkets: readonly string[] = markets,
+): Refused | null {
+  const limit = request.limitOf('watchlist-items');
+  if (markets.length > limit) {
+    return refuse('quota-exceeded', `A watchlist of yours may hold ${limit} markets, not ${markets.length}.`);
+  }
+  const unknown = checkedMarkets.filter((slug) => found.get(marketKey(slug)) === null);
+  if (unknown.length === 0) return null;
+  const errors = unknown.map((slug): ProblemError => {
+    const pointer = markets === checkedMarkets ? `/markets/${markets.indexOf(slug)}` : '';
+    return { pointer, code: 'market.unknown', detail: `no market ${slug}: see /api/v1/markets` };
+  });
+  return refuse('validation-failed', 'Not every slug is one of a market: see errors.', { errors });
+}
+
+function mustExist(slug: string): Change {
+  return { kind: 'check', key: marketKey(slug), if: { kind: 'present' } };
+}
+
+function put(key: ItemKey, revision: number, value: WatchlistValue, condition: Condition): Change {
+  return { kind: 'put', key, revision, value, if: condition };
+}
+
+function targetOf(id: string): string {
+  return `watchlist/${id}`;
+}
+
+function shown(id: string, revision: number, value: WatchlistValue): Watchlist {
+  const createdAt = new Date(decodeTime(id.slice('wl_'.length))).toISOString();
+  return { id, revision, createdAt, ...value };
+}
+
+function shownItem({ sort, revision, value }: Item): Watchlist {
+  return shown(sort, revision, value as WatchlistValue);
+}

@@ -1,0 +1,146 @@
+/**
+ * Takes decided markets into the ledger, transaction by transaction. A market's rows, its record and its dirty mark are one
+ * transaction, so nothing is taken in without being due for publication. Small markets share a transaction; one with many
+ * rows takes several, in order.
+ */
+
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Ledger, TransactResult } from '../../storage/ledger.ts';
+import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import type { MarketDecision } from './decide.ts';
+import { type DecideOptions, type PlannedMarket, planMarket } from './examine-batch.ts';
+import { readMarkets } from './read-markets.ts';
+
+export interface CommitDependencies {
+  readonly ledger: Ledger;
+  /** Unique per call, also across processes. */
+  readonly newAttemptId: () => string;
+}
+
+/** How far a batch has come: whole markets, and rows of the one after them. */
+export interface Position {
+  readonly marketsDone: number;
+  readonly rowsDone: number;
+}
+
+export const START: Position = { marketsDone: 0, rowsDone: 0 };
+
+/** What one transaction does. */
+export interface Part {
+  readonly decisions: readonly MarketDecision[];
+  /** Where the batch stands once it is committed. */
+  readonly position: Position;
+  readonly isLast: boolean;
+}
+
+/** What is committed together with a part, and what to do once it is. */
+export interface Entry {
+  readonly changes: readonly Change[];
+  committed(): void;
+}
+
+/** Keeps what has been done, as part of each transaction that does it. */
+export interface Journal {
+  /** If one of its changes is refused, somebody else has gone on. */
+  entryOf(part: Part): Entry;
+}
+
+/**
+ * Markets share a transaction while they hold no more than this many sources, metrics and observations: with every text as
+ * long as it may be, and escaped, one of them takes 20 KB, and the ledger's limit is 4 MiB.
+ */
+const MAX_SHARED_TEXTS = 175;
+
+const COMMITTED: TransactResult = { committed: true };
+
+/** How often a market is read and decided again when other writers keep changing it. */
+const MAX_TRIES = 10;
+
+/** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
+export class Contended extends Error {
+  override readonly name = 'Contended';
+}
+
+/** Whether what has failed may be done by trying again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof StorageUnavailable || error instanceof Contended;
+}
+
+/**
+ * Commits every part of every market, and tells the journal. `overtaken` means that another worker has moved the journal:
+ * what this one has read is no longer how things stand.
+ *
+ * @throws StorageUnavailable when storage fails: what was committed until then stays.
+ * @throws Contended when other writers never let it through: what was committed until then stays too.
+ */
+export async function commitMarkets(
+  { ledger, newAttemptId }: CommitDependencies,
+  markets: readonly PlannedMarket[],
+  { from, ...options }: DecideOptions & { readonly from: Position },
+  journal: Journal,
+): Promise<'done' | 'overtaken'> {
+  const queue = [...markets];
+  let { marketsDone, rowsDone } = from;
+  // Markets that somebody else has written to go one by one, so that they do not hold up one another.
+  let contended = 0;
+  let tries = 0;
+  do {
+    const taken = takeMarkets(queue, options.maxChanges, contended > 0);
+    const decisions = taken.flatMap(({ parts }) => parts.slice(0, 1));
+    const [left] = taken.slice(-1).flatMap(withoutFirstPart);
+    const position = left
+      ? { marketsDone, rowsDone: rowsDone + (decisions[0]?.outcomes.size ?? 0) }
+      : { marketsDone: marketsDone + taken.length, rowsDone: 0 };
+    const entry = journal.entryOf({ decisions, position, isLast: left === undefined && taken.length === queue.length });
+    const changes = [...entry.changes, ...decisions.flatMap((decision) => decision.changes)];
+    const result = changes.length === 0 ? COMMITTED : await ledger.transact(changes, { attemptId: newAttemptId() });
+    if (result.committed) {
+      entry.committed();
+      queue.splice(0, taken.length, ...(left === undefined ? [] : [left]));
+      contended = Math.max(0, contended - (left === undefined ? taken.length : 0));
+      ({ marketsDone, rowsDone } = position);
+      tries = 0;
+      continue;
+    }
+    if (result.refusals.some(({ index }) => index < entry.changes.length)) return 'overtaken';
+    const states = taken.map(({ state }) => state);
+    if (++tries === MAX_TRIES) {
+      const slugs = states.map(({ slug }) => slug).join(', ');
+      throw new Contended(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
+    }
+    const read = await readMarkets(ledger, states);
+    queue.splice(0, taken.length, ...read.map((state) => planMarket(state, options)));
+    contended = Math.max(contended, taken.length);
+  } while (queue.length > 0);
+  return 'done';
+}
+
+/** As many markets from the head of the queue as share a transaction; one that takes several has them for itself. */
+function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone: boolean): readonly PlannedMarket[] {
+  let count = 0;
+  let changes = 0;
+  let texts = 0;
+  for (const { parts } of queue) {
+    const [part] = parts;
+    changes += part?.changes.length ?? 0;
+    texts += textsOf(part);
+    const fits = changes <= maxChanges && texts <= MAX_SHARED_TEXTS && parts.length === 1 && !alone;
+    if (count > 0 && !fits) break;
+    count++;
+    if (!fits) break;
+  }
+  return queue.slice(0, count);
+}
+
+/** What is left of a market when its first part is committed, if anything is. */
+function withoutFirstPart({ state, parts: [first, ...parts] }: PlannedMarket): readonly PlannedMarket[] {
+  if (first === undefined || parts.length === 0) return [];
+  return [{ state: { ...state, rows: state.rows.slice(first.outcomes.size) }, parts }];
+}
+
+function textsOf(decision: MarketDecision | undefined): number {
+  const record = decision?.changes[0];
+  if (decision === undefined || record?.kind !== 'put') return 0;
+  const { latest, sources } = record.value as MarketRecordValue;
+  return decision.changes.length + sources.length + Object.keys(latest).length;
+}

@@ -1,0 +1,385 @@
+/**
+ * What a batch does to one market. Pure: (what the ledger holds, rows) → changes and outcomes.
+ *
+ * An observation is identified by market, metric, `observedAt` and source. Seen again with the same content it is
+ * `unchanged`; with other content it is a conflict, unless the batch says that it corrects: then a new observation
+ * supersedes the old one, which stays. A retraction supersedes with an unknown value.
+ */
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import type {
+  IngestMode,
+  IngestRecord,
+  MarketRecord,
+  ObservationRecord,
+  RetractionRecord,
+  RowError,
+  RowErrorCode,
+} from '../../contract/ingest-records.ts';
+import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
+import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import type { Change, Condition, Item, PutChange } from '../../storage/ledger.ts';
+import {
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+  observationIdAt,
+  observationKey,
+  orderKey,
+} from '../../storage/records/markets.ts';
+import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
+import {
+  definitionOf,
+  metricOf,
+  metricPart,
+  newMarketValue,
+  observationOf,
+  retracted,
+  saysTheSame,
+} from './observation-value.ts';
+import { contradictionOf } from './outlier.ts';
+import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
+import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';
+
+/** One row of a batch, with its place in it. Made by {@link rowOf}. */
+export interface Row {
+  readonly index: number;
+  readonly record: IngestRecord;
+  /** The place in the history of the first version of what the row is about; null for a market's definition. */
+  readonly order: string | null;
+}
+
+export function rowOf(index: number, record: IngestRecord): Row {
+  return { index, record, order: record.type === 'market' ? null : orderOf(record, 0) };
+}
+
+function orderOf({ market, metric, observedAt, sourceUrl }: ObservationRecord | RetractionRecord, ordinal: number) {
+  return orderKey({ market, metric, observedAt, sourceUrl, ordinal });
+}
+
+export type RowOutcome =
+  | { readonly kind: 'accepted' | 'unchanged' }
+  | { readonly kind: 'refused'; readonly error: RowError };
+
+/** What one transaction does to a market. */
+export interface MarketDecision {
+  readonly slug: string;
+  /** The market's record first; empty when nothing changes. */
+  readonly changes: readonly Change[];
+  /** By row index. */
+  readonly outcomes: ReadonlyMap<number, RowOutcome>;
+}
+
+/** The versions of an observation that a decision needs: the first, which was appended, and the newest. */
+export interface KnownObservation {
+  readonly first: Observation;
+  readonly newest: Observation;
+  /** How many versions came before the newest. */
+  readonly ordinal: number;
+}
+
+export interface MarketInput {
+  readonly slug: string;
+  /** The market's record, null when it is new: then the rows must define it first. */
+  readonly market: Item | null;
+  /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
+  readonly known: ReadonlyMap<string, KnownObservation>;
+  readonly rows: readonly Row[];
+  readonly mode: IngestMode;
+  /** RFC 3339: becomes `recordedAt`. */
+  readonly recordedAt: string;
+  /** The latest known value of each metric, by which outliers are found. Without this, nothing is an outlier. */
+  readonly lastKnown?: ReadonlyMap<string, Metric>;
+}
+
+/** Decides every row of one market as one transaction, however many changes that takes. */
+export function decideMarket(input: MarketInput): MarketDecision {
+  return decideInParts(input, Number.POSITIVE_INFINITY)[0] as MarketDecision;
+}
+
+/**
+ * Decides every row of one market, in order: a definition comes before what it defines, and observations from the oldest
+ * on, so that each is compared with the one before it. Each part is a transaction of at most `maxChanges` changes; it
+ * holds only once the part before it is committed. There is at least one.
+ */
+export function decideInParts(input: MarketInput, maxChanges: number): readonly MarketDecision[] {
+  const draft = new MarketDraft(input);
+  const parts: MarketDecision[] = [];
+  for (const row of input.rows) {
+    if (draft.changesAfter(row) > maxChanges) parts.push(draft.cut());
+    draft.apply(row);
+  }
+  return [...parts, draft.cut()];
+}
+
+/** The market's record, its place in the index, and two marks. */
+const MARKET_CHANGES = 4;
+
+const ACCEPTED: RowOutcome = { kind: 'accepted' };
+const UNCHANGED: RowOutcome = { kind: 'unchanged' };
+const ANY = { kind: 'any' } as const;
+const ABSENT = { kind: 'absent' } as const;
+
+const TOO_LARGE = refused(
+  'record.invalid',
+  '',
+  'with this the record of the market would be too large: shorten texts, or use another market',
+);
+
+class MarketDraft {
+  readonly #input: MarketInput;
+  readonly #known: Map<string, KnownObservation>;
+  /** The value before, in order of time, that a row of this batch gave for a metric. */
+  readonly #previous = new Map<string, Metric>();
+  #value: MarketRecordValue | null;
+  #revision: number;
+  /** Of the part that is being decided: what it finds, and what it has come to. */
+  #revisionBefore: number | null;
+  #lastOrderBefore: string;
+  #earliestRewritten: string | null = null;
+  #outcomes = new Map<number, RowOutcome>();
+  #observationChanges = new Map<string, PutChange>();
+
+  constructor(input: MarketInput) {
+    const before = (input.market?.value ?? null) as MarketRecordValue | null;
+    this.#input = input;
+    this.#known = new Map(input.known);
+    this.#value = before && copyOf(before);
+    this.#revision = input.market?.revision ?? 0;
+    this.#revisionBefore = input.market?.revision ?? null;
+    this.#lastOrderBefore = before?.lastOrder ?? '';
+  }
+
+  /** How many changes the part may have at most once the row is in it: two for a row that supersedes, and the market's. */
+  changesAfter({ order }: Row): number {
+    const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
+    return this.#observationChanges.size + own + MARKET_CHANGES;
+  }
+
+  apply({ index, record, order }: Row): void {
+    this.#outcomes.set(index, order === null ? this.#define(record as MarketRecord) : this.#version(record, order));
+  }
+
+  #define(record: MarketRecord): RowOutcome {
+    if (this.#value === null) {
+      const value = newMarketValue(record);
+      if (isTooLarge(value)) return TOO_LARGE;
+      this.#value = value;
+      return ACCEPTED;
+    }
+    const definition = definitionOf(record);
+    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) return UNCHANGED;
+    if (this.#value.observations > 0) {
+      const { nativeCurrency, unit } = this.#value;
+      const detail = 'is fixed once a market has observations, which are quoted in it: use a new slug';
+      if (nativeCurrency !== definition.nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
+      if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
+    }
+    if (isTooLarge({ ...this.#value, ...definition })) return TOO_LARGE;
+    Object.assign(this.#value, definition);
+    restate(this.#value, (standing) => withSources(standing, definition.sources));
+    this.#revision++;
+    return ACCEPTED;
+  }
+
+  #version(record: IngestRecord, first: string): RowOutcome {
+    const before = this.#known.get(first);
+    if (record.type === 'retraction') return this.#retract(record, first, before);
+    const outcome = this.#observe(record as ObservationRecord, first, before);
+    if (outcome.kind !== 'refused' && this.#input.lastKnown !== undefined) {
+      const newest = this.#known.get(first)?.newest;
+      if (newest !== undefined && !isUnknown(newest)) this.#previous.set(newest.metric, newest);
+    }
+    return outcome;
+  }
+
+  #observe(record: ObservationRecord, first: string, before: KnownObservation | undefined): RowOutcome {
+    const value = this.#value;
+    // Both were checked with the batch, but against a market that others may have changed since.
+    if (value === null) {
+      return refused('market.unknown', '/market', `no market ${record.market}: define it with a market record`);
+    }
+    if (record.metric === 'price' && 'currency' in record && record.currency !== value.nativeCurrency) {
+      return refused('currency.not-native', '/currency', `the market's prices are in ${value.nativeCurrency}`);
+    }
+    if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MARKET_METRICS_MAX) {
+      return refused(
+        'record.invalid',
+        '/metric',
+        `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
+      );
+    }
+    const metric = metricOf(record);
+    if (before !== undefined) {
+      if (saysTheSame(before.newest, metric)) return UNCHANGED;
+      if (this.#input.mode === 'append') {
+        // A batch that is applied again after a correction brings the first version again, not a conflict.
+        if (saysTheSame(before.first, metric)) return UNCHANGED;
+        const detail = 'this market, metric, observedAt and source have other content already: correct it, or leave it';
+        return refused('conflict.existing', '', detail);
+      }
+    }
+    const other = record.outlierConfirmed ? null : contradictionOf(metric, this.#knownOf(record.metric, before));
+    if (other !== null) {
+      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if it is right, send it again with outlierConfirmed`;
+      return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
+    }
+    if (mayOutgrow(value)) {
+      const order = before === undefined ? first : orderOf(record, before.ordinal + 1);
+      if (isTooLargeWith(value, record.metric, { metric, order })) return TOO_LARGE;
+    }
+    this.#append(value, record, first, before, metric);
+    return ACCEPTED;
+  }
+
+  #retract(record: RetractionRecord, first: string, before: KnownObservation | undefined): RowOutcome {
+    const value = this.#value;
+    if (value === null || before === undefined) {
+      return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
+    }
+    const metric = retracted(metricPart(before.newest));
+    if (saysTheSame(before.newest, metric)) return UNCHANGED;
+    this.#append(value, record, first, before, metric);
+    return ACCEPTED;
+  }
+
+  /** The values by which a new one of the metric is judged: of the batch's rows so far, and of the ledger. */
+  #knownOf(name: string, before: KnownObservation | undefined): readonly Metric[] {
+    const previous = this.#previous.get(name);
+    const latest = this.#input.lastKnown?.get(name);
+    const known = previous === undefined ? [] : [previous];
+    // What the row is about to correct says nothing of it.
+    const isCorrected =
+      before?.newest.observedAt === latest?.observedAt && before?.newest.sourceUrl === latest?.sourceUrl;
+    if (latest !== undefined && !isCorrected) known.push(latest);
+    return known;
+  }
+
+  /** Writes the first or the next version of an observation. */
+  #append(
+    value: MarketRecordValue,
+    record: ObservationRecord | RetractionRecord,
+    first: string,
+    before: KnownObservation | undefined,
+    metric: Metric,
+  ): void {
+    const ordinal = before === undefined ? 0 : before.ordinal + 1;
+    const order = ordinal === 0 ? first : orderOf(record, ordinal);
+    const observation = observationOf(metric, {
+      id: observationIdAt(record.market, order),
+      metric: record.metric,
+      recordedAt: this.#input.recordedAt,
+      supersedes: before?.newest.id ?? null,
+      supersededBy: null,
+    });
+    if (before !== undefined) this.#supersede(value, orderOf(record, before.ordinal), before, observation.id);
+    this.#put(order, observation, ABSENT);
+    this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal });
+    this.#count(value, record.metric, order, metric);
+  }
+
+  /** The old observation stays, and says what corrects it. If it was the latest, what was said against it is settled. */
+  #supersede(value: MarketRecordValue, order: string, { newest }: KnownObservation, supersededBy: string): void {
+    // Guarded by the revision of the market, which every writer of its observations must move.
+    this.#put(order, { ...newest, supersededBy }, ANY);
+    this.#rewritten(order);
+    if (value.latest[newest.metric]?.order !== order) return;
+    restate(value, (standing) => withoutDispute(standing, newest.metric));
+  }
+
+  #count(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
+    this.#revision++;
+    value.observations++;
+    if (isUnknown(metric)) value.unknownValues++;
+    const latest = value.latest[name];
+    if (latest === undefined || latest.order < order) {
+      value.latest[name] = { metric, order };
+      restate(value, (standing) => withoutComparison(standing, name));
+    }
+    const { observedAt } = metric;
+    // The order begins with the instant, so what comes last was observed last.
+    if (value.lastOrder === null || value.lastOrder < order) {
+      value.lastOrder = order;
+      value.lastObservedAt = observedAt;
+      value.firstObservedAt ??= observedAt;
+    } else if (value.firstObservedAt === null || isEarlier(observedAt, value.firstObservedAt)) {
+      value.firstObservedAt = observedAt;
+    }
+    this.#rewritten(order);
+  }
+
+  /**
+   * Whatever is not appended may lie on a closed page, which the newest page's mark does not cover. What comes after
+   * everything that the ledger held before this transaction is on no page yet, in whatever order its rows came.
+   */
+  #rewritten(order: string): void {
+    if (order > this.#lastOrderBefore) return;
+    if (this.#earliestRewritten === null || order < this.#earliestRewritten) this.#earliestRewritten = order;
+  }
+
+  #put(order: string, observation: Observation, condition: Condition): void {
+    const key = observationKey(this.#input.slug, order);
+    // A row may correct what an earlier row of the batch has put: one transaction writes a key once.
+    const planned = this.#observationChanges.get(order);
+    this.#observationChanges.set(order, {
+      kind: 'put',
+      key,
+      revision: 0,
+      value: observation,
+      if: planned?.if ?? condition,
+    });
+  }
+
+  /** Ends a part, and begins the next one on what it leaves. */
+  cut(): MarketDecision {
+    const decision = { slug: this.#input.slug, changes: this.#changes(), outcomes: this.#outcomes };
+    this.#outcomes = new Map();
+    this.#observationChanges = new Map();
+    this.#earliestRewritten = null;
+    if (this.#value !== null) {
+      this.#value = copyOf(this.#value);
+      this.#revisionBefore = this.#revision;
+      this.#lastOrderBefore = this.#value.lastOrder ?? '';
+    }
+    return decision;
+  }
+
+  #changes(): readonly Change[] {
+    const { slug } = this.#input;
+    const before = this.#revisionBefore;
+    if (this.#value === null || this.#revision === before) return [];
+    const record: PutChange = {
+      kind: 'put',
+      key: marketKey(slug),
+      revision: this.#revision,
+      value: this.#value,
+      if: before === null ? ABSENT : { kind: 'revision-is', revision: before },
+    };
+    const marks = [dirtyMarketKey(slug)];
+    if (this.#earliestRewritten !== null) marks.push(dirtyHistoryKey(slug, this.#earliestRewritten));
+    if (before === null) marks.push(marketIndexKey(slug));
+    return [
+      record,
+      ...this.#observationChanges.values(),
+      ...marks.map((key): PutChange => ({ kind: 'put', key, revision: 0, value: null, if: ANY })),
+    ];
+  }
+}
+
+/** What is changed in place is copied; what is only ever replaced is not. */
+function copyOf(value: MarketRecordValue): MarketRecordValue {
+  return { ...value, latest: { ...value.latest } };
+}
+
+function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
+  return { kind: 'refused', error: { pointer, code, detail } };
+}
+
+function amountOf(metric: Metric): string {
+  return metric.kind === 'money'
+    ? `${metric.amountMinor} ${metric.currency} in minor units`
+    : `${metric.value} ${metric.unit}`;
+}
+
+function isEarlier(left: string, right: string): boolean {
+  return Date.parse(left) < Date.parse(right);
+}

@@ -1,0 +1,88 @@
+/** From a record to what is stored of it. Members come in canonical order, so that neither storage nor rendering sorts. */
+import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
+import { canonicalInstant, type Metric, type Observation } from '../../contract/metric.ts';
+import type { MarketRecordValue } from '../../storage/records/markets.ts';
+
+type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
+
+/** What a market's record holds before its first observation. */
+export function newMarketValue(record: MarketRecord): MarketRecordValue {
+  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record);
+  return {
+    firstObservedAt: null,
+    kind,
+    lastObservedAt: null,
+    lastOrder: null,
+    latest: {},
+    name,
+    nativeCurrency,
+    observations: 0,
+    sources,
+    status,
+    unit,
+    unknownValues: 0,
+  };
+}
+
+/** The part of a market's record that its definition says. */
+export function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: Definition): Definition {
+  return {
+    kind,
+    name,
+    nativeCurrency,
+    sources: sources.map(({ attribution, label, licence, publisher, url }) => ({
+      attribution,
+      label,
+      licence,
+      publisher,
+      url,
+    })),
+    status,
+    unit: { of: unit.of, quantity: unit.quantity },
+  };
+}
+
+export function metricOf(record: ObservationRecord): Metric {
+  const { confidence, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = record;
+  const observedAt = canonicalInstant(record.observedAt);
+  const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
+  if ('currency' in record) {
+    const { amountMinor, currency } = record;
+    return { amountMinor, confidence, currency, kind: 'money', ...provenance, unknownReason };
+  }
+  const { unit, value } = record;
+  return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
+}
+
+/** The same without its value, which is withheld from now on; where the value came from stays. */
+export function retracted(metric: Metric): Metric {
+  const nothing = { rounded: false, sourceValue: null, unknownReason: 'withheld' } as const;
+  return metric.kind === 'money'
+    ? { ...metric, ...nothing, amountMinor: null }
+    : { ...metric, ...nothing, value: null };
+}
+
+export function observationOf(
+  metric: Metric,
+  { id, metric: name, recordedAt, supersededBy, supersedes }: Omit<Observation, keyof Metric>,
+): Observation {
+  const { confidence, observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = metric;
+  const provenance = { observedAt, recordedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
+  const links = { supersededBy, supersedes };
+  if (metric.kind === 'money') {
+    const { amountMinor, currency, kind } = metric;
+    return { amountMinor, confidence, currency, id, kind, metric: name, ...provenance, ...links, unknownReason };
+  }
+  const { kind, unit, value } = metric;
+  return { confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
+}
+
+/** The metric that an observation is of. */
+export function metricPart({ id, metric, recordedAt, supersedes, supersededBy, ...part }: Observation): Metric {
+  return part as Metric;
+}
+
+/** Whether an observation says exactly this. Every member of a metric is a plain value. */
+export function saysTheSame(observation: Observation, metric: Metric): boolean {
+  return Object.entries(metric).every(([name, value]) => observation[name as keyof Metric] === value);
+}

@@ -1,0 +1,148 @@
+/** Reads what a batch's rows are decided on. */
+import type { IngestRecord } from '../../contract/ingest-records.ts';
+import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
+import {
+  type MarketRecordValue,
+  marketKey,
+  marketPartition,
+  OBSERVATION_PREFIX,
+  observationKey,
+} from '../../storage/records/markets.ts';
+import type { KnownObservation, MarketInput, Row } from './decide.ts';
+
+/** The reading half of the ledger. */
+export type LedgerReader = Pick<Ledger, 'getMany' | 'query'>;
+
+/** The rows of one market, in the order in which they are decided. */
+export interface MarketRows {
+  readonly slug: string;
+  readonly rows: readonly Row[];
+}
+
+/**
+ * Groups rows by market, in an order that does not depend on which other rows there are: markets by slug, and of each its
+ * definition, then what is observed, from the oldest on.
+ */
+export function groupByMarket(rows: readonly Row[]): readonly MarketRows[] {
+  const groups = Map.groupBy(rows, ({ record }) => slugOf(record));
+  return [...groups]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([slug, rows]) => ({ slug, rows: rows.sort(byOrder) }));
+}
+
+function byOrder({ order: left }: Row, { order: right }: Row): number {
+  if (left === right) return 0;
+  return left === null || (right !== null && left < right) ? -1 : 1;
+}
+
+/** The market that a record is about. */
+export function slugOf(record: IngestRecord): string {
+  return record.type === 'market' ? record.slug : record.market;
+}
+
+export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'>;
+
+/** The records of markets, by slug; null for those that the ledger does not know. */
+export async function readMarketItems(
+  ledger: LedgerReader,
+  slugs: Iterable<string>,
+): Promise<ReadonlyMap<string, Item | null>> {
+  const distinct = [...new Set(slugs)];
+  const items = await getAll(ledger, distinct.map(marketKey));
+  return new Map(distinct.map((slug, index) => [slug, items[index] ?? null]));
+}
+
+/**
+ * Reads, for every group, the market's record and the observations that its rows identify. What is decided on them holds
+ * only under the condition that the market's revision is still the same: every writer of its observations moves it.
+ *
+ * @param markets the markets' records, when they have been read already
+ */
+export async function readMarkets(
+  ledger: LedgerReader,
+  groups: readonly MarketRows[],
+  markets?: ReadonlyMap<string, Item | null>,
+): Promise<readonly MarketState[]> {
+  const items =
+    markets ??
+    (await readMarketItems(
+      ledger,
+      groups.map(({ slug }) => slug),
+    ));
+  const firsts = groups.map(({ slug, rows }) => ({ slug, orders: ordersToRead(rows, items.get(slug) ?? null) }));
+  const observations = await getAll(
+    ledger,
+    firsts.flatMap(({ slug, orders }) => orders.map((order) => observationKey(slug, order))),
+  );
+  let position = 0;
+  const states: MarketState[] = [];
+  for (const [index, { slug, rows }] of groups.entries()) {
+    const known = new Map<string, KnownObservation>();
+    for (const order of firsts[index]?.orders ?? []) {
+      const found = observations[position++];
+      if (found) known.set(order, await knownObservation(ledger, slug, order, found));
+    }
+    states.push({ slug, rows, market: items.get(slug) ?? null, known });
+  }
+  return states;
+}
+
+/** Of a new market nothing is known, nor of what comes after everything that the market's record counts. */
+function ordersToRead(rows: readonly Row[], market: Item | null): readonly string[] {
+  const lastOrder = (market?.value as MarketRecordValue | undefined)?.lastOrder ?? null;
+  if (lastOrder === null) return [];
+  return rows.flatMap(({ order }) => (order === null || order > lastOrder ? [] : [order]));
+}
+
+async function knownObservation(
+  ledger: LedgerReader,
+  slug: string,
+  order: string,
+  item: Item,
+): Promise<KnownObservation> {
+  const first = item.value as Observation;
+  if (first.supersededBy === null) return { first, newest: first, ordinal: 0 };
+  const prefix = OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1);
+  const { items } = await ledger.query(marketPartition(slug), { prefix, descending: true, limit: 1 });
+  const newest = items[0] ?? item;
+  const ordinal = Number(newest.sort.slice(newest.sort.lastIndexOf('/') + 1));
+  return { first, newest: newest.value as Observation, ordinal };
+}
+
+/** How far back to look for a value when the latest observations of a market have none. */
+const LOOK_BACK = 100;
+
+/** The latest known value of each metric of a market: as its record has it, or where that is unknown, of the one before. */
+export async function readLastKnown(
+  ledger: LedgerReader,
+  { slug, rows, market }: MarketState,
+): Promise<ReadonlyMap<string, Metric>> {
+  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
+  const known = new Map<string, Metric>();
+  const missing = new Set<string>();
+  for (const { record } of rows) {
+    if (record.type !== 'observation' || known.has(record.metric)) continue;
+    const metric = latest[record.metric]?.metric;
+    if (metric === undefined) continue;
+    if (isUnknown(metric)) missing.add(record.metric);
+    else known.set(record.metric, metric);
+  }
+  if (missing.size === 0) return known;
+  const options = { prefix: OBSERVATION_PREFIX, descending: true, limit: LOOK_BACK };
+  for (const { value } of (await ledger.query(marketPartition(slug), options)).items) {
+    const observation = value as Observation;
+    if (!missing.has(observation.metric) || isUnknown(observation) || observation.supersededBy !== null) continue;
+    missing.delete(observation.metric);
+    known.set(observation.metric, observation);
+  }
+  return known;
+}
+
+async function getAll(ledger: LedgerReader, keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
+  const found: (Item | null)[] = [];
+  for (let start = 0; start < keys.length; start += MAX_GET_KEYS) {
+    found.push(...(await ledger.getMany(keys.slice(start, start + MAX_GET_KEYS))));
+  }
+  return found;
+}

@@ -1,0 +1,86 @@
+/** What an accepted claim does to its market. Pure; the claim's decision and this are one transaction. */
+import type { ObservationRecord, RetractionRecord } from '../../contract/ingest-records.ts';
+import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
+import type { ClaimValue } from '../../storage/records/review.ts';
+import { decideMarket, type Row, rowOf } from '../markets/decide.ts';
+import type { MarketState } from '../markets/read-markets.ts';
+import { disputedByClaim, standingOf, unchangedMarket, withStanding } from '../markets/standing.ts';
+import { type Refused, refuse } from '../pipeline/handler.ts';
+
+type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
+type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
+
+export interface Acceptance {
+  /** Each of them under the condition that the market is still of the revision that was read. */
+  readonly changes: readonly Change[];
+  /** The observation that says now what was asserted; null when the claim was not about one. */
+  readonly observationId: string | null;
+}
+
+/** The rows of which the market's state must be read before a claim about it can be accepted. */
+export function rowsToRead(assertion: ClaimAssertion): readonly Row[] {
+  return isOfObservation(assertion) ? [rowOf(0, retractionOf(assertion))] : [];
+}
+
+/** `market` is as {@link rowsToRead} asks for; `acceptedAt`, RFC 3339, becomes `recordedAt` of what is written. */
+export function acceptedChanges(
+  { id, assertion }: Pick<ClaimValue, 'id' | 'assertion'>,
+  state: MarketState,
+  acceptedAt: string,
+): Acceptance | Refused {
+  const { slug, market } = state;
+  if (market === null) return refuse('conflict', `The market ${slug} is not there any more.`);
+  if (isOfObservation(assertion)) return supersededObservation(assertion, { ...state, market }, acceptedAt);
+  const value = market.value as MarketRecordValue;
+  const standing = standingOf(value);
+  if (assertion.type === 'representation') {
+    const representedBy = { name: assertion.name, claim: id };
+    return { changes: withStanding(slug, market, { ...standing, representedBy }), observationId: null };
+  }
+  const { metric } = assertion;
+  if (!Object.hasOwn(value.latest, metric)) {
+    return refuse('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
+  }
+  return { changes: withStanding(slug, market, disputedByClaim(standing, metric, id)), observationId: null };
+}
+
+/** A correction as the record of a batch that corrects. A zero in it is asserted: that is what the claim does. */
+export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
+  const { market, metric, observedAt, sourceUrl } = assertion;
+  const word = { zeroAsserted: true, outlierConfirmed: true };
+  return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
+}
+
+/** The claim's own reason stays with the claim. */
+function retractionOf({ market, metric, observedAt, sourceUrl }: ObservationAssertion): RetractionRecord {
+  return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'an accepted claim' };
+}
+
+/** Supersedes the newest version, also one that has come since the claim was filed; unless that says so already. */
+function supersededObservation(
+  assertion: ObservationAssertion,
+  state: MarketState & { readonly market: Item },
+  recordedAt: string,
+): Acceptance | Refused {
+  const { slug, market, known } = state;
+  const [before] = known.values();
+  if (before === undefined) return refuse('conflict', 'The observation is not there any more.');
+  const { newest, ordinal } = before;
+  const record =
+    assertion.type === 'correction' ? correctionOf(assertion, newest.sourceLabel) : retractionOf(assertion);
+  const { changes, outcomes } = decideMarket({ ...state, rows: [rowOf(0, record)], mode: 'correct', recordedAt });
+  const outcome = outcomes.get(0);
+  if (outcome?.kind === 'refused') {
+    const { error } = outcome;
+    return refuse('conflict', `The market does not take this: ${error.detail}.`, { errors: [error] });
+  }
+  return outcome?.kind === 'accepted'
+    ? { changes, observationId: observationId({ ...assertion, ordinal: ordinal + 1 }) }
+    : { changes: [unchangedMarket(slug, market)], observationId: newest.id };
+}
+
+function isOfObservation(assertion: ClaimAssertion): assertion is ObservationAssertion {
+  return assertion.type === 'correction' || assertion.type === 'retraction';
+}

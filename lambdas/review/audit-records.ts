@@ -1,0 +1,20 @@
+/** The handler of the audit's listing. */
+import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
+import type { ReadHandler } from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+
+export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
+  answer(request, tools) {
+    const { actor, target } = request.query;
+    return listPage(request, tools, {
+      // The operation's schema asks for one of the two at least.
+      partition: actor === undefined ? auditTargetPartition(target as string) : auditActorPartition(actor),
+      filter: { ...(actor === undefined ? {} : { actor }), ...(target === undefined ? {} : { target }) },
+      valuesOf: (items) =>
+        items
+          .map(({ value }) => value as AuditValue)
+          .filter((record) => target === undefined || record.target === target)
+          .map(({ fingerprint: _, ...shown }) => shown),
+    });
+  },
+};

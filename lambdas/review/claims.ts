@@ -1,0 +1,132 @@
+/** The handlers that file, list and read claims. */
+import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+import type { ProblemError } from '../../contract/problems.ts';
+import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import { type MarketRecordValue, marketKey, observationKey, orderKey } from '../../storage/records/markets.ts';
+import {
+  type ClaimValue,
+  claimKey,
+  claimsInStatePartition,
+  claimsOfSubjectPartition,
+} from '../../storage/records/review.ts';
+import { checkObservation } from '../markets/row-rules.ts';
+import {
+  type Found,
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  refuseScopes,
+  writeHandler,
+} from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+import { correctionOf } from './acceptance.ts';
+import { claimOf, claimTarget, createdClaim, isOwn, readClaim, shownClaim } from './claim-record.ts';
+
+/** One's own claims; with a state, the queue of everybody's. */
+export const listClaims: ReadHandler<'listClaims'> = {
+  async answer(request, tools) {
+    const { state } = request.query;
+    const scope = state === undefined ? 'claims:read' : 'claims:review';
+    if (!request.principal.scopes.has(scope)) {
+      return refuseScopes([scope], `This listing needs a credential with the scope ${scope}.`);
+    }
+    return listPage(request, tools, {
+      partition:
+        state === undefined ? claimsOfSubjectPartition(request.principal.subject) : claimsInStatePartition(state),
+      ...(state === undefined ? {} : { filter: { state } }),
+      async valuesOf(items) {
+        const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
+        // A claim may have moved to another queue since this one was read.
+        return claims.flatMap((claim) =>
+          claim === null || (state !== undefined && claimOf(claim).state !== state) ? [] : [shownClaim(claim)],
+        );
+      },
+    });
+  },
+};
+
+export const getClaim: ReadHandler<'getClaim'> = {
+  async answer(request, { reader }) {
+    const claim = await readClaim(request, reader);
+    const { scopes } = request.principal;
+    const isReadable = claim !== null && (isOwn(request, claim) || scopes.has('claims:review'));
+    if (!isReadable) return refuse('not-found', 'No such claim, or not one of yours.');
+    return { body: shownClaim(claim), revision: claim.revision };
+  },
+};
+
+/** Reads the market of a correction alone, whose value must meet the rules of that market. */
+export const createClaim = writeHandler<'createClaim'>()({
+  async read({ body: { assertion } }, reader) {
+    return assertion.type === 'correction' ? await reader.get(marketKey(assertion.market)) : null;
+  },
+  decide(request, market, found) {
+    const { principal, now } = request;
+    if (request.limitOf('claims') === 0) {
+      return refuse('quota-exceeded', 'You are not entitled to file claims: ask for the feature "claims".');
+    }
+    const refused = refusedAssertion(request, market, found);
+    if (refused !== null) return refused;
+    const id = request.newId('claim');
+    const { assertion, evidence } = request.body;
+    const value: ClaimValue = {
+      id,
+      subject: principal.subject,
+      state: 'submitted',
+      assertion,
+      evidence: evidence.map((piece) => ({ ...piece, addedAt: now })),
+      reviewNote: null,
+      decision: null,
+      observationId: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    return {
+      kind: 'commit',
+      target: claimTarget(id),
+      changes: [...createdClaim(value), ...mustExist(assertion)],
+      uses: [{ feature: 'claims-per-day', amount: 1 }],
+      response: { body: shownClaim({ revision: 1, value }), revision: 1, location: `/api/v1/claims/${id}` },
+    };
+  },
+});
+
+/** Why nothing could come of a claim: what it is about is not there, or what it says breaks the rules of ingest. */
+function refusedAssertion(
+  { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,
+  market: Item | null,
+  found: Found,
+): Refused | null {
+  const errors: ProblemError[] = [];
+  const observation = observationKeyOf(assertion);
+  if (found.get(marketKey(assertion.market)) === null) {
+    const detail = `no market ${assertion.market}: see /api/v1/markets`;
+    errors.push({ pointer: '/assertion/market', code: 'market.unknown', detail });
+  } else if (observation !== null && found.get(observation) === null) {
+    const detail = 'no observation of this market, metric, observedAt and sourceUrl: see the history of the market';
+    errors.push({ pointer: '/assertion', code: 'observation.unknown', detail });
+  }
+  if (assertion.type === 'correction') {
+    const { corrected } = assertion;
+    const rules = market?.value as MarketRecordValue | undefined;
+    for (const { pointer, ...fault } of checkObservation(correctionOf(assertion, ''), rules ?? null, nowMs)) {
+      const parent = Object.hasOwn(corrected, pointer.slice(1)) ? '/assertion/corrected' : '/assertion';
+      errors.push({ pointer: parent + pointer, ...fault });
+    }
+  }
+  if (errors.length === 0) return null;
+  return refuse('validation-failed', 'Nothing could come of this claim: see errors.', { errors });
+}
+
+function mustExist(assertion: ClaimAssertion): readonly Change[] {
+  const observation = observationKeyOf(assertion);
+  const keys = [marketKey(assertion.market), ...(observation === null ? [] : [observation])];
+  return keys.map((key) => ({ kind: 'check', key, if: { kind: 'present' } }));
+}
+
+/** The first version of the observation that a claim is about; null when it is about the market. */
+function observationKeyOf(assertion: ClaimAssertion): ItemKey | null {
+  if (assertion.type !== 'correction' && assertion.type !== 'retraction') return null;
+  return observationKey(assertion.market, orderKey({ ...assertion, ordinal: 0 }));
+}

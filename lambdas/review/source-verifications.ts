@@ -1,0 +1,169 @@
+/** The handlers of source verifications. */
+import { canonicalInstant, type Observation } from '../../contract/metric.ts';
+import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
+import type { ProblemError } from '../../contract/problems.ts';
+import { created } from '../../storage/changes.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records/markets.ts';
+import {
+  VERIFICATIONS_PARTITION,
+  type VerificationValue,
+  verificationKey,
+  verificationsOfMarketPartition,
+} from '../../storage/records/review.ts';
+import { rowOf } from '../markets/decide.ts';
+import { type MarketState, readMarkets } from '../markets/read-markets.ts';
+import {
+  saysTheSame,
+  standingOf,
+  unchangedMarket,
+  type Verified,
+  verified,
+  withStanding,
+} from '../markets/standing.ts';
+import {
+  type LedgerReader,
+  type OperationRequest,
+  type ReadHandler,
+  refuse,
+  writeHandler,
+} from '../pipeline/handler.ts';
+import { listPage } from '../pipeline/list.ts';
+
+export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
+  answer(request, tools) {
+    const { market } = request.query;
+    return listPage(request, tools, {
+      partition: market === undefined ? VERIFICATIONS_PARTITION : verificationsOfMarketPartition(market),
+      ...(market === undefined ? {} : { filter: { market } }),
+      valuesOf: (items) => items.map(({ value }) => shownVerification(value as VerificationValue)),
+    });
+  },
+};
+
+export const getSourceVerification: ReadHandler<'getSourceVerification'> = {
+  async answer({ params: { id } }, { reader }) {
+    const item = await reader.get(verificationKey(id));
+    if (item === null) return refuse('not-found', 'No such source verification.');
+    return { body: shownVerification(item.value as VerificationValue) };
+  },
+};
+
+export const createSourceVerification = writeHandler<'createSourceVerification'>()({
+  async read({ body: { market, subject } }, reader) {
+    const rows =
+      subject.type === 'observation' ? [rowOf(0, { ...subject, type: 'retraction', market, reason: '' })] : [];
+    const [state] = (await readMarkets(reader, [{ slug: market, rows }])) as [MarketState];
+    return { ...state, corrections: subject.type === 'source' ? await readCorrections(reader, state) : [] };
+  },
+  decide(request, state) {
+    const { market, subject, outcome } = request.body;
+    const about = aboutOf(request.body, state);
+    const errors = [...timeErrors(request), ...('error' in about ? [about.error] : [])];
+    if ('error' in about || errors.length > 0) {
+      return refuse('validation-failed', 'There is nothing to verify, or not at that time: see errors.', { errors });
+    }
+    const id = request.newId('verification');
+    const verifiedAt = canonicalInstant(request.body.verifiedAt);
+    const { source, metrics } = about;
+    const value: VerificationValue = {
+      ...request.body,
+      id,
+      verifiedAt,
+      createdAt: request.now,
+      subjectOwner: request.principal.subject,
+    };
+    const shown = { outcome, verifiedAt, subject: subject.type };
+    return {
+      kind: 'commit',
+      target: `source-verification/${id}`,
+      changes: [
+        created(verificationKey(id), value),
+        created({ partition: verificationsOfMarketPartition(market), sort: id }, value),
+        ...marketChanges(market, about.market, { id, source, metrics, shown }),
+      ],
+      response: { body: shownVerification(value), location: `/api/v1/source-verifications/${id}` },
+    };
+  },
+});
+
+/** How far ahead of our clock a source can have been retrieved: clocks differ. */
+const FUTURE_TOLERANCE_MS = 5 * 60 * 1000;
+
+/** Before there was anything to verify. */
+const EARLIEST = '2000-01-01T00:00:00Z';
+
+function timeErrors({ body, nowMs }: OperationRequest<'createSourceVerification'>): readonly ProblemError[] {
+  const { verifiedAt } = body;
+  const verifiedAtMs = Date.parse(verifiedAt);
+  if (verifiedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
+    const detail = `${verifiedAt} is in the future of ${new Date(nowMs).toISOString()}: say when the source was retrieved`;
+    return [{ pointer: '/verifiedAt', code: 'date.future', detail }];
+  }
+  if (verifiedAtMs >= Date.parse(EARLIEST)) return [];
+  return [{ pointer: '/verifiedAt', code: 'date.implausible', detail: `${verifiedAt} is before ${EARLIEST}` }];
+}
+
+/** Those of the latest observations of the market that supersede another one. */
+async function readCorrections(reader: LedgerReader, { slug, market }: MarketState): Promise<readonly Observation[]> {
+  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
+  const orders = Object.values(latest).map(({ order }) => order);
+  const keys = orders.filter((order) => ordinalOf(order) > 0).map((order) => observationKey(slug, order));
+  const items = keys.length === 0 ? [] : await reader.getMany(keys);
+  return items.flatMap((item) => (item === null ? [] : [item.value as Observation]));
+}
+
+type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item };
+
+/** The market's source that a subject comes down to, and the metrics that now show what was compared with it. */
+function aboutOf(
+  { subject, verifiedAt }: Pick<VerificationValue, 'subject' | 'verifiedAt'>,
+  { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
+): About | { readonly error: ProblemError } {
+  if (market === null) return missing('/market', 'market.unknown', `no market ${slug}: see /api/v1/markets`);
+  const { sources, latest } = market.value as MarketRecordValue;
+  if (subject.type === 'source') {
+    const source = sources.find(({ url }) => url === subject.url);
+    if (source === undefined) {
+      return missing('/subject/url', 'source.unknown', 'not one of the sources that the market lists');
+    }
+    const later = corrections.filter((correction) => !wasThere(correction, verifiedAt)).map(({ metric }) => metric);
+    const shown = Object.keys(latest).filter((name) => latest[name]?.metric.sourceLabel === source.label);
+    return { market, source, metrics: shown.filter((name) => !later.includes(name)) };
+  }
+  const [observation] = known.values();
+  if (observation === undefined) {
+    const detail = 'no observation of this market, metric, observedAt and sourceUrl: see the history of the market';
+    return missing('/subject', 'observation.unknown', detail);
+  }
+  const { newest, ordinal } = observation;
+  const source = sources.find(({ label }) => label === newest.sourceLabel);
+  if (source === undefined) {
+    const detail = `the market lists no source with the observation's label ${newest.sourceLabel}: add it to the market`;
+    return missing('/subject', 'source.unknown', detail);
+  }
+  const order = orderKey({ ...subject, market: slug, ordinal });
+  const isCompared = latest[subject.metric]?.order === order && wasThere(newest, verifiedAt);
+  return { market, source, metrics: isCompared ? [subject.metric] : [] };
+}
+
+/** A correction says something else than what was compared before it was recorded. */
+function wasThere({ supersedes, recordedAt }: Observation, verifiedAt: string): boolean {
+  return supersedes === null || Date.parse(verifiedAt) >= Date.parse(recordedAt);
+}
+
+function missing(pointer: string, code: string, detail: string): { readonly error: ProblemError } {
+  return { error: { pointer, code, detail } };
+}
+
+/** What a verification says that was not said. Where that is nothing, the market is only checked: no publication. */
+function marketChanges(slug: string, market: Item, verification: Verified): readonly Change[] {
+  const before = standingOf(market.value as MarketRecordValue);
+  const after = verified(before, verification);
+  return saysTheSame(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
+}
+
+/** Who has verified is told by the audit alone. */
+function shownVerification({ subjectOwner, ...shown }: VerificationValue): SourceVerificationRecord {
+  return shown;
+}

@@ -1,0 +1,152 @@
+/**
+ * How an operator's CSV file becomes ingest records: a JSON document, validated here and carried out by `map-csv.ts`.
+ *
+ * A **template** is text with `{column}` placeholders: the row's value in that column, white space trimmed off. There is
+ * nothing else to it: no expressions, no functions, no way to write a brace. A column is one of the CSV file's, or one
+ * that a look-up table of the mapping adds. `{observedDate}`, the date as understood (YYYY-MM-DD), may be used in
+ * `sourceUrl` and `sourceLabel`.
+ *
+ * `sample/mapping.json` is a complete example.
+ */
+import * as z from 'zod';
+import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSchema } from '../contract/metric.ts';
+import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
+import { isDateFormat } from './date-format.ts';
+import { findReferenceFaults } from './mapping-references.ts';
+
+const columnName = z.string().trim().min(1).max(200);
+const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
+const template = text.min(1).max(2048);
+
+/** Either one word for every row, or one that a column's value decides; a value that is not listed refuses the row. */
+function choiceOf<Word extends z.ZodEnum>(word: Word) {
+  return z.union([
+    word,
+    z.strictObject({ column: columnName, values: z.record(z.string(), word), otherwise: word.optional() }),
+  ]);
+}
+
+/**
+ * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables;
+ * each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`, or,
+ * without it, refuses the row.
+ */
+const tableSchema = z.strictObject({
+  key: template,
+  columns: z.array(columnName).min(1),
+  rows: z.record(z.string(), z.array(text)),
+  otherwise: z.array(text).optional(),
+});
+
+const sourceTemplateSchema = z.strictObject({
+  label: template,
+  /** Placeholder values are percent-encoded. */
+  url: template,
+  publisher: template.nullable().default(null),
+  /** SPDX identifier where there is one. */
+  licence: template.nullable().default(null),
+  attribution: template.nullable().default(null),
+});
+
+/** The market that a row belongs to. May use only columns of `match`, and of tables keyed by them. */
+const marketTemplateSchema = z.strictObject({
+  /** Placeholder values are lower-cased; runs of anything but a–z and 0–9 become one hyphen: "100 KG" is `100-kg`. */
+  slug: template,
+  name: template,
+  kind: template,
+  nativeCurrency: template,
+  /** What one price of the market buys. `quantity` must come out as a positive integer. */
+  unit: z.strictObject({ quantity: template, of: template }),
+  sources: z.array(sourceTemplateSchema).max(20).default([]),
+});
+
+const valueSchema = z.strictObject({
+  column: columnName,
+  /**
+   * How much of the market's unit the file's number buys; the market's own quantity if left out. A market of
+   * `quantity` 1000 fed from a file that quotes for 1 says `"1"`, and its prices are the file's numbers × 1000.
+   */
+  quotedQuantity: template.optional(),
+  /**
+   * For numbers that minor units cannot hold: `nearest` rounds half to even, says `rounded`, and keeps the number as
+   * `sourceValue`; `refuse` refuses the row (amount.not-integral).
+   */
+  rounding: z.enum(['nearest', 'refuse']),
+  /** What an empty cell means: an unknown value for this reason, or a row to refuse (provenance.incomplete). */
+  blank: z.union([z.literal('refuse'), z.strictObject({ unknownReason: unknownReasonSchema })]).default('refuse'),
+  /** Whether a zero in the file is a real price. If not, it is refused (amount.zero-unasserted). */
+  zero: z.enum(['refuse', 'asserted']).default('refuse'),
+});
+
+/** `YYYY`, `MM`/`M` and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`, `YYYYMM`. */
+const dateFormat = z
+  .string()
+  .max(20)
+  .refine(isDateFormat, { error: 'must hold YYYY, one of MM or M, at most one of DD or D, and separators' });
+
+const dateSchema = z.strictObject({
+  column: columnName,
+  format: dateFormat,
+  /** `day`: observed at 00:00 UTC of that day. `month`: at 00:00 UTC of the month's first day, whatever the day says. */
+  precision: z.enum(['day', 'month']),
+  /** Where to look when the cell is empty. Without it, an empty date refuses the row. */
+  whenBlank: z.strictObject({ column: columnName, format: dateFormat }).optional(),
+});
+
+const observationTemplateSchema = z.strictObject({
+  metric: metricNameSchema.default('price'),
+  value: valueSchema,
+  currency: template,
+  date: dateSchema,
+  sourceLabel: template,
+  /** Placeholder values are percent-encoded. */
+  sourceUrl: template,
+  confidence: choiceOf(confidenceSchema),
+  status: choiceOf(metricStatusSchema),
+});
+
+/**
+ * An operator's word that the source is wrong: rows in which every column of `where` has one of its values are kept as
+ * unknown values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for the mapping's readers.
+ */
+const withholdSchema = z.strictObject({
+  where: z.record(columnName, z.array(z.string()).min(1)).refine((where) => Object.keys(where).length > 0, {
+    error: 'must name at least one column',
+  }),
+  reason: z.string().trim().min(10),
+});
+
+export const csvMappingSchema = z.strictObject({
+  /** For people: what the file is, from where, under which licence. */
+  description: z.string().optional(),
+  csv: z.strictObject({ delimiter: z.string().length(1) }).default({ delimiter: ',' }),
+  /** The columns that tell one market from another: rows that agree in all of them belong to one market. */
+  match: z.array(columnName).min(1),
+  tables: z.array(tableSchema).default([]),
+  market: marketTemplateSchema,
+  observation: observationTemplateSchema,
+  withhold: z.array(withholdSchema).default([]),
+});
+
+export type CsvMapping = z.infer<typeof csvMappingSchema>;
+
+/** What is wrong with a mapping: where (JSON Pointer, RFC 6901) and how to mend it. */
+export interface MappingFault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+export type MappingResult =
+  | { readonly mapping: CsvMapping }
+  | { readonly faults: readonly [MappingFault, ...MappingFault[]] };
+
+/** Validates a mapping: its shape, and that every placeholder names a column that can be there. All faults at once. */
+export function parseMapping(input: unknown): MappingResult {
+  const parsed = csvMappingSchema.safeParse(input);
+  const faults = parsed.success
+    ? findReferenceFaults(parsed.data)
+    : flattenIssues(parsed.error.issues).map((issue) => ({ pointer: pointerOf(issue.path), detail: issue.message }));
+  const [first, ...others] = faults;
+  if (first !== undefined) return { faults: [first, ...others] };
+  return { mapping: parsed.data as CsvMapping };
+}

@@ -1,0 +1,100 @@
+/** From a row to the market that it belongs to. */
+
+import { checkCurrencyCode } from '../contract/currencies.ts';
+import { type MarketRecord, marketRecordSchema } from '../contract/ingest-records.ts';
+import { SLUG_MAX_LENGTH } from '../contract/limits.ts';
+import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
+import type { CsvMapping } from './csv-mapping.ts';
+import type { RowColumns, RowRefusal } from './row-columns.ts';
+import { type Columns, compileTemplate } from './template.ts';
+
+export type MarketOfRow =
+  | { readonly record: MarketRecord; readonly isNew: boolean }
+  | { readonly refusals: readonly RowRefusal[] };
+
+/**
+ * Makes the function that finds a row's market. A market is built once, at its first row: its templates read only what
+ * is the same for all its rows. A market that cannot be built refuses each of its rows.
+ */
+export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => MarketOfRow {
+  const build = marketBuilder(mapping);
+  const built = new Map<string, MarketRecord | readonly RowRefusal[]>();
+  const slugs = new Set<string>();
+  return (columns) => {
+    const key = JSON.stringify(mapping.match.map((column) => columns.get(column)));
+    const known = built.get(key);
+    if (known !== undefined) return 'slug' in known ? { record: known, isNew: false } : { refusals: known };
+    let market = build(columns);
+    if ('slug' in market && slugs.has(market.slug)) {
+      const detail = `${market.slug} is already the slug of other values of ${mapping.match.join(', ')}: make the slug tell them apart`;
+      market = [refuse('/slug', detail)];
+    }
+    built.set(key, market);
+    if (!('slug' in market)) return { refusals: market };
+    slugs.add(market.slug);
+    return { record: market, isNew: true };
+  };
+}
+
+function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketRecord | readonly RowRefusal[] {
+  const slug = compileTemplate(market.slug, slugOf);
+  const name = compileTemplate(market.name);
+  const kind = compileTemplate(market.kind);
+  const nativeCurrency = compileTemplate(market.nativeCurrency);
+  const quantity = compileTemplate(market.unit.quantity);
+  const of = compileTemplate(market.unit.of);
+  const sources = market.sources.map((source) => ({
+    label: compileTemplate(source.label),
+    url: compileTemplate(source.url, encodeURIComponent),
+    publisher: orNull(source.publisher),
+    licence: orNull(source.licence),
+    attribution: orNull(source.attribution),
+  }));
+  return (columns) => {
+    const parsed = marketRecordSchema.safeParse({
+      type: 'market',
+      slug: slug(columns),
+      name: name(columns),
+      kind: kind(columns),
+      nativeCurrency: nativeCurrency(columns),
+      unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
+      sources: sources.map((source) => ({
+        label: source.label(columns),
+        url: source.url(columns),
+        publisher: source.publisher(columns),
+        licence: source.licence(columns),
+        attribution: source.attribution(columns),
+      })),
+    });
+    const currency = checkCurrencyCode(nativeCurrency(columns));
+    const refusals = flattenIssues(parsed.error?.issues ?? [])
+      // The currency's own fault says more than that it does not look like one.
+      .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
+      .map((issue) => refuse(pointerOf(issue.path), `the mapping makes no valid market of this row: ${issue.message}`));
+    if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
+    return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
+  };
+}
+
+/** A positive integer in plain digits, or NaN, which no schema takes. */
+export function positiveInteger(text: string): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function orNull(template: string | null): (columns: Columns) => string | null {
+  return template === null ? () => null : compileTemplate(template);
+}
+
+/** "100 KG" → `100-kg`, "Côte d'Ivoire" → `cote-d-ivoire`. */
+function slugOf(value: string): string {
+  const words = value
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return (words ?? []).join('-').slice(0, SLUG_MAX_LENGTH + 1);
+}
+
+function refuse(pointer: string, detail: string): RowRefusal {
+  return { column: null, pointer, code: 'record.invalid', detail };
+}

@@ -1,0 +1,140 @@
+/** Which columns a CSV mapping needs, and whether each of its placeholders can be filled in. */
+
+import { pointerOf } from '../contract/zod-pointers.ts';
+import type { CsvMapping, MappingFault } from './csv-mapping.ts';
+import { hasDay } from './date-format.ts';
+import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
+
+/** One place of a mapping that reads columns. `market` may read only what is the same for all rows of a market. */
+interface Use {
+  readonly pointer: string;
+  readonly scope: 'row' | 'market' | 'provenance';
+  readonly columns: readonly string[];
+  readonly template?: string;
+}
+
+/** The columns that the CSV file itself must have. */
+export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
+  const added = new Set([OBSERVED_DATE, ...mapping.tables.flatMap((table) => table.columns)]);
+  const needed = listUses(mapping).flatMap((use) => use.columns);
+  return new Set(needed.filter((column) => !added.has(column)));
+}
+
+/** The columns that the mapping adds, which the CSV file must not have. */
+export function addedColumns(mapping: CsvMapping): readonly string[] {
+  return [...mapping.tables.flatMap((table) => table.columns), OBSERVED_DATE];
+}
+
+/** Faults that the shape alone does not show. */
+export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
+  return [...tableFaults(mapping), ...useFaults(mapping), ...dateFaults(mapping)];
+}
+
+function tableFaults(mapping: CsvMapping): MappingFault[] {
+  const faults: MappingFault[] = [];
+  const seen = new Set([OBSERVED_DATE]);
+  for (const [index, table] of mapping.tables.entries()) {
+    const pointer = `/tables/${index}`;
+    const later = new Set(mapping.tables.slice(index).flatMap((other) => other.columns));
+    for (const column of columnsOf(table.key)) {
+      if (!later.has(column)) continue;
+      faults.push({ pointer: `${pointer}/key`, detail: `{${column}} is not there yet: this or a later table adds it` });
+    }
+    for (const [position, column] of table.columns.entries()) {
+      if (seen.has(column)) {
+        faults.push({ pointer: `${pointer}/columns/${position}`, detail: `"${column}" exists already: rename it` });
+      }
+      seen.add(column);
+    }
+    const rows: [place: string, row: string[]][] = Object.entries(table.rows).map(([key, row]) => [
+      `/rows${pointerOf([key])}`,
+      row,
+    ]);
+    if (table.otherwise !== undefined) rows.push(['/otherwise', table.otherwise]);
+    for (const [place, row] of rows) {
+      if (row.length === table.columns.length) continue;
+      const detail = `has ${row.length} values for ${table.columns.length} columns (${table.columns.join(', ')})`;
+      faults.push({ pointer: pointer + place, detail });
+    }
+  }
+  return faults;
+}
+
+function useFaults(mapping: CsvMapping): MappingFault[] {
+  const ofMarket = marketColumns(mapping);
+  const faults: MappingFault[] = [];
+  for (const { pointer, scope, columns, template } of listUses(mapping)) {
+    if (template !== undefined && parseTemplate(template) === null) {
+      faults.push({ pointer, detail: 'has a brace that does not enclose a column name: write {column}' });
+    }
+    for (const column of columns) {
+      if (column === OBSERVED_DATE && scope !== 'provenance') {
+        faults.push({ pointer, detail: `{${column}} may be used in sourceUrl and sourceLabel only` });
+      } else if (scope === 'market' && !ofMarket.has(column)) {
+        const detail = `{${column}} may differ between rows of one market: add it to match, or look it up by columns of match`;
+        faults.push({ pointer, detail });
+      }
+    }
+  }
+  return faults;
+}
+
+function dateFaults(mapping: CsvMapping): MappingFault[] {
+  const { date } = mapping.observation;
+  if (date.precision === 'month') return [];
+  const detail = 'has no day, but the precision is "day"';
+  const pointer = '/observation/date';
+  return [
+    ...(hasDay(date.format) ? [] : [{ pointer: `${pointer}/format`, detail }]),
+    ...(date.whenBlank === undefined || hasDay(date.whenBlank.format)
+      ? []
+      : [{ pointer: `${pointer}/whenBlank/format`, detail }]),
+  ];
+}
+
+/** What is the same for all rows of a market: the columns of `match`, and those of tables keyed by them. */
+function marketColumns(mapping: CsvMapping): ReadonlySet<string> {
+  const known = new Set(mapping.match);
+  for (const table of mapping.tables) {
+    if (!columnsOf(table.key).every((column) => known.has(column))) continue;
+    for (const column of table.columns) known.add(column);
+  }
+  return known;
+}
+
+function listUses(mapping: CsvMapping): Use[] {
+  const { market, observation } = mapping;
+  const inTemplate = (pointer: string, scope: Use['scope'], template: string | null | undefined): Use[] =>
+    template == null ? [] : [{ pointer, scope, columns: columnsOf(template), template }];
+  const inColumn = (pointer: string, column: string): Use => ({ pointer, scope: 'row', columns: [column] });
+  const inChoice = (pointer: string, choice: string | { column: string }): Use[] =>
+    typeof choice === 'string' ? [] : [inColumn(`${pointer}/column`, choice.column)];
+  return [
+    ...mapping.match.map((column, index) => inColumn(`/match/${index}`, column)),
+    ...mapping.tables.flatMap((table, index) => inTemplate(`/tables/${index}/key`, 'row', table.key)),
+    ...(['slug', 'name', 'kind', 'nativeCurrency'] as const).flatMap((field) =>
+      inTemplate(`/market/${field}`, 'market', market[field]),
+    ),
+    ...inTemplate('/market/unit/quantity', 'market', market.unit.quantity),
+    ...inTemplate('/market/unit/of', 'market', market.unit.of),
+    ...market.sources.flatMap((source, index) =>
+      (['label', 'url', 'publisher', 'licence', 'attribution'] as const).flatMap((field) =>
+        inTemplate(`/market/sources/${index}/${field}`, 'market', source[field]),
+      ),
+    ),
+    inColumn('/observation/value/column', observation.value.column),
+    ...inTemplate('/observation/value/quotedQuantity', 'row', observation.value.quotedQuantity),
+    ...inTemplate('/observation/currency', 'row', observation.currency),
+    inColumn('/observation/date/column', observation.date.column),
+    ...(observation.date.whenBlank
+      ? [inColumn('/observation/date/whenBlank/column', observation.date.whenBlank.column)]
+      : []),
+    ...inTemplate('/observation/sourceLabel', 'provenance', observation.sourceLabel),
+    ...inTemplate('/observation/sourceUrl', 'provenance', observation.sourceUrl),
+    ...inChoice('/observation/confidence', observation.confidence),
+    ...inChoice('/observation/status', observation.status),
+    ...mapping.withhold.flatMap((rule, index) =>
+      Object.keys(rule.where).map((column) => inColumn(`/withhold/${index}/where${pointerOf([column])}`, column)),
+    ),
+  ];
+}

@@ -1,0 +1,11 @@
+/** The failures of every port of storage, named by what the caller must do. */
+
+/** Storage did not answer. Retry later; a write may or may not have happened. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
+}
+
+/** Storage answered with something that cannot be true: damaged bytes, an unreadable file. Page a human. */
+export class StorageCorrupt extends Error {
+  override readonly name = 'StorageCorrupt';
+}

@@ -1,0 +1,133 @@
+/**
+ * The records of accounts: who may do what, and what they keep here.
+ *
+ * | partition                | sort                | holds                                                     |
+ * |--------------------------|---------------------|-----------------------------------------------------------|
+ * | `idempotency/<actor>`    | `<idempotency key>` | {@link IdempotencyValue}                                  |
+ * | `api-keys`               | `<key id>`          | {@link ApiKeyValue}                                       |
+ * | `first-key`              | `registered`        | {@link FirstKeyValue}: the operator key of the deployment |
+ * | `waitlist`               | `<request id>`      | {@link WaitlistRequestValue}: the only place of contacts  |
+ * | `erasures`               | `<erasure id>`      | {@link ErasureValue}                                      |
+ * | `entitlements/<subject>` | `features`          | {@link EntitlementsValue}                                 |
+ * | `usage/<subject>`        | `<feature>[/<day>]` | a counter                                                 |
+ * | `watchlists/<subject>`   | `<watchlist id>`    | {@link WatchlistValue}                                    |
+ *
+ * An **actor** is a credential: `user:<sub>` or `key:<key id>`. A **subject** owns things and has entitlements:
+ * `user:<sub>`, or `account:<waitlist request id>` with all its keys. Ids are ULIDs with a prefix, so they sort by time.
+ */
+import type { Feature } from '../../contract/features.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { ItemKey } from '../ledger.ts';
+
+/** What an idempotency key stands for. Expires; revision 0. */
+export type IdempotencyValue = {
+  /** Keyed digest of method, target, preconditions and body. */
+  fingerprint: string;
+  status: number;
+  headers: { [name: string]: string };
+  /** The body as sent, encrypted: it may hold a new key's secret or a contact, which are kept nowhere else. */
+  sealedBody: string;
+};
+
+/** Revision counts changes. */
+export type ApiKeyValue = {
+  id: string;
+  subject: string;
+  label: string;
+  scopes: Scope[];
+  /** SHA-256 of the secret part in hex; during a rotation's overlap the one before counts too. */
+  secretHash: string;
+  previousSecret: { hash: string; validUntil: string } | null;
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+};
+
+/** Which key came with the deployment. Revision counts those that were revoked and replaced. */
+export type FirstKeyValue = { keyId: string };
+
+/** Revision counts changes. Null contact and texts: erased. */
+export type WaitlistRequestValue = {
+  id: string;
+  contact: string | null;
+  useCase: string | null;
+  requestsPerDay: number;
+  consentedAt: string;
+  state: 'submitted' | 'approved' | 'rejected' | 'erased';
+  note: string | null;
+  /** The ids of its API keys that are not revoked. */
+  keys: string[];
+  createdAt: string;
+  decidedAt: string | null;
+};
+
+/** Revision 1 until the worker is through, then 2. */
+export type ErasureValue = {
+  id: string;
+  /** Whose data: `user:<sub>` or `account:<waitlist request id>`. */
+  subject: string;
+  requestedAt: string;
+  finishedAt: string | null;
+};
+
+/**
+ * Revision counts changes. The item is never deleted, so that no revision comes back: caches rest on that. A feature's own
+ * revision is the item's at its last change.
+ */
+export type EntitlementsValue = {
+  features: { [Name in Feature]?: EntitlementGrant };
+};
+
+/** `limit` of a boolean feature is 0 or 1. */
+export type EntitlementGrant = { limit: number; revision: number; grantedAt: string; expiresAt: string | null };
+
+/** Revision counts changes. */
+export type WatchlistValue = {
+  name: string;
+  /** Slugs in the order of their owner. */
+  markets: string[];
+  updatedAt: string;
+};
+
+export const idempotencyPartition = (actor: string): string => `idempotency/${actor}`;
+export const idempotencyKey = (actor: string, key: string): ItemKey<IdempotencyValue> => ({
+  partition: idempotencyPartition(actor),
+  sort: key,
+});
+
+export const API_KEYS_PARTITION = 'api-keys';
+export const apiKeyKey = (keyId: string): ItemKey<ApiKeyValue> => ({ partition: API_KEYS_PARTITION, sort: keyId });
+
+export const FIRST_KEY_KEY: ItemKey<FirstKeyValue> = { partition: 'first-key', sort: 'registered' };
+
+export const WAITLIST_PARTITION = 'waitlist';
+export const waitlistRequestKey = (id: string): ItemKey<WaitlistRequestValue> => ({
+  partition: WAITLIST_PARTITION,
+  sort: id,
+});
+
+const ACCOUNT = 'account:';
+/** The subject that owns what the keys of an approved waitlist request write. */
+export const accountOf = (waitlistRequest: string): string => ACCOUNT + waitlistRequest;
+/** The waitlist request of an account; null for any other subject. */
+export const waitlistRequestOf = (subject: string): string | null =>
+  subject.startsWith(ACCOUNT) ? subject.slice(ACCOUNT.length) : null;
+
+export const erasureKey = (id: string): ItemKey<ErasureValue> => ({ partition: 'erasures', sort: id });
+
+export const entitlementsKey = (subject: string): ItemKey<EntitlementsValue> => ({
+  partition: `entitlements/${subject}`,
+  sort: 'features',
+});
+export const usagePartition = (subject: string): string => `usage/${subject}`;
+/** `day` for features that are counted per day, e.g. `2026-11-20`. */
+export const usageKey = (subject: string, feature: Feature, day: string | null): ItemKey<number> => ({
+  partition: usagePartition(subject),
+  sort: day === null ? feature : `${feature}/${day}`,
+});
+
+export const watchlistsPartition = (subject: string): string => `watchlists/${subject}`;
+export const watchlistKey = (subject: string, id: string): ItemKey<WatchlistValue> => ({
+  partition: watchlistsPartition(subject),
+  sort: id,
+});

@@ -1,0 +1,110 @@
+/**
+ * The records of markets and their observations.
+ *
+ * | partition       | sort                  | holds                                             |
+ * |-----------------|-----------------------|---------------------------------------------------|
+ * | `market/<slug>` | `record`              | {@link MarketRecordValue}                         |
+ * | `market/<slug>` | `observation/<order>` | {@link ObservationValue}, in the order of history |
+ * | `markets`       | `<slug>`              | nothing: lists the slugs in order                 |
+ *
+ * Ledger keys are spelled in this folder and nowhere else.
+ */
+import { millisecondInstant } from '../../contract/instants.ts';
+import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
+import type { Metric, Observation } from '../../contract/metric.ts';
+import type { ItemKey } from '../ledger.ts';
+import { sha256Hex } from '../sha256.ts';
+
+/** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
+export type MarketRecordValue = {
+  name: string;
+  kind: string;
+  status: Market['status'];
+  nativeCurrency: string;
+  unit: Unit;
+  sources: Source[];
+  /** The newest observation of each metric, by its place in the history. */
+  latest: { [metric: string]: { order: string; metric: Metric } };
+  observations: number;
+  unknownValues: number;
+  firstObservedAt: string | null;
+  lastObservedAt: string | null;
+  /** The order key of the newest observation: what comes after it is an append. */
+  lastOrder: string | null;
+  /** What accepted claims and source verifications say of it; absent while there are none. */
+  standing?: MarketStanding;
+};
+
+/**
+ * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
+ *
+ * A metric is disputed while an accepted claim disputes it, or while the latest comparison of what it shows with its
+ * source is a mismatch. A claim is about the metric: its dispute is settled when the metric's latest observation is
+ * corrected or retracted. A comparison is about one version of one observation: it is dropped as soon as another is the
+ * metric's latest, a correction, a retraction or a newer observation; until then a later comparison takes its place. So
+ * the same comparisons come to the same, in whatever order they arrive.
+ */
+export type MarketStanding = {
+  /** The public name of who represents the market, and the claim that said so. */
+  representedBy: { name: string; claim: string } | null;
+  /** The newest accepted claim that disputes each metric. */
+  disputes: { [metric: string]: string };
+  /** The latest comparison, by `verifiedAt`, of each metric's latest observation with its source. */
+  comparisons: { [metric: string]: { outcome: 'confirmed' | 'mismatch'; verifiedAt: string; verification: string } };
+  /** The latest verification, by `verifiedAt`, of each of the sources that the market lists, by the source's URL. */
+  verifications: { [sourceUrl: string]: SourceVerification };
+};
+
+export type ObservationValue = Observation;
+
+const ORDINAL_DIGITS = 4;
+
+/** What identifies an observation: (market, metric, observedAt, source), and which version of it. */
+export interface ObservationIdentity {
+  readonly market: string;
+  readonly metric: string;
+  readonly observedAt: string;
+  readonly sourceUrl: string;
+  /** 0 for the first; each correction counts one up. */
+  readonly ordinal: number;
+}
+
+/**
+ * The place of an observation in its market's history: by instant, then metric, then source, then version. Depends on
+ * nothing but the identity, so the same observations give the same history in whatever order they arrived.
+ */
+export function orderKey(identity: ObservationIdentity): string {
+  // Always with its milliseconds: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
+  const instant = millisecondInstant(identity.observedAt);
+  const source = sha256Hex(identity.sourceUrl).slice(0, 16);
+  return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
+}
+
+/** Which version of its observation is at that place: see {@link ObservationIdentity}. */
+export function ordinalOf(order: string): number {
+  return Number(order.slice(order.lastIndexOf('/') + 1));
+}
+
+/** The observation's public id: 96 bits of the digest of its identity. */
+export function observationId(identity: ObservationIdentity): string {
+  return observationIdAt(identity.market, orderKey(identity));
+}
+
+/** The same, by the observation's {@link orderKey}. */
+export function observationIdAt(market: string, order: string): string {
+  return `obs_${sha256Hex(`${market}\n${order}`).slice(0, 24)}`;
+}
+
+export const marketPartition = (slug: string): string => `market/${slug}`;
+export const OBSERVATION_PREFIX = 'observation/';
+export const marketKey = (slug: string): ItemKey<MarketRecordValue> => ({
+  partition: marketPartition(slug),
+  sort: 'record',
+});
+export const observationKey = (slug: string, order: string): ItemKey<ObservationValue> => ({
+  partition: marketPartition(slug),
+  sort: OBSERVATION_PREFIX + order,
+});
+
+export const MARKETS_PARTITION = 'markets';
+export const marketIndexKey = (slug: string): ItemKey<null> => ({ partition: MARKETS_PARTITION, sort: slug });

@@ -1,0 +1,369 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseMapping } from '../../mapping/csv-mapping.ts';
+import type { CsvText } from '../../mapping/csv-rows.ts';
+import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
+import { exampleMapping, withChange } from './example-mapping.ts';
+
+const HEADER = 'item,currency,price,day,version,flag';
+
+async function map(text: CsvText, mapping: unknown = exampleMapping): Promise<(MappedRecord | MappedRefusal)[]> {
+  const parsed = parseMapping(mapping);
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  const rows: (MappedRecord | MappedRefusal)[] = [];
+  for await (const row of mapCsv(parsed.mapping, text)) rows.push(row);
+  return rows;
+}
+
+/** The observations that a file's lines give, each with its line. */
+async function observations(text: CsvText, mapping?: unknown) {
+  const rows = await map(text, mapping);
+  return rows.flatMap((row) =>
+    row.kind === 'record' && row.record.type === 'observation' ? [{ line: row.line, ...row.record }] : [],
+  );
+}
+
+/** The refusals of a file as `line code pointer (column)`. */
+async function refusals(text: CsvText, mapping?: unknown): Promise<string[]> {
+  const rows = await map(text, mapping);
+  return rows.flatMap((row) => {
+    if (row.kind !== 'refusal') return [];
+    expect(row.detail.length).toBeGreaterThan(10);
+    return [`${row.line} ${row.code} ${row.pointer || '-'} (${row.column ?? '-'})`];
+  });
+}
+
+const file = (...lines: string[]) => [HEADER, ...lines].join('\n');
+
+describe('rows become records', () => {
+  test('a market at its first row, then observations with their lines', async () => {
+    const rows = await map(
+      file('tea,yen,123.45,2026-01-02,,actual', 'tea,yen,-1,2026-01-04,,guess', 'tea,dollar,0.5,2026-01-02,,actual'),
+    );
+    expect(rows.map((row) => [row.line, row.kind === 'record' && row.record.type])).toEqual([
+      [2, 'market'],
+      [2, 'observation'],
+      [3, 'observation'],
+      [4, 'market'],
+      [4, 'observation'],
+    ]);
+    expect(rows.slice(0, 3)).toEqual([
+      {
+        kind: 'record',
+        line: 2,
+        record: {
+          type: 'market',
+          slug: 'tea-yen',
+          name: 'Tea, JPY',
+          kind: 'food',
+          status: 'active',
+          nativeCurrency: 'JPY',
+          unit: { quantity: 10, of: 'kg' },
+          sources: [
+            {
+              label: 'Shop',
+              url: 'https://example.org/tea',
+              publisher: 'A shop',
+              licence: 'CC0-1.0',
+              attribution: null,
+            },
+          ],
+        },
+      },
+      {
+        kind: 'record',
+        line: 2,
+        record: {
+          type: 'observation',
+          market: 'tea-yen',
+          metric: 'price',
+          amountMinor: 1234,
+          currency: 'JPY',
+          sourceValue: '123.45',
+          rounded: true,
+          sourceLabel: 'Shop, 2026-01-02',
+          sourceUrl: 'https://example.org/2026-01-02?item=tea',
+          observedAt: '2026-01-02T00:00:00Z',
+          confidence: 'high',
+          status: 'final',
+        },
+      },
+      expect.objectContaining({
+        record: expect.objectContaining({ amountMinor: -10, rounded: false, confidence: 'low' }),
+      }),
+    ]);
+  });
+
+  test.each<[string, string, object]>([
+    ['dinar have three decimals', 'tea,dinar,1.2345,2026-01-02,,actual', { amountMinor: 12345, rounded: false }],
+    ['a blank is unknown', 'tea,yen,,2026-01-02,,actual', { amountMinor: null, unknownReason: 'not-published' }],
+    [
+      'a withheld value is unknown and keeps its digits',
+      'tea,yen,123.45,2026-01-03,,actual',
+      { amountMinor: null, unknownReason: 'withheld', sourceValue: '123.45' },
+    ],
+    ['a blank has nothing to withhold', 'tea,yen,,2026-01-03,,actual', { unknownReason: 'not-published' }],
+    ['withholding needs all of its columns', 'coffee,yen,1,2026-01-03,,actual', { amountMinor: 10 }],
+    [
+      'a blank date falls back',
+      'tea,yen,1,,2026.1.5,actual',
+      { observedAt: '2026-01-05T00:00:00Z', sourceLabel: 'Shop, 2026-01-05' },
+    ],
+    ['white space does not count', ' tea , yen , 1 , 2026-01-02 ,, actual ', { market: 'tea-yen', amountMinor: 10 }],
+    ['a quoted field', '"tea","yen","1","2026-01-02","","actual"', { market: 'tea-yen', amountMinor: 10 }],
+  ])('%s', async (_, line, record) => {
+    expect(await observations(file(line))).toMatchObject([record]);
+  });
+
+  test('without a quoted quantity the file quotes what the market does', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', undefined);
+    expect(await observations(file('tea,yen,123,2026-01-02,,actual'), mapping)).toMatchObject([{ amountMinor: 123 }]);
+  });
+
+  test('a month is its first day', async () => {
+    const mapping = withChange(exampleMapping, '/observation/date/precision', 'month');
+    expect(await observations(file('tea,yen,1,2026-01-14,,actual'), mapping)).toMatchObject([
+      { observedAt: '2026-01-01T00:00:00Z' },
+    ]);
+  });
+
+  test('a zero that the mapping asserts', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
+    expect(await observations(file('tea,yen,0.00,2026-01-02,,actual'), mapping)).toMatchObject([
+      { amountMinor: 0, zeroAsserted: true, rounded: false, sourceValue: '0.00' },
+    ]);
+  });
+
+  test('an asserted zero is the file’s own: what rounds to zero is refused all the same', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
+    expect(await refusals(file('tea,yen,0.01,2026-01-02,,actual'), mapping)).toEqual([
+      '2 amount.zero-unasserted /amountMinor (price)',
+    ]);
+  });
+
+  test('slugs are made of any text, and URLs are encoded', async () => {
+    const mapping = withChange(exampleMapping, '/tables/0/otherwise', ['x']);
+    const [observation] = await observations(file('"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual'), mapping);
+    expect(observation?.market).toBe('cote-d-ivoire-100-kg-a-b-yen');
+    expect(observation?.sourceUrl).toContain('?item=C%C3%B4te%20d%E2%80%99Ivoire%3A%20100%20KG%20%2F%20a%26b');
+  });
+});
+
+describe('rows that are refused', () => {
+  test.each<[string, string, string[]]>([
+    ['no number', 'tea,yen,n/a,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
+    ['an exponent', 'tea,yen,4e+06,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
+    ['a thousands separator', 'tea,yen,"1,000",2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
+    ['a zero', 'tea,yen,0,2026-01-02,,actual', ['2 amount.zero-unasserted /amountMinor (price)']],
+    ['what rounds to zero', 'tea,yen,0.01,2026-01-02,,actual', ['2 amount.zero-unasserted /amountMinor (price)']],
+    [
+      'too large a number',
+      'tea,yen,9007199254740992,2026-01-02,,actual',
+      ['2 amount.out-of-range /amountMinor (price)'],
+    ],
+    ['no date', 'tea,yen,1,,,actual', ['2 provenance.incomplete /observedAt (version)']],
+    ['no date of that form', 'tea,yen,1,02.01.2026,,actual', ['2 record.invalid /observedAt (day)']],
+    ['no day of the calendar', 'tea,yen,1,2026-02-30,,actual', ['2 record.invalid /observedAt (day)']],
+    ['a flag without a word', 'tea,yen,1,2026-01-02,,', ['2 record.invalid /confidence (flag)']],
+    ['a prototype’s name for a flag', 'tea,yen,1,2026-01-02,,constructor', ['2 record.invalid /confidence (flag)']],
+    ['an item that no table lists', 'milk,yen,1,2026-01-02,,actual', ['2 record.invalid - (-)']],
+    ['a prototype’s name for an item', 'constructor,yen,1,2026-01-02,,actual', ['2 record.invalid - (-)']],
+    [
+      'an alias as native currency',
+      'tea,pence,1,2026-01-02,,actual',
+      ['2 currency.minor-unit-alias /nativeCurrency (-)'],
+    ],
+    ['too few fields', 'tea,yen,1', ['2 record.invalid - (-)']],
+    ['too many fields', 'tea,yen,1,2026-01-02,,actual,', ['2 record.invalid - (-)']],
+    ['bytes that are not UTF-8', 'tea,yen,1,2026-01-02,caf\uFFFD,actual', ['2 record.invalid - (version)']],
+    [
+      'every fault of a row at once',
+      'tea,yen,x,y,,z',
+      [
+        '2 record.invalid /observedAt (day)',
+        '2 record.invalid /amountMinor (price)',
+        '2 record.invalid /confidence (flag)',
+      ],
+    ],
+  ])('%s', async (_, line, expected) => {
+    expect(await refusals(file(line))).toEqual(expected);
+    // The rows around it are not affected.
+    const around = await observations(file('coffee,yen,1,2026-01-02,,actual', line, 'coffee,yen,1,2026-01-04,,actual'));
+    expect(around.map((row) => row.line)).toEqual([2, 4]);
+  });
+
+  test('a fraction, where the mapping refuses to round', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/rounding', 'refuse');
+    expect(
+      await refusals(file('tea,dinar,8.0561,2026-01-02,,actual', 'tea,dinar,8.05611,2026-01-02,,actual'), mapping),
+    ).toEqual(['3 amount.not-integral /amountMinor (price)']);
+  });
+
+  test('a blank, where the mapping gives no reason', async () => {
+    const mapping = withChange(exampleMapping, '/observation/value/blank', undefined);
+    expect(await refusals(file('tea,yen,,2026-01-02,,actual'), mapping)).toEqual([
+      '2 provenance.incomplete /amountMinor (price)',
+    ]);
+  });
+
+  test('a currency after its end, and nothing said of its amount', async () => {
+    const mapping = withChange(exampleMapping, '/tables/1/rows/rouble', ['BYR']);
+    expect(
+      await refusals(file('tea,rouble,0.25,2016-07-01,,actual', 'tea,rouble,1,2016-06-30,,actual'), mapping),
+    ).toEqual(['2 currency.retired /currency (-)']);
+  });
+
+  test('a relative URL', async () => {
+    const mapping = withChange(exampleMapping, '/observation/sourceUrl', '{version}/{item}');
+    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
+      '2 source.url-not-absolute /sourceUrl (-)',
+    ]);
+  });
+
+  test('an empty label', async () => {
+    const mapping = withChange(exampleMapping, '/observation/sourceLabel', '{version}');
+    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
+      '2 provenance.incomplete /sourceLabel (-)',
+    ]);
+  });
+
+  test.each(['0', '-1', '1.5', 'x', '3', '20'])('a quoted quantity of %s for a market of 10', async (quantity) => {
+    const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', quantity);
+    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
+      '2 record.invalid /amountMinor (-)',
+    ]);
+  });
+
+  test('each row of a market that cannot be made', async () => {
+    const mapping = withChange(exampleMapping, '/market/unit/quantity', '0.5');
+    expect(await refusals(file('tea,yen,1,2026-01-02,,actual', 'tea,yen,1,2026-01-04,,actual'), mapping)).toEqual([
+      '2 record.invalid /unit/quantity (-)',
+      '3 record.invalid /unit/quantity (-)',
+    ]);
+  });
+
+  test('two markets with one slug', async () => {
+    const mapping = withChange(exampleMapping, '/market/slug', '{item}');
+    const text = file('tea,yen,1,2026-01-02,,actual', 'tea,dinar,1,2026-01-02,,actual', 'tea,yen,2,2026-01-04,,actual');
+    expect(await refusals(text, mapping)).toEqual(['3 record.invalid /slug (-)']);
+    expect((await observations(text, mapping)).map(({ line }) => line)).toEqual([2, 4]);
+  });
+});
+
+describe('files', () => {
+  const ROW = 'tea,yen,1,2026-01-02,,actual';
+
+  test.each<[string, string, string[]]>([
+    ['an empty file', '', ['1 record.invalid - (-)']],
+    ['nothing but a byte order mark', '\uFEFF', ['1 record.invalid - (-)']],
+    ['nothing but blank lines', '\n\n', ['1 record.invalid - (-)']],
+    [
+      'missing columns',
+      'item,currency,price,version\ntea,yen,1,',
+      ['1 record.invalid - (day)', '1 record.invalid - (flag)'],
+    ],
+    ['two columns of one name', `${HEADER},price\n${ROW},2`, ['1 record.invalid - (price)']],
+    ['a column that a table adds', `${HEADER},code\n${ROW},2`, ['1 record.invalid - (code)']],
+    [
+      'another delimiter',
+      file(ROW).replaceAll(',', ';'),
+      HEADER.split(',').map((column) => `1 record.invalid - (${column})`),
+    ],
+    ['an open quote', file(ROW, 'tea,yen,"1,2026-01-02,,actual', ROW, ROW), ['3 record.invalid - (-)']],
+    ['text after a closing quote', file(ROW, '"tea"s,yen,1,2026-01-02,,actual', ROW), ['3 record.invalid - (-)']],
+    ['a quote inside a field', file(ROW, 'te"a,yen,1,2026-01-02,,actual', ROW), ['3 record.invalid - (-)']],
+    ['an open quote in the header', `"${HEADER}\n${ROW}`, ['1 record.invalid - (-)']],
+  ])('%s is refused', async (_, text, expected) => {
+    // Columns are reported in the order in which the mapping needs them.
+    expect((await refusals(text)).sort()).toEqual([...expected].sort());
+  });
+
+  test('a header alone gives nothing', async () => {
+    expect(await map(HEADER)).toEqual([]);
+  });
+
+  test('the rows before a malformed one are kept, wherever it is', async () => {
+    for (const rows of [1, 100, 10_000]) {
+      const text = file(...Array.from({ length: rows }, () => ROW), '"tea"s,yen,1,2026-01-02,,actual', ROW);
+      expect(await observations(text)).toHaveLength(rows);
+      expect(await refusals(text)).toEqual([`${rows + 2} record.invalid - (-)`]);
+    }
+  });
+
+  test('a quote that swallows a large file is reported at the line where it opens, and the rest is not read', async () => {
+    let pieces = 0;
+    function* large() {
+      yield file('tea,yen,"1,2026-01-02,,actual', '');
+      for (; pieces < 10_000; pieces++) yield `${ROW}\n`.repeat(100);
+    }
+    expect(await refusals(large())).toEqual(['2 record.invalid - (-)']);
+    expect(pieces).toBeLessThan(1_000);
+  });
+
+  test('a byte order mark before a quoted header', async () => {
+    expect(await observations(`\uFEFF"item"${file(ROW).slice('item'.length)}`)).toMatchObject([{ market: 'tea-yen' }]);
+  });
+
+  test('lines are counted through blank lines and quoted line breaks', async () => {
+    const text = file('', '"tea",yen,1,2026-01-02,"a\nb\nc",actual', '', 'tea,yen,x,2026-01-04,,actual');
+    expect((await observations(text)).map(({ line }) => line)).toEqual([3]);
+    expect(await refusals(text)).toEqual(['7 record.invalid /amountMinor (price)']);
+  });
+
+  test('columns may be in any order, and more than needed', async () => {
+    expect(
+      await observations('extra,flag,version,day,price,currency,item\n,actual,,2026-01-02,1,yen,tea'),
+    ).toMatchObject([{ market: 'tea-yen', amountMinor: 10 }]);
+  });
+
+  test('another delimiter, where the mapping says so', async () => {
+    const mapping = withChange(exampleMapping, '/csv', { delimiter: ';' });
+    expect(await observations(file(ROW).replaceAll(',', ';'), mapping)).toMatchObject([{ amountMinor: 10 }]);
+  });
+
+  test('an error of the stream itself is passed on', async () => {
+    async function* broken() {
+      yield `${HEADER}\n`;
+      throw new Error('disk gone');
+    }
+    await expect(map(broken())).rejects.toThrow('disk gone');
+  });
+
+  test('a character outside the basic plane survives being cut in two, wherever the pieces end', async () => {
+    const mapping = withChange(exampleMapping, '/observation/sourceLabel', '{version}');
+    const text = `${HEADER}\n${'tea,yen,1,2026-01-02,\u{1F375},actual\n'.repeat(5_000)}`;
+    const pieces = Array.from({ length: Math.ceil(text.length / 3) }, (_, index) =>
+      text.slice(index * 3, index * 3 + 3),
+    );
+    for (const input of [text, pieces]) {
+      const labels = (await observations(input, mapping)).map(({ sourceLabel }) => sourceLabel);
+      expect([labels.length, [...new Set(labels)]]).toEqual([5_000, ['\u{1F375}']]);
+    }
+  });
+
+  test('whatever the line ends, the byte order mark and the pieces, the records are the same', async () => {
+    const lines = [
+      HEADER,
+      ROW,
+      '"tea",yen,2,2026-01-04,"a,""b""",guess',
+      'milk,yen,1,2026-01-02,,actual',
+      'tea,yen,3,2026-01-05,,actual',
+    ];
+    const expected = await map(lines.join('\n'));
+    expect(expected).toHaveLength(5);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.boolean(),
+        fc.array(fc.constantFrom('\n', '\r\n', '\r'), { minLength: lines.length, maxLength: lines.length }),
+        fc.array(fc.nat({ max: 250 }), { maxLength: 12 }),
+        async (mark, ends, cuts) => {
+          // A lone CR before an LF would be one line end, not two.
+          const text = (mark ? '\uFEFF' : '') + lines.map((line, index) => line + ends[index]).join('');
+          const places = [0, ...[...cuts].sort((a, b) => a - b), text.length];
+          const pieces = places.slice(1).map((place, index) => text.slice(places[index], place));
+          expect(await map(pieces)).toEqual(expected);
+        },
+      ),
+    );
+  });
+});
