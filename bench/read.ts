@@ -3,6 +3,7 @@
  * URLs from rows in SQLite; and against node:http repeating one answer, which is as fast as the edge could ever be. Each
  * in its own process, under load from wrk in turns.
  */
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,10 +12,10 @@ import { parsePublicKey, publicKey, publicPath } from '../contract/public-object
 import { MARKETS_URL, marketUrl } from '../contract/routes.ts';
 import { COMPRESSIBLE_MIN_BYTES } from '../embedded/edge/encoding.ts';
 import { publish } from '../publisher/publish.ts';
-import { readAll } from '../publisher/read-market.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
-import { MARKETS_PARTITION, type MarketRecordValue, marketKey } from '../storage/records/markets.ts';
+import { readAll } from '../storage/paging.ts';
+import { MARKET_INDEX, type MarketRecordValue, marketKey } from '../storage/records/markets.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { DEPLOYMENT } from './deployment.ts';
@@ -184,7 +185,7 @@ async function publishSample(workspace: Workspace): Promise<Published> {
   for (const { market, observations } of await readSample()) await ingest(ledger, [market, ...observations]);
   await publish({ ...dependenciesOn(ledger), objects, ...DEPLOYMENT });
   const markets: PeerMarket[] = [];
-  for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
+  for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
     const item = await ledger.get(marketKey(slug));
     if (item) markets.push({ slug, revision: item.revision, record: item.value as MarketRecordValue });
   }

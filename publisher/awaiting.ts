@@ -10,8 +10,9 @@
  */
 
 import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { readAll } from '../storage/paging.ts';
 import {
-  AWAITING_GENERATION_PARTITION,
+  AWAITING_GENERATION,
   awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
@@ -21,7 +22,6 @@ import {
 } from '../storage/records/publication.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import type { PurgeTargets } from './purge.ts';
-import { readAll } from './read-market.ts';
 
 /**
  * Whom an answer speaks for: `marked-markets` where the mark of everything was found and left in place; `nobody` where
@@ -36,7 +36,7 @@ const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
 
 /** Who waits now. To be read before the marks. */
 export async function readAwaiting(ledger: Ledger): Promise<readonly Item[]> {
-  return await readAll(ledger, AWAITING_GENERATION_PARTITION);
+  return await readAll(ledger, AWAITING_GENERATION);
 }
 
 /**

@@ -24,22 +24,22 @@
  * run leaves behind in between, a walk finds. A page that is in use after all, since the generation that dropped it was
  * given up, is in its layout; should it be dropped again meanwhile, the record is another, and stays.
  */
+
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
 import { type Item, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
+import { queryPages } from '../storage/paging.ts';
 import {
-  GENERATION_PREFIX,
+  GENERATIONS,
   type GenerationValue,
-  PUBLICATION_PARTITION,
-  UNLINKED_PARTITION,
+  UNLINKED_PAGES,
   WALK_KEY,
   type WalkValue,
 } from '../storage/records/publication.ts';
 import { REDO_PREFIX } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { inBatches, Reach, readSettledList } from './reach.ts';
-import { readPieces } from './read-market.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
@@ -118,7 +118,7 @@ class Sweep {
     const appliedAtMs = (item: Item) => (item.value as GenerationValue).appliedAtMs;
     /** Read and not removed: the newest expired one, and after it those that were given up and never applied. */
     let last: readonly Item[] = [];
-    for await (const items of readPieces(ledger, PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX })) {
+    for await (const items of queryPages(ledger, GENERATIONS)) {
       const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);
       const read = [...last, ...(retainedAt < 0 ? items : items.slice(0, retainedAt))];
       const newest = Math.max(
@@ -154,7 +154,7 @@ class Sweep {
    * those that expire, both the page and the record go.
    */
   async #removeDropped(reach: Reach): Promise<void> {
-    for await (const items of readPieces(this.#storage.ledger, UNLINKED_PARTITION, {})) {
+    for await (const items of queryPages(this.#storage.ledger, UNLINKED_PAGES)) {
       if (!this.#mayGoOn()) return;
       const expired = items.filter(reach.isExpiredDrop);
       const due = expired.slice(0, this.#room);

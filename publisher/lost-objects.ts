@@ -1,17 +1,12 @@
 /** What the store should hold and does not list. */
+
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
-import { MARKETS_PARTITION } from '../storage/records/markets.ts';
-import {
-  PAGE_PREFIX,
-  type PublishedHeads,
-  type PublishedPage,
-  publishedHeadsKey,
-  publishedPartition,
-} from '../storage/records/publication.ts';
+import { readAll } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
+import { type PublishedHeads, pagesOf, publishedHeadsKey, publishedPartition } from '../storage/records/publication.ts';
 import type { PublisherDependencies } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
 import { assertSameOrigin } from './publish.ts';
-import { readAll } from './read-market.ts';
 
 /**
  * The keys that the newest generation needs and that are not in the store: somebody has deleted files, or restored a
@@ -38,12 +33,12 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
 async function* publishedNames(dependencies: PublisherDependencies): AsyncGenerator<PublicObjectName> {
   const { ledger } = dependencies;
   for (const kind of STATIC_KINDS) yield { kind };
-  for (const { sort: slug } of await readAll(ledger, MARKETS_PARTITION)) {
+  for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
     const heads = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
     if (heads === undefined) continue;
     if (heads.closedPages > 0) {
-      for (const { value } of await readAll(ledger, publishedPartition(slug), { prefix: PAGE_PREFIX })) {
-        yield { kind: 'history-page', slug, cursor: (value as PublishedPage).cursor };
+      for (const { value } of await readAll(ledger, pagesOf(publishedPartition(slug)))) {
+        yield { kind: 'history-page', slug, cursor: value.cursor };
       }
     }
     yield { kind: 'history', slug };

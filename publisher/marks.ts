@@ -1,9 +1,10 @@
 /** The marks of markets that are due for publication: which of them a generation takes, and their end. */
+
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
-import { MARKETS_PARTITION } from '../storage/records/markets.ts';
-import { DIRTY_PARTITION, dirtyMarketKey, parseDirtyMark } from '../storage/records/publication.ts';
+import { queryPages, readAll } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
+import { DIRTY_MARKETS, dirtyMarketKey, parseDirtyMark } from '../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage, PublishScope } from './dependencies.ts';
-import { readAll, readPieces } from './read-market.ts';
 
 /**
  * The marks that one generation takes care of, and where it leaves others, the slug of the last one that it takes. The next
@@ -27,13 +28,11 @@ export async function readMarketMarks(
 
 /** Those after the slug, and then, around the end, those up to it; an empty one is before all. */
 async function* marksAround(ledger: Ledger, slug: string): AsyncGenerator<Item> {
-  const prefix = dirtyMarketKey('').sort;
   const after = dirtyMarketKey(slug).sort;
   const isFromStart = slug === '';
-  const range = isFromStart ? { prefix } : { prefix, after };
-  for await (const some of readPieces(ledger, DIRTY_PARTITION, range)) yield* some;
+  for await (const some of queryPages(ledger, DIRTY_MARKETS, isFromStart ? {} : { after })) yield* some;
   if (isFromStart) return;
-  for await (const some of readPieces(ledger, DIRTY_PARTITION, { prefix })) {
+  for await (const some of queryPages(ledger, DIRTY_MARKETS)) {
     for (const mark of some) {
       if (mark.sort > after) return;
       yield mark;
@@ -49,7 +48,7 @@ export async function slugsToPlan(
 ): Promise<readonly string[]> {
   const slugs = new Set(marks.map((mark) => parseDirtyMark(mark).slug));
   if (scope === 'everything') {
-    for (const item of await readAll(ledger, MARKETS_PARTITION)) slugs.add(item.sort);
+    for (const item of await readAll(ledger, MARKET_INDEX)) slugs.add(item.sort);
   }
   return [...slugs].sort();
 }

@@ -1,14 +1,16 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
+
 import pMap from 'p-map';
 import { publicKey } from '../contract/public-objects.ts';
 import { StorageCorrupt } from '../storage/errors.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import { readAll } from '../storage/paging.ts';
 import {
   type HeadValue,
   LIST_PARTITION,
-  PAGE_PREFIX,
   type PublishedPage,
   pageKey,
+  pagesOf,
   unlinkedKey,
 } from '../storage/records/publication.ts';
 import { sha256Hex } from '../storage/sha256.ts';
@@ -17,7 +19,6 @@ import { OBJECT_CONCURRENCY, type PublisherStorage, type PublishScope } from './
 import { type ListItem, type ListPage, type ListPlan, planList } from './list-plan.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 import { putPage } from './put-immutable.ts';
-import { readAll } from './read-market.ts';
 import { collectionItems } from './render.ts';
 
 /**
@@ -64,8 +65,8 @@ export async function putListPage(objects: ObjectStore, { page, body, nextCursor
 
 /** The pages after the head, in order. */
 export async function readLayout({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly PublishedPage[]> {
-  const items = await readAll(ledger, LIST_PARTITION, { prefix: PAGE_PREFIX });
-  return items.map((item) => item.value as PublishedPage);
+  const items = await readAll(ledger, pagesOf(LIST_PARTITION));
+  return items.map((item) => item.value);
 }
 
 /** Pages up to the last changed slug; all of them when a market joins or leaves, since that moves every later one. */

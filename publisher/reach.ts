@@ -2,17 +2,19 @@
  * What readers may still ask for: the mark phase of garbage collection, which says why it is safe (collect-garbage.ts).
  * Look-ups go in batches, and what they show to be in use is done with. Only what they do not is looked at more closely.
  */
+
 import pMap from 'p-map';
 import { cursorGeneration } from '../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../contract/public-objects.ts';
 import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../storage/ledger.ts';
+import { readAll } from '../storage/paging.ts';
 import { marketIndexKey } from '../storage/records/markets.ts';
 import {
   HEAD_KEY,
   type HeadValue,
-  PAGE_PREFIX,
   type PublishedPage,
   pageKey,
+  pagesOf,
   publishedHeadsKey,
   publishedPartition,
   type UnlinkedValue,
@@ -21,7 +23,6 @@ import {
 import { bundleGeneration } from './bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
 import { readLayout } from './plan-market-list.ts';
-import { readAll } from './read-market.ts';
 
 /** A generation that is in place, and the cursors of its market list's pages. */
 export interface SettledList {
@@ -148,8 +149,8 @@ export class Reach {
     const lost = await pMap(
       doubtful,
       async ([slug, some]) => {
-        const layout = await readAll(this.#ledger, publishedPartition(slug), { prefix: PAGE_PREFIX });
-        const cursors = new Set(layout.map((item) => (item.value as PublishedPage).cursor));
+        const layout = await readAll(this.#ledger, pagesOf(publishedPartition(slug)));
+        const cursors = new Set(layout.map((item) => item.value.cursor));
         return some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key);
       },
       { concurrency: OBJECT_CONCURRENCY },

@@ -1,18 +1,20 @@
 /** Reads what rendering one market needs, as it stood at one moment, and no more of its history at a time than it must. */
+
 import type { Item, Ledger } from '../storage/ledger.ts';
+import { queryPages, readAll } from '../storage/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,
-  marketPartition,
   OBSERVATION_PREFIX,
   type ObservationValue,
+  observationsOf,
 } from '../storage/records/markets.ts';
 import {
-  DIRTY_PARTITION,
-  dirtyHistoryKey,
+  dirtyHistoryOf,
   PAGE_PREFIX,
   type PublishedHeads,
   type PublishedPage,
+  pagesOf,
   parseDirtyMark,
   publishedHeadsKey,
   publishedPartition,
@@ -36,7 +38,6 @@ export interface MarketView {
   readonly historyMarks: readonly Item[];
 }
 
-const READS_PER_QUERY = 1000;
 const MAX_TRIES = 20;
 
 /**
@@ -73,7 +74,7 @@ export async function viewMarket(ledger: Ledger, slug: string, scope: PublishSco
   const item = await ledger.get(marketKey(slug));
   const record = item && { ...item, value: item.value as MarketRecordValue };
   const published = (await ledger.get(publishedHeadsKey(slug)))?.value as PublishedHeads | undefined;
-  const historyMarks = await readAll(ledger, DIRTY_PARTITION, { prefix: dirtyHistoryKey(slug, '').sort });
+  const historyMarks = await readAll(ledger, dirtyHistoryOf(slug));
   const fromOrder = scope === 'everything' || record === null ? '' : lowestOrder(historyMarks);
   const publishedPages = published ? await readPages(ledger, slug, fromOrder) : [];
   const lastKept = publishedPages.find((entry) => isBefore(entry.page, fromOrder));
@@ -86,8 +87,7 @@ export async function viewMarket(ledger: Ledger, slug: string, scope: PublishSco
     publishedPages,
     async *observations() {
       if (record === null) return;
-      const range = { prefix: OBSERVATION_PREFIX, ...after };
-      for await (const items of readPieces(ledger, marketPartition(slug), range)) yield items.map(orderedObservation);
+      for await (const items of queryPages(ledger, observationsOf(slug), after)) yield items.map(orderedObservation);
     },
     historyMarks,
   };
@@ -96,16 +96,12 @@ export async function viewMarket(ledger: Ledger, slug: string, scope: PublishSco
 /** Newest first, down to and including the newest page that lies wholly before `fromOrder`. */
 async function readPages(ledger: Ledger, slug: string, fromOrder: string | null): Promise<readonly IndexedPage[]> {
   const pages: IndexedPage[] = [];
-  for (let after: string | null | undefined; after !== null; ) {
-    const limit = fromOrder === null ? 1 : READS_PER_QUERY;
-    const options = { prefix: PAGE_PREFIX, descending: true, limit, ...(after === undefined ? {} : { after }) };
-    const { items, next } = await ledger.query(publishedPartition(slug), options);
-    for (const item of items) {
-      const page = item.value as PublishedPage;
-      pages.push({ index: Number(item.sort.slice(PAGE_PREFIX.length)), page });
+  const options = { descending: true, ...(fromOrder === null ? { limit: 1 } : {}) };
+  for await (const items of queryPages(ledger, pagesOf(publishedPartition(slug)), options)) {
+    for (const { sort, value: page } of items) {
+      pages.push({ index: Number(sort.slice(PAGE_PREFIX.length)), page });
       if (isBefore(page, fromOrder)) return pages;
     }
-    after = next;
   }
   return pages;
 }
@@ -119,31 +115,6 @@ function lowestOrder(marks: readonly Item[]): string | null {
   return orders[0] ?? null;
 }
 
-function orderedObservation(item: Item): OrderedObservation {
-  return { order: item.sort.slice(OBSERVATION_PREFIX.length), observation: item.value as ObservationValue };
-}
-
-interface Range {
-  readonly prefix?: string;
-  readonly after?: string;
-}
-
-/** Every item of a range, in order. */
-export async function readAll(ledger: Ledger, partition: string, range: Range = {}): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const items of readPieces(ledger, partition, range)) all.push(...items);
-  return all;
-}
-
-/** Every item of a range, in order, some at a time: the next are read when they are asked for. */
-export async function* readPieces(ledger: Ledger, partition: string, range: Range): AsyncGenerator<readonly Item[]> {
-  for (let after: string | null | undefined = range.after; after !== null; ) {
-    const page = await ledger.query(partition, {
-      limit: READS_PER_QUERY,
-      ...(range.prefix === undefined ? {} : { prefix: range.prefix }),
-      ...(after === undefined ? {} : { after }),
-    });
-    yield page.items;
-    after = page.next;
-  }
+function orderedObservation({ sort, value }: Item<ObservationValue>): OrderedObservation {
+  return { order: sort.slice(OBSERVATION_PREFIX.length), observation: value };
 }

@@ -1,14 +1,15 @@
 /** Rebuilding what is published from the ledger alone: after losing objects, or after rendering has changed. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { pMapIterable } from 'p-map';
 import { cursorGeneration } from '../contract/cursors.ts';
 import { type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
 import type { Change, Item, Ledger } from '../storage/ledger.ts';
 import type { ObjectMetadata } from '../storage/object-store.ts';
-import { MARKETS_PARTITION } from '../storage/records/markets.ts';
+import { readAll } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
 import {
-  DIRTY_PARTITION,
-  dirtyMarketKey,
+  DIRTY_MARKETS,
   type GenerationValue,
   generationKey,
   HEAD_KEY,
@@ -26,7 +27,7 @@ import { planList } from './list-plan.ts';
 import { readLayout } from './plan-market-list.ts';
 import { publish } from './publish.ts';
 import { publicMetadata, putImmutable } from './put-immutable.ts';
-import { readAll, viewMarket } from './read-market.ts';
+import { viewMarket } from './read-market.ts';
 import { marketBody, rendered, snapshotBody } from './render.ts';
 
 export interface RebuildOutcome {
@@ -107,8 +108,8 @@ async function abandonUnapplied({ ledger, nowMs, newAttemptId }: PublisherDepend
 
 /** A market that was removed is still marked, since no mark is cleared before its generation is applied. */
 async function countPublished(ledger: Ledger): Promise<HeadValue['counts']> {
-  const marks = await readAll(ledger, DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort });
-  const listed = await readAll(ledger, MARKETS_PARTITION);
+  const marks = await readAll(ledger, DIRTY_MARKETS);
+  const listed = await readAll(ledger, MARKET_INDEX);
   const slugs = new Set([...listed.map(({ sort }) => sort), ...marks.map((mark) => parseDirtyMark(mark).slug)]);
   const counts = { markets: 0, observations: 0, unknownValues: 0 };
   for (const slug of slugs) {
@@ -148,7 +149,7 @@ export async function* renderEverything(dependencies: PublisherDependencies): As
     const view = await viewMarket(ledger, slug, 'everything');
     return { slug, view, published: await ledger.get(publishedHeadsKey(slug)) };
   };
-  const listed = await readAll(ledger, MARKETS_PARTITION);
+  const listed = await readAll(ledger, MARKET_INDEX);
   for await (const { slug, view, published } of pMapIterable(listed, read, { concurrency: MARKETS_AT_ONCE })) {
     if (view.record === null || published === null) continue;
     const cutter = new HistoryCutter({ ...view, generation, pageSize: pageSizes.observations });

@@ -21,11 +21,12 @@
  *   fails as superseded: an alarm too many, and nothing lost, since a plan takes care of the mark that it finds.
  * - The mark is set after it was looked for: no publication takes it, and its own ring of the stream brings the next.
  */
+
 import type { Ledger } from '../storage/ledger.ts';
-import { MARKETS_PARTITION } from '../storage/records/markets.ts';
+import { queryPages } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
 import { DIRTY_EVERYTHING_KEY, HEAD_KEY, REPUBLISH_KEY, type RepublishValue } from '../storage/records/publication.ts';
 import type { PublisherStorage, PublishScope } from './dependencies.ts';
-import { readPieces } from './read-market.ts';
 import { HOLD_SECONDS, isRepublishing, isSwapped } from './republish.ts';
 
 /** How often a mark, or a republish that was left, starts the state machine before it is left to a person. */
@@ -91,7 +92,7 @@ async function causeOf(ledger: Ledger): Promise<string | null> {
 /** Those that are defined, published or not. */
 async function hasMoreMarkets(ledger: Ledger, than: number): Promise<boolean> {
   let markets = 0;
-  for await (const some of readPieces(ledger, MARKETS_PARTITION, {})) {
+  for await (const some of queryPages(ledger, MARKET_INDEX)) {
     markets += some.length;
     if (markets > than) return true;
   }

@@ -12,9 +12,11 @@
  * Every step may be done again. Once HEAD is swapped, planning again takes up what is under way, and any publication
  * would apply it too, in one process.
  */
+
 import pMap from 'p-map';
 import { type Change, type Item, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
-import { MARKETS_PARTITION } from '../storage/records/markets.ts';
+import { readAll } from '../storage/paging.ts';
+import { MARKET_INDEX } from '../storage/records/markets.ts';
 import {
   DIRTY_EVERYTHING_KEY,
   HEAD_KEY,
@@ -31,7 +33,6 @@ import { Superseded } from './errors.ts';
 import { clearMarks } from './marks.ts';
 import { addLayoutRecords } from './plan-market-list.ts';
 import { addCounts, addSingleBodies, type Draft, type PublishOutcome, publish, recover, swapHead } from './publish.ts';
-import { readAll } from './read-market.ts';
 import { planRepublishedList } from './republish-list.ts';
 import { APPLIED, applyRange, type RangeMark, readRepublish, renderRange } from './republish-range.ts';
 
@@ -75,7 +76,7 @@ export async function planRepublish(
   const recovered = await recover(storage);
   // Before the markets are read, so that what is marked later is not spoken for.
   const everythingMark = await ledger.get(DIRTY_EVERYTHING_KEY);
-  const slugs = (await readAll(ledger, MARKETS_PARTITION)).map(({ sort }) => sort);
+  const slugs = (await readAll(ledger, MARKET_INDEX)).map(({ sort }) => sort);
   const size = Math.max(marketsPerRange, Math.ceil(slugs.length / RANGES_AT_MOST));
   const plan: Omit<RepublishValue, 'heldUntilMs'> = {
     id: newAttemptId(),

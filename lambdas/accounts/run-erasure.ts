@@ -5,8 +5,9 @@
 
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ledger.ts';
+import { type KeyRange, queryPages } from '../../storage/paging.ts';
 import {
-  API_KEYS_PARTITION,
+  API_KEYS,
   type ApiKeyValue,
   apiKeyKey,
   type EntitlementsValue,
@@ -24,7 +25,7 @@ import {
   type AuditValue,
   claimKey,
   claimsOfSubjectPartition,
-  VERIFICATIONS_PARTITION,
+  VERIFICATIONS,
   type VerificationValue,
   verificationKey,
   verificationsOfMarketPartition,
@@ -90,8 +91,8 @@ async function eraseCredentials(dependencies: ErasureDependencies, subject: stri
     await deletePartition(dependencies, idempotencyPartition(subject));
     return;
   }
-  for await (const { sort, value } of itemsOf(ledger, API_KEYS_PARTITION)) {
-    if ((value as ApiKeyValue).subject !== subject) continue;
+  for await (const { sort, value } of itemsOf(ledger, API_KEYS)) {
+    if (value.subject !== subject) continue;
     await untilCommitted(dependencies, async () => {
       const item = await ledger.get(apiKeyKey(sort));
       const key = item?.value as ApiKeyValue;
@@ -113,7 +114,7 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
 /** A claim leaves its subject's list in the transaction that erases it: what is on the list is what is left to do. */
 async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
   const { ledger, nowMs, newId } = dependencies;
-  for await (const { partition, sort } of itemsOf(ledger, claimsOfSubjectPartition(subject))) {
+  for await (const { partition, sort } of itemsOf(ledger, { partition: claimsOfSubjectPartition(subject) })) {
     const unlisted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
     await untilCommitted(dependencies, async () => {
       const claim = await ledger.get(claimKey(sort));
@@ -134,8 +135,8 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
 
 /** No list of a subject's verifications is kept for this alone: there are few erasures. */
 async function eraseVerifications(dependencies: ErasureDependencies, subject: string): Promise<void> {
-  for await (const item of itemsOf(dependencies.ledger, VERIFICATIONS_PARTITION)) {
-    const before = item.value as VerificationValue;
+  for await (const item of itemsOf(dependencies.ledger, VERIFICATIONS)) {
+    const before = item.value;
     if (before.subjectOwner !== subject || (before.note === null && before.found === null)) continue;
     const value: VerificationValue = { ...before, note: null, found: null };
     // Nobody else ever changes one, so there is nothing to hold these to.
@@ -151,7 +152,7 @@ async function eraseVerifications(dependencies: ErasureDependencies, subject: st
 }
 
 async function deletePartition(dependencies: ErasureDependencies, partition: string): Promise<void> {
-  for await (const { sort } of itemsOf(dependencies.ledger, partition)) {
+  for await (const { sort } of itemsOf(dependencies.ledger, { partition })) {
     const deleted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
     await untilCommitted(dependencies, async () => [deleted]);
   }
@@ -170,12 +171,6 @@ async function untilCommitted(
   }
 }
 
-async function* itemsOf(ledger: Pick<Ledger, 'query'>, partition: string): AsyncGenerator<Item> {
-  let after: string | null = null;
-  do {
-    const options = { limit: PAGE_ITEMS, ...(after === null ? {} : { after }) };
-    const page: Awaited<ReturnType<Ledger['query']>> = await ledger.query(partition, options);
-    yield* page.items;
-    after = page.next;
-  } while (after !== null);
+async function* itemsOf<Value>(ledger: Pick<Ledger, 'query'>, range: KeyRange<Value>): AsyncGenerator<Item<Value>> {
+  for await (const items of queryPages(ledger, range, { limit: PAGE_ITEMS })) yield* items;
 }

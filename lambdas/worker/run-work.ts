@@ -2,9 +2,11 @@
  * Does the work that requests have left behind: items of one queue, each by the runner of its kind. Batches are applied in
  * the order of their ids, which is that of the requests to the millisecond; between work of two kinds there is no order.
  */
+
 import { setTimeout } from 'node:timers/promises';
 import type { Item, Ledger } from '../../storage/ledger.ts';
-import { WORK_PARTITION, type WorkValue } from '../../storage/records/batches.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { WORK_QUEUE, type WorkValue } from '../../storage/records/batches.ts';
 import { mayPass } from '../markets/commit-markets.ts';
 
 type Kind = WorkValue['kind'];
@@ -59,31 +61,23 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
   const counts = { done: 0, failed: 0, later: 0 };
   for (;;) {
     const found = tried.size;
-    for await (const item of queued(dependencies.ledger)) {
-      if (tried.has(item.sort)) continue;
-      if (dependencies.hasTime?.() === false) return counts;
-      tried.add(item.sort);
-      counts[await runItem(dependencies, item)]++;
+    for await (const items of queryPages(dependencies.ledger, WORK_QUEUE, { limit: PAGE_ITEMS })) {
+      for (const item of items) {
+        if (tried.has(item.sort)) continue;
+        if (dependencies.hasTime?.() === false) return counts;
+        tried.add(item.sort);
+        counts[await runItem(dependencies, item)]++;
+      }
     }
     if (tried.size === found) return counts;
   }
 }
 
-async function* queued(ledger: Pick<Ledger, 'query'>): AsyncGenerator<Item> {
-  let after: string | null = null;
-  do {
-    const options = { limit: PAGE_ITEMS, ...(after === null ? {} : { after }) };
-    const page: Awaited<ReturnType<Ledger['query']>> = await ledger.query(WORK_PARTITION, options);
-    yield* page.items;
-    after = page.next;
-  } while (after !== null);
-}
-
 async function runItem(
   { runners, failed, pause = setTimeout, random = Math.random }: WorkDependencies,
-  item: Item,
+  item: Item<WorkValue>,
 ): Promise<keyof WorkDone> {
-  const work = item.value as WorkValue;
+  const work = item.value;
   for (let tries = 1; ; tries++) {
     try {
       return await runnerOf(runners, work.kind)(work);

@@ -18,6 +18,7 @@
 import type { Feature } from '../../contract/features.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
 
 /** What an idempotency key stands for. Expires; revision 0. */
 export type IdempotencyValue = {
@@ -96,6 +97,7 @@ export const idempotencyKey = (actor: string, key: string): ItemKey<IdempotencyV
 });
 
 export const API_KEYS_PARTITION = 'api-keys';
+export const API_KEYS: KeyRange<ApiKeyValue> = { partition: API_KEYS_PARTITION };
 export const apiKeyKey = (keyId: string): ItemKey<ApiKeyValue> => ({ partition: API_KEYS_PARTITION, sort: keyId });
 
 export const FIRST_KEY_KEY: ItemKey<FirstKeyValue> = { partition: 'first-key', sort: 'registered' };

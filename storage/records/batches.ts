@@ -13,6 +13,7 @@
  */
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
 
 /** Revision 0; written once, with the request. */
 export type BatchValue = {
@@ -124,6 +125,8 @@ export const faultsKey = (id: string, index: number): ItemKey<FaultsValue> => ({
 });
 
 export const WORK_PARTITION = 'work';
+/** Everything that is queued, in order of ids. */
+export const WORK_QUEUE: KeyRange<WorkValue> = { partition: WORK_PARTITION };
 export const workKey = (id: string): ItemKey<WorkValue> => ({ partition: WORK_PARTITION, sort: id });
 
 export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => ({

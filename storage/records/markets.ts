@@ -13,6 +13,7 @@ import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
 import type { ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
 
 /** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
@@ -106,5 +107,13 @@ export const observationKey = (slug: string, order: string): ItemKey<Observation
   sort: OBSERVATION_PREFIX + order,
 });
 
+/** A market's history, oldest first. */
+export const observationsOf = (slug: string): KeyRange<ObservationValue> => ({
+  partition: marketPartition(slug),
+  prefix: OBSERVATION_PREFIX,
+});
+
 export const MARKETS_PARTITION = 'markets';
+/** The slugs of all markets, in order. */
+export const MARKET_INDEX: KeyRange<null> = { partition: MARKETS_PARTITION };
 export const marketIndexKey = (slug: string): ItemKey<null> => ({ partition: MARKETS_PARTITION, sort: slug });

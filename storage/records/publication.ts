@@ -21,6 +21,7 @@
  */
 import type { StaticKind } from '../../contract/public-objects.ts';
 import type { Item, ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
 
 /** HEAD. Revision: the generation. */
 export type HeadValue = {
@@ -122,6 +123,15 @@ export const dirtyHistoryKey = (slug: string, order: string): ItemKey<null> => (
   sort: `history/${slug}/${order}`,
 });
 
+/** The marks of markets, in order of their slugs. */
+export const DIRTY_MARKETS: KeyRange<null> = { partition: DIRTY_PARTITION, prefix: dirtyMarketKey('').sort };
+/** The marks of closed history pages: of every market, in order of their slugs, or of one. */
+export const DIRTY_HISTORIES: KeyRange<null> = { partition: DIRTY_PARTITION, prefix: 'history/' };
+export const dirtyHistoryOf = (slug: string): KeyRange<null> => ({
+  partition: DIRTY_PARTITION,
+  prefix: dirtyHistoryKey(slug, '').sort,
+});
+
 /** Marks every market, however many: set by an operator who wants all of them published again. */
 export const DIRTY_EVERYTHING_KEY: ItemKey<null> = { partition: DIRTY_PARTITION, sort: 'everything' };
 
@@ -135,6 +145,7 @@ export type AwaitingGenerationValue = null;
 export type GenerationOfValue = { generation: number; publishedAt: string };
 
 export const AWAITING_GENERATION_PARTITION = 'awaiting-generation';
+export const AWAITING_GENERATION: KeyRange<AwaitingGenerationValue> = { partition: AWAITING_GENERATION_PARTITION };
 export const awaitingGenerationKey = (what: string): ItemKey<AwaitingGenerationValue> => ({
   partition: AWAITING_GENERATION_PARTITION,
   sort: what,
@@ -156,6 +167,8 @@ export function parseDirtyMark(mark: Item): { readonly slug: string; readonly fr
 export const PUBLICATION_PARTITION = 'publication';
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: PUBLICATION_PARTITION, sort: 'head' };
 export const GENERATION_PREFIX = 'generation/';
+/** Every generation of which something is kept, oldest first. */
+export const GENERATIONS: KeyRange<GenerationValue> = { partition: PUBLICATION_PARTITION, prefix: GENERATION_PREFIX };
 export const generationKey = (generation: number): ItemKey<GenerationValue> => ({
   partition: PUBLICATION_PARTITION,
   sort: `${GENERATION_PREFIX}${String(generation).padStart(15, '0')}`,
@@ -174,12 +187,15 @@ export const publishedHeadsKey = (slug: string): ItemKey<PublishedHeads> => ({
   partition: publishedPartition(slug),
   sort: 'heads',
 });
+/** The pages of the list, or of a market's history, oldest first. */
+export const pagesOf = (partition: string): KeyRange<PublishedPage> => ({ partition, prefix: PAGE_PREFIX });
 export const pageKey = (partition: string, index: number): ItemKey<PublishedPage> => ({
   partition,
   sort: PAGE_PREFIX + String(index).padStart(INDEX_DIGITS, '0'),
 });
 
 export const UNLINKED_PARTITION = 'unlinked';
+export const UNLINKED_PAGES: KeyRange<UnlinkedValue> = { partition: UNLINKED_PARTITION };
 export const unlinkedKey = (objectKey: string): ItemKey<UnlinkedValue> => ({
   partition: UNLINKED_PARTITION,
   sort: objectKey,

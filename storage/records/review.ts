@@ -13,6 +13,7 @@
  */
 import type { ClaimAssertion, ClaimState } from '../../contract/operations/claims.ts';
 import type { ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
 
 /** Who did what to what. Never changed, never deleted; revision 0. */
 export type AuditValue = {
@@ -66,6 +67,7 @@ export const claimsOfSubjectPartition = (subject: string): string => `claims/sub
 export const claimsInStatePartition = (state: ClaimState): string => `claims/state/${state}`;
 
 export const VERIFICATIONS_PARTITION = 'verifications';
+export const VERIFICATIONS: KeyRange<VerificationValue> = { partition: VERIFICATIONS_PARTITION };
 export const verificationKey = (id: string): ItemKey<VerificationValue> => ({
   partition: VERIFICATIONS_PARTITION,
   sort: id,

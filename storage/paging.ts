@@ -1,0 +1,50 @@
+/** Walks ranges of the ledger. The only place that says which type a query's items have. */
+import type { Item, Ledger } from './ledger.ts';
+
+/** A partition, or what of it begins with a prefix, and the type of its values. Ranges are made in `records/`. */
+export interface KeyRange<Value> {
+  readonly partition: string;
+  readonly prefix?: string;
+  /** Exists for the compiler only. */
+  readonly [VALUE]?: Value;
+}
+
+declare const VALUE: unique symbol;
+
+export interface PagingOptions {
+  readonly descending?: boolean;
+  /** Begins after this sort key, in the direction of travel. */
+  readonly after?: string;
+  /** At most this many items a page, 1 to 1,000. Default: 1,000. */
+  readonly limit?: number;
+}
+
+const PAGE_ITEMS = 1000;
+
+/**
+ * Every item of a range in order, page by page: the next page is read when it is asked for. Pages show different moments:
+ * see the port.
+ */
+export async function* queryPages<Value>(
+  ledger: Pick<Ledger, 'query'>,
+  { partition, prefix }: KeyRange<Value>,
+  { after: begin, descending = false, limit = PAGE_ITEMS }: PagingOptions = {},
+): AsyncGenerator<readonly Item<Value>[]> {
+  const options = { limit, descending, ...(prefix === undefined ? {} : { prefix }) };
+  for (let after: string | null | undefined = begin; after !== null; ) {
+    const page = await ledger.query(partition, after === undefined ? options : { ...options, after });
+    yield page.items as readonly Item<Value>[];
+    after = page.next;
+  }
+}
+
+/** Every item of a range, in order. */
+export async function readAll<Value>(
+  ledger: Pick<Ledger, 'query'>,
+  range: KeyRange<Value>,
+  options: PagingOptions = {},
+): Promise<Item<Value>[]> {
+  const all: Item<Value>[] = [];
+  for await (const items of queryPages(ledger, range, options)) all.push(...items);
+  return all;
+}
