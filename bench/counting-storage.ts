@@ -4,7 +4,7 @@
  */
 import { parsePublicKey } from '../contract/public-objects.ts';
 import type { Item, ItemKey, Ledger } from '../storage/ledger.ts';
-import { bodyDigest, checkBody, checkObjectKey, etagOfDigest } from '../storage/object-rules.ts';
+import { bodyDigest, checkObjectBody, checkObjectKey, etagOfDigest } from '../storage/object-rules.ts';
 import type { ObjectStore, StoredObject } from '../storage/object-store.ts';
 import { LIST_PARTITION, UNLINKED_PARTITION } from '../storage/records/publication.ts';
 
@@ -125,7 +125,7 @@ export function openCountingObjects(counter: OperationCounter): ObjectStore & { 
     },
     async put(key, body, metadata, condition) {
       checkObjectKey(key);
-      checkBody(key, body);
+      checkObjectBody(key, body);
       if (isBundle(key)) counter.defer(() => countBundle(counter, body, 'bytesPut'));
       else counter.of(isListKey(key)).bytesPut += body.byteLength;
       counter.of(isListKey(key)).objectPuts++;

@@ -15,7 +15,7 @@ import { publish } from '../publisher/publish.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { readAll } from '../storage/paging.ts';
-import { MARKET_INDEX, type MarketRecordValue, marketKey } from '../storage/records/markets.ts';
+import { MARKET_INDEX, marketKey } from '../storage/records/markets.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import type { BenchOptions } from './benchmark.ts';
 import { DEPLOYMENT } from './deployment.ts';
@@ -187,7 +187,7 @@ async function publishSample(workspace: Workspace): Promise<Published> {
   const markets: PeerMarket[] = [];
   for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
     const item = await ledger.get(marketKey(slug));
-    if (item) markets.push({ slug, revision: item.revision, record: item.value as MarketRecordValue });
+    if (item) markets.push({ slug, revision: item.revision, record: item.value });
   }
   ledger.close();
   const list = await objects.stat(publicKey({ kind: 'market-list' }));

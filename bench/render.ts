@@ -93,7 +93,7 @@ async function readSources(markets: number): Promise<readonly Source[]> {
     sources.push({
       slug: market.slug,
       revision: record.revision,
-      record: record.value as MarketRecordValue,
+      record: record.value,
       observations: items.map((item) => item.value as ObservationValue),
     });
   }

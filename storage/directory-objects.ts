@@ -16,12 +16,12 @@ import { access, type FileHandle, link, open, readdir, rename, unlink } from 'no
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './errors.ts';
-import { encodeObjectFile, headOf, type ObjectFile, readBody, readChecked, readHeader } from './object-file.ts';
-import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import { encodeObjectFile, headOf, type ObjectFile, readChecked, readHeader, readObjectBody } from './object-file.ts';
+import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
   ETag,
   GetResult,
-  ListPage,
+  KeyPage,
   ObjectHead,
   ObjectMetadata,
   ObjectStore,
@@ -82,7 +82,7 @@ class DirectoryObjects implements ObjectStore {
         const opening = await readChecked(handle, key, path);
         const head = headOf(opening.header);
         if (head.etag === options.ifNoneMatch) return { kind: 'not-modified' };
-        const body = await readBody(handle, opening, path);
+        const body = await readObjectBody(handle, opening, path);
         return { kind: 'found', body, ...head };
       });
       return found ?? { kind: 'absent' };
@@ -97,7 +97,7 @@ class DirectoryObjects implements ObjectStore {
 
   async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
     checkObjectKey(key);
-    checkBody(key, body);
+    checkObjectBody(key, body);
     const path = this.#pathOf(key);
     // Before anything is awaited: what the caller does to its buffer afterwards must not be stored.
     const file = encodeObjectFile(key, body, metadata);
@@ -127,7 +127,7 @@ class DirectoryObjects implements ObjectStore {
     );
   }
 
-  async list(prefix: string, options: { readonly after?: string } = {}): Promise<ListPage> {
+  async list(prefix: string, options: { readonly after?: string } = {}): Promise<KeyPage> {
     checkListPrefix(prefix);
     const { after = '' } = options;
     const keys: string[] = [];

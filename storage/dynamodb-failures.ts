@@ -3,8 +3,8 @@ import { ENVIRONMENT } from '../contract/aws.ts';
 import { StorageUnavailable } from './errors.ts';
 
 /** Nothing was done, and doing the same again soon may succeed. Never leaves the adapter. */
-export class Contended extends Error {
-  override readonly name = 'Contended';
+export class DynamoDbContention extends Error {
+  override readonly name = 'DynamoDbContention';
 }
 
 /** What trying again needs of the world outside. */
@@ -28,7 +28,7 @@ const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Does `attempt` again while it is {@link Contended}. The pauses double and are cut at random, so that those who met do
+ * Does `attempt` again while it is {@link DynamoDbContention}. The pauses double and are cut at random, so that those who met do
  * not meet again.
  *
  * @throws StorageUnavailable when it was contended to the end. Whatever else `attempt` throws.
@@ -39,7 +39,7 @@ export async function retryContention<Result>(time: RetryTime, attempt: () => Pr
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Contended)) throw error;
+      if (!(error instanceof DynamoDbContention)) throw error;
       const pauseMs = time.random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
       if (tries === MAX_TRIES || time.nowMs() + pauseMs - startedAtMs > MAX_RETRYING_MS) {
         throw new StorageUnavailable(`gave up after ${tries} tries (${error.message}): try again later`, {

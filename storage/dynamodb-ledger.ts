@@ -8,7 +8,13 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../contract/aws.ts';
-import { Contended, PROCESS_TIME, type RetryTime, retryContention, storageUnavailable } from './dynamodb-failures.ts';
+import {
+  DynamoDbContention,
+  PROCESS_TIME,
+  type RetryTime,
+  retryContention,
+  storageUnavailable,
+} from './dynamodb-failures.ts';
 import { type Attributes, isRefusedByItem, keyAttributes, readItem, transactItem } from './dynamodb-items.ts';
 import { StorageUnavailable } from './errors.ts';
 import type {
@@ -82,7 +88,7 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
         const answer = await client.send(new BatchGetItemCommand({ RequestItems })).catch(unavailable);
         for (const item of (answer.Responses?.[tableName] ?? []).map(readItem)) found.set(describeKey(item), item);
         pending = answer.UnprocessedKeys?.[tableName]?.Keys ?? [];
-        if (pending.length > 0) throw new Contended(`${pending.length} items were left unread`);
+        if (pending.length > 0) throw new DynamoDbContention(`${pending.length} items were left unread`);
       });
       return keys.map((key) => found.get(describeKey(key)) ?? null) as ItemsOf<Keys>;
     },
@@ -101,7 +107,7 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
  * What a cancelled transaction means. Its reasons are in the order of the changes. An answer that leaves out a reason, or
  * an item that must have refused, cannot be acted upon: a caller would take what is there for absent.
  *
- * @throws Contended when trying again may succeed.
+ * @throws DynamoDbContention when trying again may succeed.
  */
 function resultOfCancelled(
   error: TransactionCanceledException,
@@ -110,7 +116,7 @@ function resultOfCancelled(
 ): TransactResult {
   const reasons = error.CancellationReasons ?? [];
   if (reasons.length !== changes.length) {
-    throw new Contended(`${reasons.length} reasons for ${changes.length} changes`, { cause: error });
+    throw new DynamoDbContention(`${reasons.length} reasons for ${changes.length} changes`, { cause: error });
   }
   const refusals = changes.flatMap((_change, index): Refusal[] => {
     const { Code, Item } = reasons[index] ?? {};
@@ -119,16 +125,16 @@ function resultOfCancelled(
   // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
   if (refusals.some(({ found }) => found?.attemptId === attemptId)) return { committed: true };
   for (const { Code = 'None', Message } of reasons) {
-    if (CONTENTION_CODES.includes(Code)) throw new Contended(Code, { cause: error });
+    if (CONTENTION_CODES.includes(Code)) throw new DynamoDbContention(Code, { cause: error });
     if (Code !== 'None' && Code !== 'ConditionalCheckFailed') {
       throw new StorageUnavailable(`DynamoDB refused a transaction (${Code}: ${Message})`, { cause: error });
     }
   }
-  if (refusals.length === 0) throw new Contended('cancelled without a reason', { cause: error });
+  if (refusals.length === 0) throw new DynamoDbContention('cancelled without a reason', { cause: error });
   for (const { index, found } of refusals) {
     const change = changes[index] as Change;
     if (found === null && isRefusedByItem(change)) {
-      throw new Contended(`${describeKey(change.key)} refused, but did not come back`, { cause: error });
+      throw new DynamoDbContention(`${describeKey(change.key)} refused, but did not come back`, { cause: error });
     }
     // One that is no counter refuses too, and no retry of the caller's would mend that.
     if (change.kind === 'count') countOf(found);

@@ -150,3 +150,6 @@ export interface Ledger {
   getMany<const Keys extends readonly ItemKey[]>(keys: Keys): Promise<ItemsOf<Keys>>;
   query(partition: string, options: QueryOptions): Promise<QueryPage>;
 }
+
+/** The reading half. */
+export type LedgerReader = Pick<Ledger, 'get' | 'getMany' | 'query'>;

@@ -89,7 +89,7 @@ export async function readChecked(handle: FileHandle, key: string, path: string)
 }
 
 /** The body of the file that was opened so. @throws StorageCorrupt when its bytes do not match their digest. */
-export async function readBody(handle: FileHandle, opening: Opening, path: string): Promise<Uint8Array> {
+export async function readObjectBody(handle: FileHandle, opening: Opening, path: string): Promise<Uint8Array> {
   const { header, bytes, bodyStart } = opening;
   const body = Buffer.allocUnsafeSlow(header.sizeBytes);
   const already = bytes.copy(body, 0, bodyStart);

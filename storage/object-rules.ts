@@ -31,7 +31,7 @@ export function checkListPrefix(prefix: string): void {
 }
 
 /** @throws RangeError for an empty body: no object of ours is empty, so it is always a mistake of the caller. */
-export function checkBody(key: string, body: Uint8Array): void {
+export function checkObjectBody(key: string, body: Uint8Array): void {
   if (body.byteLength === 0) throw new RangeError(`the body of ${key} is empty`);
 }
 

@@ -37,7 +37,7 @@ export type PutCondition = { readonly kind: 'absent' } | { readonly kind: 'match
 
 export type PutResult = { readonly kind: 'stored'; readonly etag: ETag } | { readonly kind: 'refused' };
 
-export interface ListPage {
+export interface KeyPage {
   readonly keys: readonly string[];
   /** Pass as `after` to go on, or null at the end. */
   readonly next: string | null;
@@ -62,5 +62,5 @@ export interface ObjectStore {
   stat(key: string): Promise<ObjectHead | null>;
   put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult>;
   delete(key: string, etag: ETag): Promise<'deleted' | 'refused'>;
-  list(prefix: string, options?: { readonly after?: string }): Promise<ListPage>;
+  list(prefix: string, options?: { readonly after?: string }): Promise<KeyPage>;
 }

@@ -23,11 +23,11 @@ import {
 import { CACHE_TAG_METADATA } from '../contract/aws.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
-import { checkBody, checkListPrefix, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
+import { checkListPrefix, checkObjectBody, checkObjectKey, LIST_PAGE_SIZE } from './object-rules.ts';
 import type {
   ETag,
   GetResult,
-  ListPage,
+  KeyPage,
   ObjectHead,
   ObjectMetadata,
   ObjectStore,
@@ -82,7 +82,7 @@ class S3Objects implements ObjectStore {
 
   async put(key: string, body: Uint8Array, metadata: ObjectMetadata, condition: PutCondition): Promise<PutResult> {
     checkObjectKey(key);
-    checkBody(key, body);
+    checkObjectBody(key, body);
     if (body.byteLength > this.#maxBodyBytes) {
       throw new RangeError(`the body of ${key} has ${body.byteLength} bytes, more than ${this.#maxBodyBytes}`);
     }
@@ -108,7 +108,7 @@ class S3Objects implements ObjectStore {
     });
   }
 
-  async list(prefix: string, options: { readonly after?: string } = {}): Promise<ListPage> {
+  async list(prefix: string, options: { readonly after?: string } = {}): Promise<KeyPage> {
     checkListPrefix(prefix);
     const { after = '' } = options;
     return this.#ask(prefix, async () => {

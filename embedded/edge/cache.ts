@@ -30,7 +30,7 @@ export interface Provenance {
 }
 
 /** What the cache holds of one object; `View` is what its user makes of the object, once. */
-export interface Entry<View> {
+export interface CacheEntry<View> {
   readonly view: View;
   readonly etag: ETag;
   /** When the newest answer about the object was asked for: its age counts from here, transfer included. */
@@ -40,7 +40,7 @@ export interface Entry<View> {
 }
 
 export type CacheAnswer<View> =
-  | { readonly kind: 'found'; readonly entry: Entry<View>; readonly provenance: Provenance }
+  | { readonly kind: 'found'; readonly entry: CacheEntry<View>; readonly provenance: Provenance }
   | { readonly kind: 'absent'; readonly validatedAtMs: number; readonly provenance: Provenance }
   | { readonly kind: 'unavailable'; readonly retryAtMs: number; readonly provenance: Provenance };
 
@@ -59,7 +59,7 @@ export interface ObjectCacheOptions<View> {
 
 export interface ObjectCache<View> {
   /** The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing. */
-  fresh(key: string): Entry<View> | undefined;
+  fresh(key: string): CacheEntry<View> | undefined;
   /** Answers in every other case; never rejects because of the store. */
   read(key: string): Promise<CacheAnswer<View>>;
   /** Says that a view has grown. */
@@ -83,7 +83,7 @@ type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 /** See the head of this file. */
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
-  const entries = new LRUCache<string, Entry<View>>({
+  const entries = new LRUCache<string, CacheEntry<View>>({
     maxSize: options.maxBytes,
     sizeCalculation: (entry, key) => ENTRY_OVERHEAD_BYTES + key.length + sizeOf(entry.view),
   });
@@ -92,10 +92,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   let drops = 0;
 
   /** A clock that was set back must not make an entry immortal: what is from the future is expired, and not servable. */
-  const isWithin = (entry: Entry<View>, limitMs: number, atMs: number): boolean =>
+  const isWithin = (entry: CacheEntry<View>, limitMs: number, atMs: number): boolean =>
     atMs >= entry.validatedAtMs && atMs - entry.validatedAtMs < limitMs;
 
-  function fresh(key: string): Entry<View> | undefined {
+  function fresh(key: string): CacheEntry<View> | undefined {
     const entry = entries.get(key);
     return entry !== undefined && isWithin(entry, FRESH_MS, nowMs()) ? entry : undefined;
   }
@@ -155,10 +155,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       if (result.kind === 'not-modified' && entry === undefined) {
         throw new StorageCorrupt(`the store answered "not modified" for ${key} to a question without an ETag`);
       }
-      const current: Entry<View> =
+      const current: CacheEntry<View> =
         result.kind === 'found'
           ? { view: view(key, result), etag: result.etag, validatedAtMs: askedAtMs, retryAtMs: 0 }
-          : { ...(entry as Entry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
+          : { ...(entry as CacheEntry<View>), validatedAtMs: askedAtMs, retryAtMs: 0 };
       if (isKept) entries.set(key, current);
       const stored = entries.peek(key) === current;
       return { kind: 'found', entry: current, provenance: { ...asked, origin: result.kind, stored } };

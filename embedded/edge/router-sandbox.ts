@@ -7,7 +7,7 @@ import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } fr
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 
 /** What the router made of a request: the key of a stored object, or an answer ready to send. */
-export type Routed =
+export type EdgeRouted =
   | { readonly kind: 'object'; readonly key: string }
   | {
       readonly kind: 'answer';
@@ -17,7 +17,7 @@ export type Routed =
       readonly body: Buffer;
     };
 
-export type Route = (method: string, url: string) => Routed;
+export type Route = (method: string, url: string) => EdgeRouted;
 
 const REMEMBERED_URLS = 10_000;
 
@@ -34,7 +34,7 @@ export function evaluateRouter(source: string): (event: ViewerRequestEvent) => V
 export function loadRouter(): Route {
   const file = new URL('../../infra/edge/router.generated.js', import.meta.url);
   const handler = evaluateRouter(readFileSync(file, 'utf8'));
-  const remembered = new LRUCache<string, Routed>({ max: REMEMBERED_URLS });
+  const remembered = new LRUCache<string, EdgeRouted>({ max: REMEMBERED_URLS });
   return (method, url) => {
     // A URL holds no space, so no GET is mistaken for another method; the bare URL spares the hot path a new string.
     const request = method === 'GET' ? url : `${method} ${url}`;
@@ -79,7 +79,7 @@ function toQueryValue(all: readonly { value: string }[]): QueryValue {
   return all.length === 1 ? { value } : { value, multiValue: all };
 }
 
-function outcome(result: ViewerRequest | RouterResponse): Routed {
+function outcome(result: ViewerRequest | RouterResponse): EdgeRouted {
   if (!('statusCode' in result)) return { kind: 'object', key: PUBLIC_PREFIX + result.uri };
   const body = Buffer.from(result.body?.data ?? '');
   const headers = Object.entries(result.headers).flatMap(([name, { value }]) => [name, value]);

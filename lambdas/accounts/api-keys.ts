@@ -89,7 +89,7 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
   read: ({ params }, reader) => reader.get(apiKeyKey(params.id)),
   decide({ params, body, principal, environment, randomBytes, nowMs }, item) {
     if (item === null) return refuse('not-found', 'No such API key.');
-    const before = item.value as ApiKeyValue;
+    const before = item.value;
     const refused = refusedRotation(before, nowMs) ?? refusedScopes(principal, before.scopes);
     if (refused !== null) return refused;
 

@@ -25,7 +25,7 @@ export const createErasure = writeHandler<'createErasure'>()({
     if (id === null) return null;
     const application = await reader.get(waitlistRequestKey(id));
     if (application === null) return { application, keys: [] };
-    const keys = await reader.getMany((application.value as WaitlistRequestValue).keys.map(apiKeyKey));
+    const keys = await reader.getMany(application.value.keys.map(apiKeyKey));
     return { application, keys: keys.filter((item) => item !== null) };
   },
   decide({ body, now, newId }, account, found) {
@@ -59,7 +59,7 @@ export const getErasure: ReadHandler<'getErasure'> = {
   async answer({ params }, { reader }) {
     const item = await reader.get(erasureKey(params.id));
     if (item === null) return refuse('not-found', 'No such erasure.');
-    return { body: shown(item.value as ErasureValue) };
+    return { body: shown(item.value) };
   },
 };
 

@@ -30,19 +30,14 @@ import {
   verificationKey,
   verificationsOfMarketPartition,
 } from '../../storage/records/review.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import { CREDENTIAL_CACHE_SECONDS } from '../credentials/account-cache.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
 import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
-export interface ErasureDependencies {
+export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
   readonly ledger: Ledger;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
-  /** Unique per call, also across processes. */
-  readonly newAttemptId: () => string;
-  /** A new id with this prefix: in order of time. */
-  readonly newId: (prefix: string) => string;
 }
 
 const ACTOR = 'system:erasure';

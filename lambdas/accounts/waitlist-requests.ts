@@ -48,7 +48,7 @@ export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
   read: ({ params }, reader) => reader.get(waitlistRequestKey(params.id)),
   decide({ params, body, now }, item) {
     if (item === null) return refuse('not-found', 'No such waitlist request.');
-    const before = item.value as WaitlistRequestValue;
+    const before = item.value;
     if (before.state !== 'submitted') {
       const detail = `The request is ${before.state}: it can be decided only while it is submitted. Allowed now: nothing.`;
       return refuse('state-transition', detail);

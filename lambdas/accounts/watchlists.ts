@@ -1,15 +1,15 @@
 /** The handlers of watchlists. A watchlist lives in its owner's partition, so nobody can name another one's. */
+
 import { decodeTime } from 'ulid';
 import type { Watchlist } from '../../contract/operations/watchlists.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { ProblemError } from '../../contract/problems.ts';
-import type { Change, Condition, Item, ItemKey } from '../../storage/ledger.ts';
+import type { Change, Condition, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
 import { type WatchlistValue, watchlistKey, watchlistsPartition } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   type Decision,
   type Found,
-  type LedgerReader,
   type OperationRequest,
   type ReadHandler,
   type Refused,

@@ -64,7 +64,7 @@ export function createAccountCache({
   async function read(keyId: string): Promise<ApiKeyValue | null> {
     const readAtMs = nowMs();
     const item = await ledger.get(apiKeyKey(keyId));
-    const record = item === null ? null : (item.value as ApiKeyValue);
+    const record = item === null ? null : item.value;
     const cache = record === null ? absent : present;
     cache.set(keyId, { record, readAtMs });
     return record;

@@ -26,7 +26,7 @@ export async function hasFirstKey({ ledger }: Pick<FirstKeyDependencies, 'ledger
 async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item | null): Promise<boolean> {
   if (first === null) return false;
   const key = await ledger.get(apiKeyKey((first.value as FirstKeyValue).keyId));
-  return key !== null && (key.value as ApiKeyValue).revokedAt === null;
+  return key !== null && key.value.revokedAt === null;
 }
 
 /**

@@ -6,18 +6,17 @@
  * keep: a batch that corrects must not come again once a later one has corrected the same observations, because it would
  * be taken for a correction back.
  */
+
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { RowFault } from '../markets/check-rows.ts';
-import { type CommitDependencies, commitMarkets, type Journal, START } from '../markets/commit-markets.ts';
+import { type CommitMarketsDependencies, commitMarkets, type Journal, START } from '../markets/commit-markets.ts';
 import type { MarketDecision } from '../markets/decide.ts';
 import { examineBatch } from '../markets/examine-batch.ts';
 import { faultsOf, tallyOf } from '../markets/tally.ts';
 
-export interface IngestDependencies extends CommitDependencies {
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
-}
+export type IngestDependencies = CommitMarketsDependencies & Pick<Runtime, 'nowMs'>;
 
 export interface IngestOptions {
   readonly mode: IngestMode;

@@ -48,7 +48,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
 
 export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   async answer({ params, principal }, { reader }) {
-    const batch = (await reader.get(batchKey(params.id)))?.value as BatchValue | undefined;
+    const batch = (await reader.get(batchKey(params.id)))?.value;
     const report = batch?.subject === principal.subject ? await readReport(reader, params.id) : null;
     return report === null ? refuse('not-found', 'No such batch, or not one of yours.') : { body: report };
   },

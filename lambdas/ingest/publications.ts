@@ -54,7 +54,7 @@ export const getPublication: ReadHandler<'getPublication'> = {
   async answer({ params: { id } }, { reader }) {
     const [item, answer] = await reader.getMany([publicationKey(id), generationOfKey(`publication/${id}`)]);
     if (!item) return refuse('not-found', 'No such publication.');
-    return { body: shown(item.value as PublicationValue, (answer?.value ?? null) as GenerationOfValue | null) };
+    return { body: shown(item.value, answer?.value ?? null) };
   },
 };
 

@@ -1,13 +1,13 @@
 /** A large file is there. Apart from what applies it, since who waits for its arrival needs nothing that reads it. */
 
 import type { Ledger } from '../../storage/ledger.ts';
-import { type UploadValue, uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 import { moved } from './move-upload.ts';
 
-export interface QueueUploadDependencies {
+export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Ledger;
-  readonly newAttemptId: () => string;
   readonly uploads: Pick<UploadFiles, 'head'>;
 }
 
@@ -21,7 +21,7 @@ export async function queueUpload(
   id: string,
 ): Promise<void> {
   const item = await ledger.get(uploadKey(id));
-  if (item === null || (item.value as UploadValue).state !== 'awaiting-content') return;
+  if (item === null || item.value.state !== 'awaiting-content') return;
   if ((await uploads.head(id)) === null) return;
   const work: WorkValue = { kind: 'upload', upload: id };
   await ledger.transact(

@@ -1,8 +1,10 @@
 /** What `GET /api/v1/ingest/batches/{id}` shows. */
+
 import type { BatchReport } from '../../contract/ingest-records.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, checkpointKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
-import type { LedgerReader } from '../markets/read-markets.ts';
+
 import { readFaults, type StoredFault } from './stored-faults.ts';
 
 /** The report on a batch as things stand; null when there is no such batch. */

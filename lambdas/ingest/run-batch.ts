@@ -16,8 +16,15 @@ import { type Change, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage
 import { type BatchValue, type CheckpointValue, checkpointKey, workKey } from '../../storage/records/batches.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { parseRows, type RowFault } from '../markets/check-rows.ts';
-import { commitMarkets, type Entry, type Journal, mayPass, type Part, START } from '../markets/commit-markets.ts';
-import { type DecideOptions, type Examination, examineBatch, planMarket } from '../markets/examine-batch.ts';
+import {
+  commitMarkets,
+  type Journal,
+  type JournalEntry,
+  mayPass,
+  type Part,
+  START,
+} from '../markets/commit-markets.ts';
+import { type DecideOptions, type Examination, examineBatch, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { faultsOf, tallyOf } from '../markets/tally.ts';
 import type { IngestDependencies } from './apply-batch.ts';
@@ -159,7 +166,7 @@ class Run implements Journal {
     const states = await readMarkets(this.#dependencies.ledger, left);
     return await commitMarkets(
       this.#dependencies,
-      states.map((state) => planMarket(state, this.#options)),
+      states.map((state) => planMarketParts(state, this.#options)),
       { ...this.#options, from: { marketsDone, rowsDone } },
       this,
     );
@@ -179,7 +186,7 @@ class Run implements Journal {
     return (await transact(this.#dependencies, changes)) ? 'done' : 'overtaken';
   }
 
-  entryOf({ decisions, position, isLast }: Part): Entry {
+  entryOf({ decisions, position, isLast }: Part): JournalEntry {
     const before = this.#checkpoint?.value ?? NOTHING_DONE;
     const { accepted, unchanged, markets } = tallyOf(decisions);
     const faults = decisions.flatMap(faultsOf);

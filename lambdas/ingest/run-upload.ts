@@ -49,7 +49,7 @@ export async function runUpload(dependencies: UploadDependencies, uploadId: stri
   const { ledger, newAttemptId, uploads, hasTime = () => true } = dependencies;
   const from = await ledger.get(uploadKey(uploadId));
   if (from === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
-  const { id, bytes, finishedAt, movedAtMs } = from.value as UploadValue;
+  const { id, bytes, finishedAt, movedAtMs } = from.value;
   const workDone: Change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } };
   if (finishedAt !== null) {
     await ledger.transact([workDone], { attemptId: newAttemptId() });
@@ -81,18 +81,18 @@ export async function runUpload(dependencies: UploadDependencies, uploadId: stri
   };
 
   try {
-    for await (const part of partsLeft(dependencies, from.value as UploadValue)) {
+    for await (const part of partsLeft(dependencies, from.value)) {
       if (!hasTime()) {
         await leave();
         return 'later';
       }
-      const before = item.value as UploadValue;
+      const before = item.value;
       if (before.recordsDone + part.records > before.records) return await end('stopped');
       const changed = await applyPart(dependencies, before, part);
       // Overtaken: whoever has moved it, or kept other lines for this part, goes on.
       if (changed === null || !(await move(changed))) return 'later';
     }
-    const { bytesDone } = item.value as UploadValue;
+    const { bytesDone } = item.value;
     if (bytesDone !== bytes)
       throw new StorageCorrupt(`${bytesDone} of ${bytes} bytes of upload ${id} are in its parts`);
     return await end('applied');

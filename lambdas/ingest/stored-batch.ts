@@ -1,7 +1,7 @@
 /** Reads a batch back from the ledger, as it came. */
 
 import { StorageCorrupt } from '../../storage/errors.ts';
-import type { Item, ItemKey } from '../../storage/ledger.ts';
+import type { Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
 import {
   type BatchValue,
   batchKey,
@@ -10,7 +10,7 @@ import {
   rawPartKey,
 } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import type { LedgerReader } from '../markets/read-markets.ts';
+
 import { unpackRaw } from './raw-body.ts';
 
 export interface Checkpoint {
@@ -20,14 +20,14 @@ export interface Checkpoint {
 
 export async function readCheckpoint(ledger: LedgerReader, id: string): Promise<Checkpoint | null> {
   const [item] = await ledger.getMany([checkpointKey(id)]);
-  return item ? { revision: item.revision, value: item.value as CheckpointValue } : null;
+  return item ? { revision: item.revision, value: item.value } : null;
 }
 
 /** @throws StorageCorrupt when there is none: its work was written together with it. */
 export async function readBatch(ledger: LedgerReader, id: string): Promise<BatchValue> {
   const [item] = await ledger.getMany([batchKey(id)]);
   if (!item) throw new StorageCorrupt(`there is work for batch ${id}, but no such batch`);
-  return item.value as BatchValue;
+  return item.value;
 }
 
 /** One record of a batch, and its line in an NDJSON body. */

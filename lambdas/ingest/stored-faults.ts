@@ -1,9 +1,9 @@
 /** Faults as items of the ledger: bounded, so that no batch has more of them than can be kept and sent. */
 
 import { StorageCorrupt } from '../../storage/errors.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
 import { MAX_GET_KEYS, type PutChange } from '../../storage/ledger.ts';
 import { type FaultsValue, faultsKey } from '../../storage/records/batches.ts';
-import type { LedgerReader } from '../markets/read-markets.ts';
 
 const POINTER_CHARACTERS = 200;
 const DETAIL_CHARACTERS = 500;
@@ -64,7 +64,7 @@ export async function readFaults(
   for (let start = 0; start < keys.length; start += MAX_GET_KEYS) {
     for (const item of await ledger.getMany(keys.slice(start, start + MAX_GET_KEYS))) {
       if (item === null) throw new StorageCorrupt(`batch ${batchId} has lost a part of its faults`);
-      faults.push(...(item.value as FaultsValue));
+      faults.push(...item.value);
     }
   }
   return faults;

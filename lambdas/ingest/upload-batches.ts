@@ -1,10 +1,11 @@
 /** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
+
 import { hash } from 'node:crypto';
 import { created } from '../../storage/changes.ts';
-import type { Change } from '../../storage/ledger.ts';
+import type { Change, LedgerReader } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import type { LedgerReader } from '../markets/read-markets.ts';
+
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 /** How much of the file is in a batch. */
@@ -24,7 +25,7 @@ const LINE_FEED = 0x0a;
 export async function readKeptPart(ledger: LedgerReader, batchId: string): Promise<KeptPart | null> {
   const [item] = await ledger.getMany([batchKey(batchId)]);
   if (!item) return null;
-  const { records, rawParts } = item.value as BatchValue;
+  const { records, rawParts } = item.value;
   const parts = await ledger.getMany(Array.from({ length: rawParts }, (_, part) => rawPartKey(batchId, part)));
   const body = unpackRaw(parts.map((part) => String(part?.value ?? '')));
   return { lines: body.filter((byte) => byte === LINE_FEED).length, records };

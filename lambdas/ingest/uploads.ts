@@ -48,13 +48,13 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
 
 export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
   async answer({ params, principal }, { reader, uploads }) {
-    const upload = (await reader.get(uploadKey(params.id)))?.value as UploadValue | undefined;
+    const upload = (await reader.get(uploadKey(params.id)))?.value;
     if (upload?.subject !== principal.subject) return refuse('not-found', 'No such upload, or not one of yours.');
     const { id, state, lastBatch, finishedAt } = upload;
     const target = state === 'awaiting-content' ? ((await uploads?.presign(id, upload)) ?? null) : null;
     const isAll = finishedAt !== null && lastBatch !== null;
     const published = isAll ? await reader.get(generationOfKey(`batch/${lastBatch}`)) : null;
-    return { body: shown(upload, target, (published?.value ?? null) as GenerationOfValue | null) };
+    return { body: shown(upload, target, published?.value ?? null) };
   },
 };
 

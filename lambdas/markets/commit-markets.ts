@@ -7,14 +7,13 @@
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger, TransactResult } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { MarketDecision } from './decide.ts';
-import { type DecideOptions, type PlannedMarket, planMarket } from './examine-batch.ts';
+import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
 import { readMarkets } from './read-markets.ts';
 
-export interface CommitDependencies {
+export interface CommitMarketsDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Ledger;
-  /** Unique per call, also across processes. */
-  readonly newAttemptId: () => string;
 }
 
 /** How far a batch has come: whole markets, and rows of the one after them. */
@@ -34,7 +33,7 @@ export interface Part {
 }
 
 /** What is committed together with a part, and what to do once it is. */
-export interface Entry {
+export interface JournalEntry {
   readonly changes: readonly Change[];
   committed(): void;
 }
@@ -42,7 +41,7 @@ export interface Entry {
 /** Keeps what has been done, as part of each transaction that does it. */
 export interface Journal {
   /** If one of its changes is refused, somebody else has gone on. */
-  entryOf(part: Part): Entry;
+  entryOf(part: Part): JournalEntry;
 }
 
 /**
@@ -74,7 +73,7 @@ export function mayPass(error: unknown): boolean {
  * @throws Contended when other writers never let it through: what was committed until then stays too.
  */
 export async function commitMarkets(
-  { ledger, newAttemptId }: CommitDependencies,
+  { ledger, newAttemptId }: CommitMarketsDependencies,
   markets: readonly PlannedMarket[],
   { from, ...options }: DecideOptions & { readonly from: Position },
   journal: Journal,
@@ -109,7 +108,7 @@ export async function commitMarkets(
       throw new Contended(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
     }
     const read = await readMarkets(ledger, states);
-    queue.splice(0, taken.length, ...read.map((state) => planMarket(state, options)));
+    queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));
     contended = Math.max(contended, taken.length);
   } while (queue.length > 0);
   return 'done';

@@ -29,12 +29,12 @@ import {
 import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
 import {
   definitionOf,
-  metricOf,
+  isSameContent,
+  metricOfRecord,
   metricPart,
   newMarketValue,
   observationOf,
   retracted,
-  saysTheSame,
 } from './observation-value.ts';
 import { contradictionOf } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
@@ -208,12 +208,12 @@ class MarketDraft {
         `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
       );
     }
-    const metric = metricOf(record);
+    const metric = metricOfRecord(record);
     if (before !== undefined) {
-      if (saysTheSame(before.newest, metric)) return UNCHANGED;
+      if (isSameContent(before.newest, metric)) return UNCHANGED;
       if (this.#input.mode === 'append') {
         // A batch that is applied again after a correction brings the first version again, not a conflict.
-        if (saysTheSame(before.first, metric)) return UNCHANGED;
+        if (isSameContent(before.first, metric)) return UNCHANGED;
         const detail = 'this market, metric, observedAt and source have other content already: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
@@ -237,7 +237,7 @@ class MarketDraft {
       return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
     }
     const metric = retracted(metricPart(before.newest));
-    if (saysTheSame(before.newest, metric)) return UNCHANGED;
+    if (isSameContent(before.newest, metric)) return UNCHANGED;
     this.#append(value, record, first, before, metric);
     return ACCEPTED;
   }

@@ -1,10 +1,11 @@
 /** Looks at a whole batch before any of it is applied: what is wrong with its rows, and what would come of the others. */
+
 import type { IngestMode } from '../../contract/ingest-records.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
 import { checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
 import {
   groupByMarket,
-  type LedgerReader,
   type MarketState,
   readLastKnown,
   readMarketItems,
@@ -54,7 +55,7 @@ export async function examineBatch(
     faults.push(...refused);
     const aside = new Set(refused.map(({ index }) => index));
     const rows = state.rows.filter(({ index }) => !aside.has(index));
-    if (rows.length > 0) markets.push(planMarket({ ...state, rows }, { ...options, maxChanges }));
+    if (rows.length > 0) markets.push(planMarketParts({ ...state, rows }, { ...options, maxChanges }));
   }
   return { faults: faults.sort((left, right) => left.index - right.index), markets };
 }
@@ -68,6 +69,6 @@ export interface DecideOptions {
 }
 
 /** Decides rows whose faults were set aside: nothing of them is an outlier any more. */
-export function planMarket(state: MarketState, { maxChanges, ...options }: DecideOptions): PlannedMarket {
+export function planMarketParts(state: MarketState, { maxChanges, ...options }: DecideOptions): PlannedMarket {
   return { state, parts: decideInParts({ ...state, ...options }, maxChanges) };
 }

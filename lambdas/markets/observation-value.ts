@@ -42,7 +42,7 @@ export function definitionOf({ kind, name, nativeCurrency, sources, status, unit
   };
 }
 
-export function metricOf(record: ObservationRecord): Metric {
+export function metricOfRecord(record: ObservationRecord): Metric {
   const { confidence, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = record;
   const observedAt = canonicalInstant(record.observedAt);
   const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
@@ -83,6 +83,6 @@ export function metricPart({ id, metric, recordedAt, supersedes, supersededBy, .
 }
 
 /** Whether an observation says exactly this. Every member of a metric is a plain value. */
-export function saysTheSame(observation: Observation, metric: Metric): boolean {
+export function isSameContent(observation: Observation, metric: Metric): boolean {
   return Object.entries(metric).every(([name, value]) => observation[name as keyof Metric] === value);
 }

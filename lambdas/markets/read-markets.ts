@@ -1,7 +1,9 @@
 /** Reads what a batch's rows are decided on. */
+
 import type { IngestRecord } from '../../contract/ingest-records.ts';
 import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
-import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
+import { type Item, type ItemKey, MAX_GET_KEYS } from '../../storage/ledger.ts';
 import {
   type MarketRecordValue,
   marketKey,
@@ -10,9 +12,6 @@ import {
   observationKey,
 } from '../../storage/records/markets.ts';
 import type { KnownObservation, MarketInput, Row } from './decide.ts';
-
-/** The reading half of the ledger. */
-export type LedgerReader = Pick<Ledger, 'getMany' | 'query'>;
 
 /** The rows of one market, in the order in which they are decided. */
 export interface MarketRows {

@@ -52,7 +52,7 @@ function isOlder(one: Dated, other: Dated | undefined): boolean {
 }
 
 /** Whether two standings of a market say the same, whichever claims and verifications have said so. */
-export function saysTheSame(left: MarketStanding, right: MarketStanding): boolean {
+export function isSameStanding(left: MarketStanding, right: MarketStanding): boolean {
   return canonicalJson(withoutIds(left)) === canonicalJson(withoutIds(right));
 }
 

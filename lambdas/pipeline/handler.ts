@@ -3,6 +3,7 @@
  * write's decision is only a list of changes. `commit.ts` alone turns one into a transaction, together with its
  * idempotency record and its audit records, so none of the three exists without the others.
  */
+
 import type { Feature } from '../../contract/features.ts';
 import type {
   BodyOf,
@@ -14,16 +15,13 @@ import type {
   WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
-import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
 import { describeKey } from '../../storage/ledger-rules.ts';
 import type { UploadTargets } from '../../storage/upload-store.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
-
-/** The reading half of the ledger. */
-export type LedgerReader = Pick<Ledger, 'get' | 'getMany' | 'query'>;
 
 /** A request that was authenticated, authorised and validated. */
 export interface OperationRequest<Id extends OperationId = OperationId> {

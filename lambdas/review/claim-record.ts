@@ -1,14 +1,15 @@
 /** The record of a claim: how it is read, changed and shown. */
+
 import type { Claim, ClaimState } from '../../contract/operations/claims.ts';
 import { created, replaced } from '../../storage/changes.ts';
-import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
 import {
   type ClaimValue,
   claimKey,
   claimsInStatePartition,
   claimsOfSubjectPartition,
 } from '../../storage/records/review.ts';
-import type { LedgerReader, OperationRequest } from '../pipeline/handler.ts';
+import type { OperationRequest } from '../pipeline/handler.ts';
 
 type OneClaim = 'getClaim' | 'addClaimEvidence' | 'withdrawClaim' | 'reviewClaim' | 'decideClaim';
 

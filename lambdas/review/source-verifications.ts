@@ -1,9 +1,10 @@
 /** The handlers of source verifications. */
+
 import { canonicalInstant, type Observation } from '../../contract/metric.ts';
 import type { SourceVerificationRecord } from '../../contract/operations/source-verifications.ts';
 import type { ProblemError } from '../../contract/problems.ts';
 import { created } from '../../storage/changes.ts';
-import type { Change, Item } from '../../storage/ledger.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records/markets.ts';
 import {
   VERIFICATIONS_PARTITION,
@@ -14,20 +15,14 @@ import {
 import { rowOf } from '../markets/decide.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
 import {
-  saysTheSame,
+  isSameStanding,
   standingOf,
   unchangedMarket,
   type Verified,
   verified,
   withStanding,
 } from '../markets/standing.ts';
-import {
-  type LedgerReader,
-  type OperationRequest,
-  type ReadHandler,
-  refuse,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { listPage } from '../pipeline/list.ts';
 
 export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
@@ -45,7 +40,7 @@ export const getSourceVerification: ReadHandler<'getSourceVerification'> = {
   async answer({ params: { id } }, { reader }) {
     const item = await reader.get(verificationKey(id));
     if (item === null) return refuse('not-found', 'No such source verification.');
-    return { body: shownVerification(item.value as VerificationValue) };
+    return { body: shownVerification(item.value) };
   },
 };
 
@@ -110,7 +105,7 @@ async function readCorrections(reader: LedgerReader, { slug, market }: MarketSta
   const orders = Object.values(latest).map(({ order }) => order);
   const keys = orders.filter((order) => ordinalOf(order) > 0).map((order) => observationKey(slug, order));
   const items = keys.length === 0 ? [] : await reader.getMany(keys);
-  return items.flatMap((item) => (item === null ? [] : [item.value as Observation]));
+  return items.flatMap((item) => (item === null ? [] : [item.value]));
 }
 
 type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item };
@@ -160,7 +155,7 @@ function missing(pointer: string, code: string, detail: string): { readonly erro
 function marketChanges(slug: string, market: Item, verification: Verified): readonly Change[] {
   const before = standingOf(market.value as MarketRecordValue);
   const after = verified(before, verification);
-  return saysTheSame(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
+  return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
 }
 
 /** Who has verified is told by the audit alone. */

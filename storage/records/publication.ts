@@ -125,8 +125,7 @@ export const dirtyHistoryKey = (slug: string, order: string): ItemKey<null> => (
 
 /** The marks of markets, in order of their slugs. */
 export const DIRTY_MARKETS: KeyRange<null> = { partition: DIRTY_PARTITION, prefix: dirtyMarketKey('').sort };
-/** The marks of closed history pages: of every market, in order of their slugs, or of one. */
-export const DIRTY_HISTORIES: KeyRange<null> = { partition: DIRTY_PARTITION, prefix: 'history/' };
+/** The marks of the closed history pages of one market. */
 export const dirtyHistoryOf = (slug: string): KeyRange<null> => ({
   partition: DIRTY_PARTITION,
   prefix: dirtyHistoryKey(slug, '').sort,

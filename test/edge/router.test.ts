@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM, PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
-import { loadRouter, type Routed, toEvent } from '../../embedded/edge/router-sandbox.ts';
+import { type EdgeRouted, loadRouter, toEvent } from '../../embedded/edge/router-sandbox.ts';
 import { handler } from '../../infra/edge/router.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef';
@@ -145,12 +145,12 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
 
 const route = loadRouter();
 
-function outcome(routed: Routed): string {
+function outcome(routed: EdgeRouted): string {
   if (routed.kind === 'object') return routed.key.replace(/^public/, '');
   return JSON.parse(routed.body.toString()).code;
 }
 
-function fields(routed: Routed): Record<string, string | undefined> {
+function fields(routed: EdgeRouted): Record<string, string | undefined> {
   if (routed.kind !== 'answer') throw new Error('expected an answer');
   return Object.fromEntries(routed.headers.flatMap((name, at) => (at % 2 ? [] : [[name, routed.headers[at + 1]]])));
 }

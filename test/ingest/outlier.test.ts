@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { metricOf } from '../../lambdas/markets/observation-value.ts';
+import { metricOfRecord } from '../../lambdas/markets/observation-value.ts';
 import { isOutlier } from '../../lambdas/markets/outlier.ts';
 import { parseRecord } from '../../lambdas/markets/row-rules.ts';
 import { market, price } from '../publisher/world.ts';
@@ -13,7 +13,7 @@ function metric(fields: object) {
   const parsed = parseRecord(JSON.parse(JSON.stringify({ ...price('a', 0, 1), ...fields })));
   if (!('record' in parsed) || parsed.record.type !== 'observation')
     throw new Error('the test’s own record is refused');
-  return metricOf(parsed.record);
+  return metricOfRecord(parsed.record);
 }
 
 const amount = (amountMinor: number | null, fields: object = {}) =>

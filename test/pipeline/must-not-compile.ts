@@ -2,20 +2,20 @@
  * Writes that could skip idempotency or audit: none of them compiles. The type checker fails where one of these lines is
  * fine after all, because an expected error is missing then. Nothing here is run.
  */
+
 import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
 import { handlers } from '../../lambdas/handlers.ts';
 import type { Committed } from '../../lambdas/pipeline/commit.ts';
 import {
   type Commit,
   type Decision,
-  type LedgerReader,
   type ReadHandler,
   type ReadTools,
   refuse,
   type WriteHandler,
   writeHandler,
 } from '../../lambdas/pipeline/handler.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Ledger, LedgerReader } from '../../storage/ledger.ts';
 
 declare const reader: LedgerReader;
 declare const tools: ReadTools;

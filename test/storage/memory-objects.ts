@@ -1,8 +1,8 @@
 /** An object store in memory for tests, stricter than any real one: it throws where a real one would let a bug pass. */
 import {
   bodyDigest,
-  checkBody,
   checkListPrefix,
+  checkObjectBody,
   checkObjectKey,
   etagOfDigest,
   LIST_PAGE_SIZE,
@@ -10,7 +10,7 @@ import {
 import type {
   ETag,
   GetResult,
-  ListPage,
+  KeyPage,
   ObjectHead,
   ObjectMetadata,
   ObjectStore,
@@ -94,7 +94,7 @@ export function openMemoryObjects(): MemoryObjects {
     async put(key, body, metadata, condition): Promise<PutResult> {
       counts.put++;
       checkObjectKey(key);
-      checkBody(key, body);
+      checkObjectBody(key, body);
       const etag = etagOfDigest(bodyDigest(body));
       checkPut(key, etag, metadata, condition);
       const current = entries.get(key);
@@ -121,7 +121,7 @@ export function openMemoryObjects(): MemoryObjects {
       entries.delete(key);
       return 'deleted';
     },
-    async list(prefix, options = {}): Promise<ListPage> {
+    async list(prefix, options = {}): Promise<KeyPage> {
       counts.list++;
       checkListPrefix(prefix);
       const { after = '' } = options;
