@@ -34,8 +34,6 @@ export const ENVIRONMENT = {
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
-  /** The state machine that publishes everything where that is more than one invocation can do. */
-  republishArn: 'TIDEMARK_REPUBLISH_ARN',
   /** How often `verify` runs: which share of the markets is due follows from it. */
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
 } as const;
@@ -50,19 +48,6 @@ export const TURN_METRICS = {
   turns: 'Turns',
   duration: 'TurnDuration',
 } as const;
-
-/** What `republish-range` is invoked with. */
-export interface RepublishRangeEvent {
-  readonly step: 'render' | 'apply';
-  readonly republish: string;
-  readonly range: number;
-}
-
-/** What `republish-commit` is invoked with. */
-export interface RepublishCommitEvent {
-  readonly step: 'commit' | 'finish' | 'abandon';
-  readonly republish: string;
-}
 
 /** The part of an invocation's context that functions use. */
 export interface LambdaInvocation {

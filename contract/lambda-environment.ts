@@ -41,10 +41,6 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
   },
   readBaseUrl: url,
   writeBaseUrl: url,
-  republishArn: {
-    isValid: (value) => /^arn:[\w-]+:states:[\w-]+:\d+:stateMachine:\S+$/.test(value),
-    expected: 'the ARN of a state machine in Step Functions',
-  },
   verifyEveryHours: {
     isValid: (value) => /^([1-9]|1\d|2[0-4])$/.test(value),
     expected: 'a whole number of hours from 1 to 24',

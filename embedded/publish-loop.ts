@@ -5,8 +5,6 @@
 import { collectGarbage } from '../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { publish } from '../publisher/publish.ts';
-import { republish } from '../publisher/republish.ts';
-import { DIRTY_EVERYTHING_KEY } from '../storage/records/publication.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
@@ -22,7 +20,7 @@ export function startPublishLoop(
   let garbageDueAtMs = dependencies.nowMs() + FIRST_GARBAGE_MS;
   return startWakeLoop({
     round: async (stopping) => {
-      await publishDue(dependencies).catch((error: unknown) => report('publishing failed', error));
+      await publish(dependencies).catch((error: unknown) => report('publishing failed', error));
       if (dependencies.nowMs() < garbageDueAtMs || stopping.aborted) return;
       garbageDueAtMs = dependencies.nowMs() + GARBAGE_INTERVAL_MS;
       await collectGarbage(dependencies, { dryRun: false });
@@ -30,10 +28,4 @@ export function startPublishLoop(
     intervalMs: SWEEP_INTERVAL_MS,
     onError: (cause) => report('sweeping failed', cause),
   });
-}
-
-/** Everything by ranges, as the state machine does: of so many markets at a time that memory does not grow with all. */
-async function publishDue(dependencies: PublisherDependencies): Promise<void> {
-  const isEverythingDue = (await dependencies.ledger.get(DIRTY_EVERYTHING_KEY)) !== null;
-  await (isEverythingDue ? republish(dependencies) : publish(dependencies));
 }

@@ -191,11 +191,6 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
       api.failures.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
       'Something was given up: it waits in the queue of failures.',
     ),
-    anyOf(
-      'republish-failed',
-      api.republish.metricFailed({ period: FIVE_MINUTES, statistic: Stats.SUM }),
-      'A full republish has not come to its commit.',
-    ),
   ];
 }
 

@@ -15,9 +15,6 @@ export const FUNCTION_NAMES = [
   'publish',
   'verify',
   'collect-garbage',
-  'republish-plan',
-  'republish-range',
-  'republish-commit',
   'first-key',
 ] as const;
 
@@ -51,8 +48,6 @@ export interface Access {
   readonly secret: boolean;
   /** To have the CDN forget what it holds. */
   readonly invalidate: boolean;
-  /** To start the state machine of the full republish. */
-  readonly startRepublish: boolean;
 }
 
 /** Where redo bundles are, beside the public objects and out of readers' reach (publisher/bundle.ts). */
@@ -69,7 +64,6 @@ const NOTHING: Access = {
   uploads: NO_OBJECTS,
   secret: false,
   invalidate: false,
-  startRepublish: false,
 };
 
 /** What is published is a projection of these. No entitlement, key, contact or audit record is among them. */
@@ -99,9 +93,6 @@ const PUBLISHED: ObjectAccess = {
   put: [PUBLIC_OBJECTS, REDO_OBJECTS],
   delete: [],
 };
-
-/** A full republish keeps its notes in the ledger, and says that it is under way beside HEAD. */
-const REPUBLISH_NOTES: Partitions = ['republish/*'];
 
 /** What the write API writes: everything that a request may ask for. Nothing that only the publisher may say. */
 const WRITE_API_PUTS: Partitions = [
@@ -183,7 +174,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     // To see whether it is there: that counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
-  publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true, startRepublish: true },
+  publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true },
   // It sees what readers see, from where they stand.
   verify: NOTHING,
   'collect-garbage': {
@@ -196,29 +187,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: ['publication', 'unlinked'],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS], put: [], delete: [PUBLIC_OBJECTS, REDO_OBJECTS] },
-  },
-  // It may find a generation to recover, which is the publisher's work.
-  'republish-plan': { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED },
-  'republish-range': {
-    ...NOTHING,
-    table: {
-      read: [...PUBLISHER_READS, ...REPUBLISH_NOTES],
-      put: ['published/*', 'unlinked', ...REPUBLISH_NOTES],
-      count: [],
-      delete: ['published/*'],
-    },
-    publicObjects: PUBLISHED,
-  },
-  'republish-commit': {
-    ...NOTHING,
-    table: {
-      read: [...PUBLISHER_READS, ...REPUBLISH_NOTES],
-      put: PUBLISHER_TABLE.put,
-      count: [],
-      delete: [...PUBLISHER_TABLE.delete, 'publication', ...REPUBLISH_NOTES],
-    },
-    publicObjects: PUBLISHED,
-    invalidate: true,
   },
   'first-key': {
     ...NOTHING,

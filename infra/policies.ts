@@ -9,7 +9,6 @@ export interface AccessTargets {
   readonly uploadsBucket: string;
   readonly secret: string;
   readonly distribution: string;
-  readonly republish: string;
   readonly logGroup: string;
 }
 
@@ -25,7 +24,6 @@ export function accessPolicy(
     ...objectStatements(access.uploads, targets.uploadsBucket),
     ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], [targets.secret])] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
-    ...(access.startRepublish ? [allow(['states:StartExecution'], [targets.republish])] : []),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [`${targets.logGroup}:log-stream:*`]),
     ...more,
   ];

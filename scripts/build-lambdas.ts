@@ -23,9 +23,6 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   publish: 'publisher/entry/publish.ts',
   verify: 'publisher/entry/verify.ts',
   'collect-garbage': 'publisher/entry/collect-garbage.ts',
-  'republish-plan': 'publisher/entry/republish-plan.ts',
-  'republish-range': 'publisher/entry/republish-range.ts',
-  'republish-commit': 'publisher/entry/republish-commit.ts',
 };
 
 const OPTIONS = {

@@ -38,7 +38,6 @@ const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
   'publisher/purge-cloudfront.ts',
-  'publisher/start-execution.ts',
   'storage/dynamodb-',
   'storage/s3-',
   'storage/environment-credentials.ts',

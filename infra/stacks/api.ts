@@ -5,12 +5,10 @@ import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
 import { addSchedule, Doorbell, doorbellStatements } from '../constructs/doorbell.ts';
-import { Republish, republishArn } from '../constructs/republish.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import type { FunctionName } from '../permissions.ts';
@@ -62,7 +60,6 @@ export class ApiStack extends Stack {
   /** What was given up: batches of stream records, events of uploads. */
   readonly failures: Queue;
   readonly endpoint: WriteEndpoint;
-  readonly republish: StateMachine;
 
   readonly #props: ApiStackProps;
   readonly #functions = new Map<FunctionName, ServiceFunction>();
@@ -79,7 +76,7 @@ export class ApiStack extends Stack {
     this.#addFirstKey();
     this.#addWorker();
     this.#addUploadArrived();
-    this.republish = this.#addPublisher();
+    this.#addPublisher();
     this.#addCaretakers();
     this.#addOutputs();
   }
@@ -152,12 +149,11 @@ export class ApiStack extends Stack {
     upload.addTarget(new LambdaTarget(arrived, { deadLetterQueue: this.failures }));
   }
 
-  #addPublisher(): StateMachine {
+  #addPublisher(): void {
     const { configuration } = this.#props;
-    const settings = { memoryMegabytes: ONE_CPU_MEGABYTES, variables: this.#publisherVariables() };
     const publish = this.#addFunction('publish', {
-      ...settings,
-      variables: { ...settings.variables, republishArn: republishArn(this, configuration) },
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      variables: this.#publisherVariables(),
       timeoutSeconds: 300,
       statements: this.#doorbellStatements(),
       // No lock: the swap of HEAD is. It only saves work that would be thrown away.
@@ -165,14 +161,6 @@ export class ApiStack extends Stack {
     });
     this.#addDoorbell('PublisherDoorbell', publish, ['dirty', 'awaiting-generation'], PUBLISHER_COALESCE);
     publish.function.configureAsyncInvoke(SWEPT);
-    const long = { ...settings, timeoutSeconds: LONGEST_SECONDS };
-    const { stateMachine } = new Republish(this, 'Republish', {
-      configuration,
-      plan: this.#addFunction('republish-plan', { ...long, variables: this.#storageVariables() }),
-      range: this.#addFunction('republish-range', { ...long, variables: this.#storageVariables() }),
-      commit: this.#addFunction('republish-commit', long),
-    });
-    return stateMachine;
   }
 
   #addCaretakers(): void {
@@ -229,7 +217,6 @@ export class ApiStack extends Stack {
         uploadsBucket: data.uploadsBucket.bucketArn,
         secret: data.secret.secretArn,
         distribution: edge.distributionArn,
-        republish: republishArn(this, configuration),
       },
     });
     this.#functions.set(name, added);

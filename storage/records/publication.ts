@@ -10,8 +10,6 @@
  * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                       |
  * | `publication`             | `head`                   | {@link HeadValue}: the only commit point        |
  * | `publication`             | `generation/<n>`         | {@link GenerationValue}                         |
- * | `publication`             | `republish`              | {@link RepublishValue}: under way               |
- * | `republish/<id>`          | `range/<n>`              | {@link RenderedRangeValue}: done of it          |
  * | `published/list`          | `page/<index>`           | {@link PublishedPage} of the market list        |
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market            |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history            |
@@ -55,37 +53,6 @@ export type GenerationValue = {
   bundleKey: string;
   /** When its last head was put in place, milliseconds since the epoch: the one before stops being handed out. */
   appliedAtMs: number | null;
-};
-
-/** A full republish, in ranges of slugs. Revision 0. */
-export type RepublishValue = {
-  id: string;
-  /** Until then, in milliseconds since the epoch, ordinary publications hold back. */
-  heldUntilMs: number;
-  /** The one that it prepares: HEAD is the one before until the swap. */
-  generation: number;
-  /** The slug before each range, in order: a range ends with the slug that the next one begins after. */
-  after: string[];
-  /** What wrote the mark of everything, if that was set. */
-  everythingMark: string | null;
-};
-
-/** An immutable object of a generation being prepared, and the SHA-256 of its bytes in hex. */
-export type PreparedObject = { key: string; digest: string };
-
-/** What has been rendered of one range. Revision 0; 1 once the swapped generation is applied to it. */
-export type RenderedRangeValue = {
-  /** What applying it writes; null when nothing in the range differs from what is published. */
-  bundle: PreparedObject | null;
-  /** Whether readers would see a difference. */
-  hasPuts: boolean;
-  /** List items in order of slug. */
-  items: PreparedObject | null;
-  /** How many of them are in the list. */
-  listed: number;
-  /** The marks that it takes care of. */
-  marks: PreparedObject | null;
-  countsDelta: HeadValue['counts'];
 };
 
 /** An immutable page of the newest generation. Revision: the generation that put it at this index. */
@@ -171,12 +138,6 @@ export const GENERATIONS: KeyRange<GenerationValue> = { partition: PUBLICATION_P
 export const generationKey = (generation: number): ItemKey<GenerationValue> => ({
   partition: PUBLICATION_PARTITION,
   sort: `${GENERATION_PREFIX}${String(generation).padStart(15, '0')}`,
-});
-
-export const REPUBLISH_KEY: ItemKey<RepublishValue> = { partition: PUBLICATION_PARTITION, sort: 'republish' };
-export const renderedRangeKey = (republish: string, range: number): ItemKey<RenderedRangeValue> => ({
-  partition: `republish/${republish}`,
-  sort: `range/${String(range).padStart(INDEX_DIGITS, '0')}`,
 });
 
 export const PAGE_PREFIX = 'page/';

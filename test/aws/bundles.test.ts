@@ -45,7 +45,6 @@ beforeAll(async () => {
     [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
     [ENVIRONMENT.readBaseUrl]: 'http://127.0.0.1:1',
     [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
-    [ENVIRONMENT.republishArn]: 'arn:aws:states:us-east-1:123456789012:stateMachine:tidemark-republish',
     [ENVIRONMENT.verifyEveryHours]: '1',
   };
 });
@@ -66,9 +65,6 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
-  ['republish-plan', 'the state machine', {}, { republish: expect.any(String), ranges: [0] }],
-  ['republish-range', 'a republish that is none', { step: 'apply', republish: 'another', range: 0 }, 'Superseded'],
-  ['republish-commit', 'a republish that is none', { step: 'abandon', republish: 'another' }, undefined],
   // Nobody serves what it would read: in the scenario somebody does.
   ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],
 ])('%s answers %s', async ([name, , event, expected], { annotate }) => {

@@ -5,13 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ENVIRONMENT } from '../../contract/aws.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
-import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { marketUrl } from '../../contract/routes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
-import { openStartExecution } from '../../publisher/start-execution.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { succeeded } from '../scenario/answers.ts';
@@ -23,7 +21,7 @@ import { openSession, type Session } from '../scenario/session.ts';
 import type { Step } from '../scenario/step.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { ENGINES_VARIABLE } from './engines/engine.ts';
-import { CREDENTIALS, enginesOf, SHAPE_ENGINES } from './shape/resources.ts';
+import { enginesOf, SHAPE_ENGINES } from './shape/resources.ts';
 import { type Shape, startShape } from './shape/shape.ts';
 
 /** Of EventBridge. */
@@ -144,24 +142,6 @@ test('the file whose worker was killed is taken in, each record once', async () 
 
 describe('the end of the scenario', () => {
   for (const step of STEPS.filter(isLast)) test(step.says, () => step.run(scenario));
-});
-
-test('the state machine, started as the publisher starts it, publishes everything again: the same bytes', async () => {
-  const [slug = ''] = large.slugs;
-  const urls = [MARKETS_URL, marketUrl(slug), historyUrl(slug)];
-  const read = async () => {
-    shape.forgetReads();
-    const answers = await Promise.all(urls.map((url) => session.read(url)));
-    return answers.map(({ headers, text }) => ({ etag: headers.get('etag'), text }));
-  };
-  const before = await read();
-  const stateMachineArn = shape.deployed.functions.get('publish')?.variables[ENVIRONMENT.republishArn] ?? '';
-  const place = { endpoint: shape.controlPlaneUrl, region: 'us-east-1', credentials: CREDENTIALS };
-  const start = openStartExecution({ client: new SFNClient(place), stateMachineArn });
-  expect(await start('again')).toMatchObject({ kind: 'running' });
-  await expect.poll(() => shape.executions.all.get('again'), { timeout: 30_000 }).toMatchObject({ outcome: null });
-  expect(await start('again')).toEqual({ kind: 'ended' });
-  expect(await read()).toEqual(before);
 });
 
 test('nothing that is published breaks a promise, nothing was given up, and every function has done its work', async ({

@@ -1,7 +1,6 @@
 /**
- * As much of AWS as a function needs to start and to find nothing to do: a secret, a table that takes every transaction and
- * has no items but those that one test needs, a bucket, and a state machine. What the adapters
- * promise is proven elsewhere, on engines.
+ * As much of AWS as a function needs to start and to find nothing to do: a secret, an empty table that takes every
+ * transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -51,7 +50,6 @@ const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly St
   },
   TransactGetItems: ({ TransactItems = [] }) => ({ Responses: TransactItems.map(() => ({})) }),
   TransactWriteItems: () => ({}),
-  StartExecution: () => ({ executionArn: 'arn', startDate: Date.now() / 1000 }),
 };
 
 function withPuts(items: readonly StubItem[], changes: NonNullable<Input['TransactItems']>): readonly StubItem[] {
@@ -65,24 +63,15 @@ function keyOf(item: StubItem): string {
 }
 
 export interface StubSettings {
-  /** What the table holds, in order of keys; only single items and ranges can be read. */
-  readonly items?: readonly StubItem[];
   /** Whether the table shows later what was put into it; nothing ever goes. */
   readonly keepsPuts?: true;
   /** With which the first change of every transaction is refused, as a rival would have left it; others are taken. */
   readonly rival?: StubItem;
-  /** The name of the error with which no execution is started. */
-  readonly startRefusal?: string;
 }
 
-export async function startAwsStub({
-  items: given = [],
-  keepsPuts,
-  rival,
-  startRefusal,
-}: StubSettings = {}): Promise<AwsStub> {
+export async function startAwsStub({ keepsPuts, rival }: StubSettings = {}): Promise<AwsStub> {
   const requests: string[] = [];
-  let items = given;
+  let items: readonly StubItem[] = [];
   const objects = new Map<string, StoredObject>();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -99,7 +88,6 @@ export async function startAwsStub({
       response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ message: 'refused', ...refusal }));
     };
-    if (startRefusal !== undefined && target.endsWith('.StartExecution')) return refuse({ __type: startRefusal });
     const input = JSON.parse(body.toString()) as Input;
     const { TransactItems = [] } = input;
     if (rival !== undefined && target.endsWith('.TransactWriteItems')) {

@@ -8,7 +8,7 @@ import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY, TURN_METRICS } from '
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { type StubItem, startAwsStub } from './aws-stub.ts';
+import { startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
 import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
@@ -23,9 +23,6 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   publish: 650 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
-  'republish-plan': 500 * KILOBYTE,
-  'republish-range': 500 * KILOBYTE,
-  'republish-commit': 650 * KILOBYTE,
 };
 
 /** In no bundle, whoever may come to import it. */
@@ -46,18 +43,15 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   worker: ['dynamodb', 's3'],
   'upload-arrived': ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
-  publish: ['cloudfront', 'dynamodb', 's3', 'sfn'],
+  publish: ['cloudfront', 'dynamodb', 's3'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
-  'republish-plan': ['dynamodb', 's3'],
-  'republish-range': ['dynamodb', 's3'],
-  'republish-commit': ['cloudfront', 'dynamodb', 's3'],
 };
 
 /** Requests and rows, and what is in a file with their code; the OpenAPI document, made of schemas; what is published. */
-const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'republish-commit', 'verify'];
+const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify'];
 
-/** Ten bundles, on a machine that does other things too. */
+/** All bundles, on a machine that does other things too. */
 const BUILDING_MS = 120_000;
 
 let folder: string;
@@ -130,7 +124,6 @@ const VARIABLES = {
   [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
   [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
   [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
-  [ENVIRONMENT.republishArn]: 'arn:aws:states:eu-west-1:123456789012:stateMachine:tidemark-republish',
   [ENVIRONMENT.verifyEveryHours]: '1',
 };
 
@@ -161,9 +154,6 @@ describe('in a fresh process', () => {
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
-    ['republish-plan', 'the state machine', {}, { republish: expect.any(String), ranges: [0] }],
-    ['republish-commit', 'the state machine', { step: 'abandon', republish: 'r' }, undefined],
-    ['republish-range', 'the state machine', { step: 'apply', republish: 'r', range: 0 }, undefined],
   ])('%s answers %s', async (name, _, event, expected) => {
     const { result, fault } = await invoke(name, event);
     expect(fault).toBeUndefined();
@@ -174,7 +164,6 @@ describe('in a fresh process', () => {
     ['upload-arrived', { Messages: [] }],
     ['verify', SCHEDULE_EVENT],
     ['verify', { share: { index: 1, of: 1 } }],
-    ['republish-range', { step: 'render', republish: 'r', range: 0 }],
   ])('%s fails for what it cannot do', async (name, event) => {
     expect((await invoke(name, event)).fault?.when).toBe('call');
   });
@@ -221,64 +210,6 @@ describe('a turn of publish is counted', () => {
     taken.close();
     expect(result).toEqual(NO_FAILURES);
     expect(turnsIn(log)).toEqual([expect.objectContaining({ what: 'superseded' })]);
-  });
-});
-
-describe('publish, with everything marked and many markets', () => {
-  const item = (partition: string, sort: string): StubItem => ({
-    [TABLE_PARTITION_KEY]: { S: partition },
-    [TABLE_SORT_KEY]: { S: sort },
-    revision: { N: '1' },
-    attemptId: { S: 'mark-1' },
-    value: { S: 'null' },
-  });
-  const markets = Array.from({ length: 5_001 }, (_, index) => item('markets', `m-${String(index).padStart(4, '0')}`));
-  const items = [item('dirty', 'everything'), ...markets];
-
-  async function invokeOn(event: unknown, startRefusal?: string) {
-    const large = await startAwsStub({ items, ...(startRefusal === undefined ? {} : { startRefusal }) });
-    const { result, fault, log } = await invoke('publish', event, undefined, large.url);
-    large.close();
-    const levels = log.split('\n').map((line) => JSON.parse(line).level);
-    return {
-      result,
-      fault,
-      levels,
-      turns: turnsIn(log),
-      requests: large.requests,
-      hasPut: large.requests.some((call) => /^PUT/.test(call)),
-    };
-  }
-
-  test('starts the state machine, and publishes nothing itself', async () => {
-    const { result, levels, turns, requests } = await invokeOn(STREAM_EVENT);
-    expect(result).toEqual(NO_FAILURES);
-    expect(levels).toEqual(['info']);
-    expect(turns).toHaveLength(1);
-    expect(new Set(requests)).toEqual(
-      new Set([
-        'DynamoDB_20120810.GetItem',
-        'DynamoDB_20120810.BatchGetItem',
-        'DynamoDB_20120810.Query',
-        'AWSStepFunctions.StartExecution',
-      ]),
-    );
-  });
-
-  test('publishes the rest when all executions have ended, and says so once', async () => {
-    const { result, levels, turns, hasPut } = await invokeOn(SCHEDULE_EVENT, 'ExecutionAlreadyExists');
-    expect(result).toEqual(NO_FAILURES);
-    expect(levels).toEqual(['error', 'info']);
-    expect(turns).toHaveLength(1);
-    expect(hasPut).toBe(true);
-  });
-
-  test('publishes the rest when the state machine cannot be started, and fails then', async () => {
-    const { fault, levels, turns, hasPut } = await invokeOn(SCHEDULE_EVENT, 'AccessDeniedException');
-    expect(fault).toMatchObject({ when: 'call', name: 'AccessDeniedException' });
-    expect(levels).toEqual(['info']);
-    expect(turns).toEqual([]);
-    expect(hasPut).toBe(true);
   });
 });
 

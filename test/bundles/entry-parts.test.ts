@@ -37,8 +37,6 @@ describe('the environment of a function', () => {
     ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
     ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
     ['writeBaseUrl', 'http://localhost:3000', '/api'],
-    ['republishArn', 'arn:aws:states:eu-west-1:123456789012:stateMachine:t-republish', 'tidemark-republish'],
-    ['republishArn', 'arn:aws-cn:states:cn-north-1:123456789012:stateMachine:t', 'arn:aws:sqs:eu-west-1:1:t'],
     ['verifyEveryHours', '1', '0'],
     ['verifyEveryHours', '24', '25'],
     ['verifyEveryHours', '10', '1.5'],

@@ -10,9 +10,8 @@ export interface Acknowledgement {
 }
 
 const LOGS = 'arn:<AWS::Partition>:logs:us-east-1:<AWS::AccountId>:log-group:/aws/lambda/tidemark-';
-const EXECUTIONS = 'arn:<AWS::Partition>:states:us-east-1:<AWS::AccountId>:execution:tidemark-republish/*';
 
-const PUBLISHERS = /\/(publish|republish-plan|republish-range|republish-commit|collect-garbage)\/Role\//;
+const PUBLISHERS = /\/(publish|collect-garbage)\/Role\//;
 
 export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   {
@@ -70,11 +69,6 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     reason: 'This is the queue for what was given up; nothing comes after it.',
   },
   {
-    id: 'AwsSolutions-SF2',
-    path: /\/Republish\/StateMachine\/Resource$/,
-    reason: 'Each step logs what it did and how long it took; traces would add permissions and say the same.',
-  },
-  {
     id: 'AwsSolutions-COG2',
     path: /-identity\/Users\/Resource$/,
     reason:
@@ -104,16 +98,6 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     id: 'AwsSolutions-IAM5[Resource::*]',
     path: /\/(publish|worker)\/Role\//,
     reason: 'dynamodb:ListStreams knows no resources, and Lambda demands it for an event source mapping.',
-  },
-  {
-    id: 'AwsSolutions-IAM5[Resource::*]',
-    path: /\/Republish\/Role\//,
-    reason: 'The actions by which Step Functions has its logs delivered know no resources.',
-  },
-  {
-    id: `AwsSolutions-IAM5[Resource::${EXECUTIONS}]`,
-    path: /\/Republish\/Role\//,
-    reason: 'A distributed map follows the executions that it has started, whose names Step Functions chooses.',
   },
   ...FUNCTION_NAMES.map((name) => ({
     id: `AwsSolutions-IAM5[Resource::${LOGS}${name}:log-stream:*]`,

@@ -99,14 +99,6 @@ describe('an upload', () => {
   });
 });
 
-describe('the full republish', () => {
-  it('is the state machine whose ARN the publisher is told', () => {
-    const { StateMachineName } = onlyOf(api, 'AWS::StepFunctions::StateMachine');
-    const arn = functionOf(api, 'publish').Environment.Variables.TIDEMARK_REPUBLISH_ARN;
-    expect(arn['Fn::Join'][1].at(-1)).toBe(`:stateMachine:${StateMachineName}`);
-  });
-});
-
 describe('verify', () => {
   it.each([1, 6])('is told how often it runs, as its schedule has it: every %i hours', (verifyEveryHours) => {
     const built = synthesised({ ...MINIMAL, verifyEveryHours })('api');
@@ -161,12 +153,9 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   'write-api': ['tableName', 'secretArn', 'issuer', 'audience', 'uploadsBucket', 'scopePrefix', 'keyEnvironment'],
   worker: ['tableName', 'uploadsBucket'],
   'upload-arrived': ['tableName', 'uploadsBucket'],
-  publish: [...PUBLISHER, 'republishArn'],
+  publish: PUBLISHER,
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
-  'republish-plan': ['tableName', 'publicBucket'],
-  'republish-range': ['tableName', 'publicBucket'],
-  'republish-commit': PUBLISHER,
   'first-key': ['tableName', 'keyEnvironment'],
 };
 
@@ -186,7 +175,6 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
       TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
       TIDEMARK_READ_BASE_URL: 'https://read.example',
       TIDEMARK_WRITE_BASE_URL: 'https://write.example',
-      TIDEMARK_REPUBLISH_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:tidemark-republish',
     };
     const given = ours.map((variable) => {
       const value = variables[variable];

@@ -14,9 +14,6 @@ import { runUpload } from '../../lambdas/ingest/run-upload.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { collectGarbage } from '../../publisher/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
-import { abandonRepublish, commitRepublish, finishRepublish, planRepublish } from '../../publisher/republish.ts';
-import { takeTurn } from '../../publisher/republish-due.ts';
-import { applyRange, renderRange } from '../../publisher/republish-range.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
@@ -74,7 +71,6 @@ async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const published: TableCall[] = [];
   const collected: TableCall[] = [];
   const publisher = dependenciesOn(recordAccess(inner, published), objects, { nowMs });
-  await takeTurn(publisher, () => Promise.reject(new Error('there are few markets')), 1_000);
   await publish(publisher);
   await collectGarbage(dependenciesOn(recordAccess(inner, collected), objects, { nowMs: nowMs + 3 * DAY_MS }), {
     dryRun: false,
@@ -151,31 +147,6 @@ describe('the publisher', () => {
       expect(asked).toContainEqual({ action, partition });
     }
     expect(refused('publish', asked)).toEqual([]);
-    expect(refused('republish-commit', asked)).toEqual([]);
-  });
-});
-
-describe('a full republish', () => {
-  it('may do each of its steps', async () => {
-    const inner = openMemoryLedger();
-    await seedWorld(openApiWorld({ ledger: inner }));
-    const objects = openMemoryObjects();
-    const clock = { nowMs: Date.parse('2026-11-20T12:00:00Z') };
-    const asked = { plan: [] as TableCall[], range: [] as TableCall[], commit: [] as TableCall[] };
-    const step = (name: keyof typeof asked) => dependenciesOn(recordAccess(inner, asked[name]), objects, clock);
-
-    const { republish, ranges } = await planRepublish(step('plan'), 1);
-    expect(ranges.length).toBeGreaterThan(1);
-    for (const range of ranges) await renderRange(step('range'), republish, range);
-    await commitRepublish(step('commit'), republish);
-    for (const range of ranges) await applyRange(step('range'), republish, range);
-    await finishRepublish(step('commit'), republish);
-    const again = await planRepublish(step('plan'), 1);
-    await abandonRepublish(step('commit'), again.republish);
-
-    expect(refused('republish-plan', asked.plan)).toEqual([]);
-    expect(refused('republish-range', asked.range)).toEqual([]);
-    expect(refused('republish-commit', asked.commit)).toEqual([]);
   });
 });
 

@@ -152,7 +152,6 @@ describe('alarms', () => {
     ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
     ['a failed verify', 'verify-failed', 'AWS/Lambda', 'Errors'],
     ['the depth of the queue of failures', 'failures-queued', 'AWS/SQS', 'ApproximateNumberOfMessagesVisible'],
-    ['a failed republish', 'republish-failed', 'AWS/States', 'ExecutionsFailed'],
   ])('are on %s', (_what, name, Namespace, MetricName) => {
     expect(alarmOf(name)).toMatchObject({ Namespace, MetricName });
   });

@@ -4,7 +4,6 @@ import { publicKey } from '../../contract/public-objects.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PurgeTargets } from '../../publisher/purge.ts';
-import { republish } from '../../publisher/republish.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
@@ -87,7 +86,7 @@ test('who asked for everything and was not told when it was taken care of is tol
   const world = await worldWithHiddenChange();
   await askForEverything(world);
   const failing = { purge: () => Promise.reject(new Error('the CDN said no')) };
-  await expect(republish({ ...world.dependencies, caches: failing })).rejects.toThrow();
+  await expect(publish({ ...world.dependencies, caches: failing })).rejects.toThrow();
   expect(await marks(world)).toEqual([]);
   expect(await waiting(world)).toEqual(['publication/all']);
   const { purges, dependencies } = rememberingPurges(world);

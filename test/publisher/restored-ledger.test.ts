@@ -5,7 +5,6 @@ import { Superseded } from '../../publisher/errors.ts';
 import { findLostObjects } from '../../publisher/lost-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/rebuild.ts';
-import { planRepublish, republish } from '../../publisher/republish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -70,8 +69,6 @@ const WAYS: readonly [string, (dependencies: PublisherDependencies) => Promise<u
   ['publishing everything', (dependencies) => publish(dependencies, 'everything')],
   ['publishing other static bodies', (dependencies) => publish(withOtherStatics(dependencies))],
   ['a rebuild', rebuild],
-  ['a full republish', (dependencies) => republish(dependencies, 2)],
-  ['planning one', (dependencies) => planRepublish(dependencies)],
   ['looking for lost objects', findLostObjects],
 ];
 

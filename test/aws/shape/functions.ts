@@ -18,7 +18,7 @@ export interface FunctionsOptions {
   /** The folder with a folder for each bundle. */
   readonly bundles: string;
   readonly engines: Engines;
-  /** Where CloudFront and Step Functions are called. */
+  /** Where CloudFront is called. */
   readonly controlPlaneUrl: string;
   readonly log: (line: string) => void;
 }
@@ -32,7 +32,6 @@ export function hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log
     AWS_ENDPOINT_URL_S3: engines.s3,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: engines.secretsManager,
     AWS_ENDPOINT_URL_CLOUDFRONT: controlPlaneUrl,
-    AWS_ENDPOINT_URL_SFN: controlPlaneUrl,
   };
   const functions = new Map(
     [...deployed.functions].map(([name, settings]) => {

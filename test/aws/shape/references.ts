@@ -54,7 +54,6 @@ function referred(stack: string, id: string, attribute: string, templates: Templ
   const { Type, Properties } = templates.get(stack).Resources[id];
   if (Type === 'AWS::Lambda::Function')
     return `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${Properties.FunctionName}`;
-  if (Type === 'AWS::StepFunctions::StateMachine') return stateMachineArn(Properties.StateMachineName);
   const name = `${stack}/${withoutHash(id)}.${attribute}`;
   const value = physical[name];
   if (value === undefined) throw new RangeError(`nothing stands for ${name}`);
@@ -64,8 +63,4 @@ function referred(stack: string, id: string, attribute: string, templates: Templ
 /** CDK ends ids with a hash of where the resource is in the tree. */
 export function withoutHash(id: string): string {
   return id.replace(/[0-9A-F]{8}$/, '');
-}
-
-export function stateMachineArn(name: string): string {
-  return `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:${name}`;
 }

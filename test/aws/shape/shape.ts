@@ -1,7 +1,7 @@
 /**
  * A deployment that has the shape of the one on AWS, on this machine: the bundles that would be deployed, in processes of
  * their own, wired to engines of DynamoDB, S3 and Secrets Manager as the stacks wire them. Their settings are read from
- * the templates: variables, memory, timeouts, what wakes them, and the state machine of the full republish.
+ * the templates: variables, memory, timeouts, what wakes them.
  *
  * What differs from AWS is said in the files beside this one, and in docs/aws-proofs.md. No IAM: who may do what is proven
  * from the templates alone.
@@ -17,13 +17,12 @@ import { serveBucketEvents } from './bucket-events.ts';
 import { openCdn } from './cdn.ts';
 import { type ControlPlane, serveControlPlane } from './control-plane.ts';
 import { type EventBus, startEventBus } from './event-bus.ts';
-import { type Executions, openExecutions } from './executions.ts';
 import { type Functions, hostFunctions } from './functions.ts';
 import { serveHttpApi } from './http-api.ts';
 import { serveLocally } from './local-server.ts';
 import { propertiesOf, REGION, type Templates } from './references.ts';
 import { CREDENTIALS, type Engines, makeResources } from './resources.ts';
-import { type Deployed, functionOf, readDeployed, synthesise } from './stacks.ts';
+import { type Deployed, readDeployed, synthesise } from './stacks.ts';
 import { type RunningMapping, startMapping } from './stream-mapping.ts';
 
 export interface ShapeOptions {
@@ -35,12 +34,9 @@ export interface ShapeOptions {
 export interface Shape extends Deployment {
   readonly deployed: Deployed;
   readonly functions: Functions;
-  readonly executions: Executions;
   readonly bus: EventBus;
   /** By the stream, one for each function that it wakes. */
   readonly mappings: readonly RunningMapping[];
-  /** Where CloudFront and Step Functions are called. */
-  readonly controlPlaneUrl: string;
   /** What was given up. It would be in the queue of failures; of a sweep, which is not tried again, it would be counted. */
   readonly failures: readonly unknown[];
   /** What the functions and the shape itself have said. */
@@ -81,7 +77,6 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     const calls: ControlPlane = {
       distributionId: DISTRIBUTION_ID,
       invalidate: (items) => cdn.forget(items),
-      startExecution: (...execution) => executions.start(...execution),
     };
     const controlPlane = started(await serveLocally((...http) => serveControlPlane(calls, ...http), failed));
 
@@ -101,7 +96,6 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     const say = (line: string) => log.push(line);
     const functions = started(hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log: say }));
     const { invoke } = functions;
-    const executions = openExecutions(deployed, (arn, payload) => invoke(functionOf(arn), payload));
     const { apiKey } = (await invoke('first-key', {})) as { apiKey: string };
 
     const givenUp = (name: FunctionName, event: unknown) => failures.push({ name, event });
@@ -122,10 +116,8 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
       operatorKey: apiKey,
       deployed,
       functions,
-      executions,
       bus,
       mappings,
-      controlPlaneUrl,
       failures,
       log,
       forgetReads: () => cdn.forget(['/*']),

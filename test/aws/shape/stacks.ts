@@ -6,7 +6,7 @@ import { FUNCTION_NAMES, type FunctionName } from '../../../infra/permissions.ts
 import type { Properties } from '../../infra/synthesised.ts';
 import type { EventPattern } from './event-pattern.ts';
 import type { FunctionSettings } from './hosted-function.ts';
-import { type Physical, resolved, stateMachineArn, type Templates } from './references.ts';
+import { type Physical, resolved, type Templates } from './references.ts';
 
 export interface DeployedFunction extends FunctionSettings {
   /** After an asynchronous invocation failed. */
@@ -27,9 +27,6 @@ export interface Deployed {
   readonly mappings: readonly StreamMapping[];
   readonly schedules: readonly { readonly functionName: FunctionName; readonly everyMinutes: number }[];
   readonly rules: readonly { readonly functionName: FunctionName; readonly pattern: EventPattern }[];
-  /** Of the full republish; the definition as Step Functions would be given it. */
-  readonly stateMachineArn: string;
-  readonly definition: Properties;
 }
 
 /** More than all templates together: CloudFormation takes 1 MB of each. */
@@ -77,7 +74,6 @@ export function readDeployed(templates: Templates, physical: Physical): Deployed
   const rules = propertiesOfAll('Events::Rule').flatMap((rule) =>
     rule.Targets.map(({ Arn }: { Arn: unknown }) => ({ functionName: nameOf(Arn), ...rule })),
   );
-  const [machine] = propertiesOfAll('StepFunctions::StateMachine');
   return {
     functions: new Map(functions),
     mappings,
@@ -87,8 +83,6 @@ export function readDeployed(templates: Templates, physical: Physical): Deployed
     rules: rules.flatMap(({ functionName, EventPattern }) =>
       EventPattern === undefined ? [] : { functionName, pattern: resolve(EventPattern) as EventPattern },
     ),
-    stateMachineArn: stateMachineArn(machine.StateMachineName),
-    definition: JSON.parse(resolve(machine.DefinitionString) as string),
   };
 }
 
