@@ -21,7 +21,7 @@ const UNOWNED_LOCK_MS = 5000;
 
 /** By default npm needs ten minutes to find out that there is no network. */
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-factor=2', '--fetch-retry-mintimeout=1000'];
-const QUIET = ['--no-audit', '--no-fund'];
+const OPTIONS = ['--prefer-offline', ...RETRIES, '--no-audit', '--no-fund'];
 
 /** What npm's output names, and how to mend it. The first one that is found is the one that is printed. */
 const REMEDIES = [
@@ -32,7 +32,9 @@ const REMEDIES = [
 
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const modules = join(root, 'node_modules');
-/** Exists while npm works, and after an installation that was killed. */
+/** npm writes it as the last step of every installation. */
+const installed = join(modules, '.package-lock.json');
+/** Exists while npm adds to node_modules, and after it was killed at that. */
 const unfinished = join(modules, '.unfinished-installation');
 const withDev = process.argv.includes('--with-dev');
 
@@ -46,12 +48,12 @@ if (!isInstalled(withDev)) {
 }
 
 /**
- * Compares package-lock.json with the copy that npm leaves in node_modules as the last step of every installation, so
- * that one made by hand counts too. Optional packages are not compared: most of them are for other platforms.
+ * Compares package-lock.json with the copy that npm leaves in node_modules, so that an installation made by hand counts
+ * too. Optional packages are not compared: most of them are for other platforms.
  */
 function isInstalled(includingDev) {
   const wanted = readJson(join(root, 'package-lock.json'));
-  const found = readJson(join(modules, '.package-lock.json'));
+  const found = readJson(installed);
   if (wanted === null) stop(`${join(root, 'package-lock.json')} cannot be read: restore it with \`git checkout\`.`);
   if (found === null || existsSync(unfinished) || !hasPinnedNode()) return false;
   return Object.entries(wanted.packages).every(([path, { dev, devOptional, optional, version, integrity }]) => {
@@ -68,21 +70,23 @@ function hasPinnedNode() {
 
 function install() {
   console.log('Installing dependencies (once) …');
-  // Where development tools are all that is missing they are added, so that `npm test` does not take the modules away
-  // from an `npm start` that is running. Otherwise npm starts from nothing: it believes whatever an interrupted
-  // installation left behind. Retries, because its last child processes may still be writing.
+  // Where development tools are all that is missing they are added: `npm ci` would take the modules away from an
+  // `npm start` that is running.
+  const adds = withDev && isInstalled(false);
+  const command = adds ? ['install', '--no-save', '--include=dev'] : ['ci', withDev ? '--include=dev' : '--omit=dev'];
   try {
-    if (!(withDev && isInstalled(false)))
+    if (adds) writeFileSync(unfinished, '');
+    else {
+      // First of all, so that a folder that is half removed does not look installed. `npm ci` removes the rest itself, but
+      // tries only once: the last child processes of an interrupted installation may still be writing.
+      rmSync(installed, { force: true });
       rmSync(modules, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-    mkdirSync(modules, { recursive: true });
-    writeFileSync(unfinished, '');
+    }
   } catch (error) {
     stop(`Dependencies could not be installed: ${error.message}. ${writable()}`);
   }
-  // Not `npm ci`: it refuses a lock file without an entry for every platform, even those that a registry does not have.
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const set = withDev ? '--include=dev' : '--omit=dev';
-  const [program, ...args] = npm.concat('install', '--no-save', set, '--prefer-offline', RETRIES, QUIET);
+  const [program, ...args] = npm.concat(command, OPTIONS);
   const result = spawnSync(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -97,7 +101,7 @@ function install() {
     process.stderr.write(output);
     const remedy = REMEDIES.find(([pattern]) => pattern.test(output));
     stop(
-      `Dependencies could not be installed in ${root}: \`npm install\` ended with ${
+      `Dependencies could not be installed in ${root}: \`npm ${command[0]}\` ended with ${
         result.signal || `exit code ${result.status}`
       }; its output is above.\n${remedy ? remedy[1]() : 'Mend what it names, then run the command again.'}`,
     );

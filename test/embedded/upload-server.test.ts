@@ -1,6 +1,6 @@
 /** Large files over the embedded server's port, as a client puts them. */
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -45,6 +45,11 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
   const send = (url: string, init: RequestInit = {}) =>
     fetch(new URL(url, `http://127.0.0.1:${edge.port}`), { method: 'PUT', body: TEXT, ...init });
   const left = () => readdir(folder).catch(() => []);
+  /** Bytes of files, complete or not. */
+  const keptBytes = async () => {
+    const sizes = (await left()).map(async (name) => (await stat(`${folder}/${name}`)).size);
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  };
   return {
     uploads,
     stored,
@@ -54,6 +59,7 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
     edge,
     send,
     left,
+    keptBytes,
     target: (await uploads.presign(ID, CONTENT)).url,
   };
 }
@@ -164,7 +170,7 @@ describe('a file that comes slowly', () => {
     ['after a minute', MINUTE_MS + 1, 408],
     ['in the first minute', MINUTE_MS, 204],
   ])('is refused where it drips, %s', async (_, elapsedMs, status) => {
-    const { left, clock, edge, target } = await serving();
+    const { left, keptBytes, clock, edge, target } = await serving();
     const conversation = (async () => {
       const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
       let text = '';
@@ -172,7 +178,8 @@ describe('a file that comes slowly', () => {
         text += chunk;
       });
       socket.write(put(target) + TEXT.slice(0, 1));
-      while ((await left()).length === 0) await setImmediate();
+      // Time counts from when the body is first read, which is after the file is made: so wait for its first byte.
+      while ((await keptBytes()) === 0) await setImmediate();
       clock.nowMs += elapsedMs;
       socket.write(TEXT.slice(1));
       await once(socket, 'close');
