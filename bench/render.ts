@@ -1,6 +1,6 @@
 /** Rendering and hashing against the least that it could be: `JSON.stringify` and SHA-256 of the same bytes. */
 import { hash } from 'node:crypto';
-import { historyPageBody, marketBody, type Rendered, rendered } from '../publisher/render.ts';
+import { historyPageBody, marketBody, type Rendered, rendered } from '../publisher/plan/render.ts';
 import {
   type MarketRecordValue,
   marketKey,

@@ -146,6 +146,12 @@ export const snapshotSchema = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('SHA-256 of the bytes of the first page of `GET /api/v1/markets`, in hex.'),
+  listGeneration: z
+    .int()
+    .min(1)
+    .describe(
+      'The newest generation whose markets the list shows as they are. A long list is published less often than its markets.',
+    ),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -2,30 +2,68 @@
  * Publishes in the background: when woken, and once a minute whatever happens, as the CDN deployment does with its
  * stream and its sweep. A wake-up that gets lost costs a minute, never a generation.
  */
-import { collectGarbage } from '../publisher/collect-garbage.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { publish } from '../publisher/publish.ts';
+import { PUT_OFF_TOO_LONG_SECONDS } from '../publisher/plan/put-off.ts';
+import { type PublishOutcome, publish } from '../publisher/publish.ts';
+import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
+/** Readers' caches are fresh for 15 s: under steady writes more generations than this would only fill the disk. */
+const PACE_MS = 1_000;
+/** How soon a generation follows that would publish what the one before has put off. */
+const PUT_OFF_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
 /** Sooner the first time: a server that is restarted within the hour must sweep too. */
 const FIRST_GARBAGE_MS = 10 * 60 * 1000;
 
+export interface PublishLoopOptions {
+  readonly report: (what: string, cause: unknown) => void;
+  /** The worker has something to do. */
+  readonly onRefreshAsked: () => void;
+}
+
 /** Starts the loop. What goes wrong is reported, and tried again at the next sweep. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
-  report: (what: string, cause: unknown) => void,
+  { report, onRefreshAsked }: PublishLoopOptions,
 ): WakeLoop {
-  let garbageDueAtMs = dependencies.nowMs() + FIRST_GARBAGE_MS;
-  return startWakeLoop({
+  const { nowMs } = dependencies;
+  let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
+  const loop = startWakeLoop({
     round: async (stopping) => {
-      await publish(dependencies).catch((error: unknown) => report('publishing failed', error));
-      if (dependencies.nowMs() < garbageDueAtMs || stopping.aborted) return;
-      garbageDueAtMs = dependencies.nowMs() + GARBAGE_INTERVAL_MS;
+      const outcome = await publish(dependencies).catch((error: unknown) => void report('publishing failed', error));
+      if (outcome !== undefined) {
+        for (const message of putOffTooLong(outcome, nowMs())) report('a market is put off', new Error(message));
+        if (outcome.asksForRefresh) onRefreshAsked();
+        if (outcome.isMoreDue) loop.wake();
+        const dueAtMs = nextDueAtMs(outcome, nowMs());
+        if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
+      }
+      if (nowMs() < garbageDueAtMs || stopping.aborted) return;
+      garbageDueAtMs = nowMs() + GARBAGE_INTERVAL_MS;
       await collectGarbage(dependencies, { dryRun: false });
     },
+    paceMs: PACE_MS,
     intervalMs: SWEEP_INTERVAL_MS,
     onError: (cause) => report('sweeping failed', cause),
   });
+  return loop;
+}
+
+/** When to publish again although nobody has written anything; null where the sweep is soon enough. */
+function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): number | null {
+  const retryAtMs = putOff.some((market) => !isTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+  const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+function putOffTooLong({ putOff }: PublishOutcome, nowMs: number): readonly string[] {
+  return putOff
+    .filter((market) => isTooLong(market, nowMs))
+    .map(({ slug, reason }) => `${slug} has not been published for minutes: ${reason}. Repair it: docs/operations.md`);
+}
+
+function isTooLong({ sinceMs }: { readonly sinceMs: number }, nowMs: number): boolean {
+  return nowMs - sinceMs > PUT_OFF_TOO_LONG_SECONDS * 1000;
 }

@@ -14,10 +14,10 @@ import { runUpload, type UploadDependencies } from '../lambdas/ingest/run-upload
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
-import { findLostObjects } from '../publisher/lost-objects.ts';
+import { findLostObjects } from '../publisher/repair/lost-objects.ts';
 import { assertSameOrigin, publish } from '../publisher/publish.ts';
-import { rebuild } from '../publisher/rebuild.ts';
-import { staticBodies } from '../publisher/static-bodies.ts';
+import { rebuild } from '../publisher/repair/rebuild.ts';
+import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { Item } from '../storage/ledger.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';

@@ -16,14 +16,17 @@ export class BundleLost extends Error {
   override readonly name = 'BundleLost';
 }
 
+/** The store is later than the ledger: an older copy of the ledger was restored, or this is another ledger's store. */
+export class LedgerBehind extends StorageCorrupt {}
+
 /**
  * An object of a later generation than the ledger knows of. No object is put before HEAD has come to its generation, so
- * where HEAD has not moved meanwhile this is no rival's: only `supersededIfMoved` (apply.ts) can tell.
+ * where HEAD has not moved meanwhile this is no rival's: only `supersededIfMoved` can tell.
  */
-export function laterThanLedger(key: string, found: number, known: number): StorageCorrupt {
-  return new StorageCorrupt(
+export function ledgerBehind(key: string, found: number, known: number): LedgerBehind {
+  return new LedgerBehind(
     `${key} is of generation ${found}, but the ledger knows of ${known || 'none'}: this was published from another ` +
       'ledger, or from this one before an older copy of it was restored. Nothing was overwritten. Put the right ledger ' +
-      'back, or empty the object store and rebuild: docs/deploy.md, "Restore the ledger".',
+      'back; or, if this is the copy to go on with, restore in place: docs/operations.md, "Restore the ledger".',
   );
 }

@@ -11,6 +11,9 @@ export interface KeyRange<Value> {
 
 declare const VALUE: unique symbol;
 
+/** A range within a partition. */
+export type PrefixRange<Value> = KeyRange<Value> & { readonly prefix: string };
+
 export interface PagingOptions {
   readonly descending?: boolean;
   /** Begins after this sort key, in the direction of travel. */
@@ -47,4 +50,11 @@ export async function readAll<Value>(
   const all: Item<Value>[] = [];
   for await (const items of queryPages(ledger, range, options)) all.push(...items);
   return all;
+}
+
+/** In order, each of `size` but the last. */
+export function inBatches<Some>(all: readonly Some[], size: number): readonly (readonly Some[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
 }

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
 import { cacheTagOf, parsePublicKey } from '../../contract/public-objects.ts';
-import type { PurgeTargets } from '../../publisher/purge.ts';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { createAnswer, type HealthReport } from './answer.ts';
 import { createObjectCache } from './cache.ts';

@@ -17,16 +17,15 @@ import type {
 } from '../../contract/ingest-records.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
-import type { Change, Condition, Item, PutChange } from '../../storage/ledger.ts';
+import type { Change, Item, PutChange } from '../../storage/ledger.ts';
 import {
   type MarketRecordValue,
   marketIndexKey,
   marketKey,
   observationIdAt,
-  observationKey,
   orderKey,
 } from '../../storage/records/markets.ts';
-import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
+import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import {
   definitionOf,
   isSameContent,
@@ -36,6 +35,7 @@ import {
   observationOf,
   retracted,
 } from './observation-value.ts';
+import { ObservationPuts } from './observation-puts.ts';
 import { contradictionOf } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';
@@ -75,6 +75,8 @@ export interface KnownObservation {
   readonly newest: Observation;
   /** How many versions came before the newest. */
   readonly ordinal: number;
+  /** Of the newest one's item. */
+  readonly revision: number;
 }
 
 export interface MarketInput {
@@ -137,7 +139,7 @@ class MarketDraft {
   #lastOrderBefore: string;
   #earliestRewritten: string | null = null;
   #outcomes = new Map<number, RowOutcome>();
-  #observationChanges = new Map<string, PutChange>();
+  readonly #puts = new ObservationPuts();
 
   constructor(input: MarketInput) {
     const before = (input.market?.value ?? null) as MarketRecordValue | null;
@@ -152,7 +154,7 @@ class MarketDraft {
   /** How many changes the part may have at most once the row is in it: two for a row that supersedes, and the market's. */
   changesAfter({ order }: Row): number {
     const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
-    return this.#observationChanges.size + own + MARKET_CHANGES;
+    return this.#puts.size + own + MARKET_CHANGES;
   }
 
   apply({ index, record, order }: Row): void {
@@ -272,15 +274,20 @@ class MarketDraft {
       supersededBy: null,
     });
     if (before !== undefined) this.#supersede(value, orderOf(record, before.ordinal), before, observation.id);
-    this.#put(order, observation, ABSENT);
-    this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal });
+    this.#puts.add(order, observation);
+    // Its revision is that of the part, which is known when the part ends.
+    this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal, revision: 0 });
     this.#count(value, record.metric, order, metric);
   }
 
   /** The old observation stays, and says what corrects it. If it was the latest, what was said against it is settled. */
-  #supersede(value: MarketRecordValue, order: string, { newest }: KnownObservation, supersededBy: string): void {
-    // Guarded by the revision of the market, which every writer of its observations must move.
-    this.#put(order, { ...newest, supersededBy }, ANY);
+  #supersede(
+    value: MarketRecordValue,
+    order: string,
+    { newest, revision }: KnownObservation,
+    supersededBy: string,
+  ): void {
+    this.#puts.replace(order, { ...newest, supersededBy }, revision);
     this.#rewritten(order);
     if (value.latest[newest.metric]?.order !== order) return;
     restate(value, (standing) => withoutDispute(standing, newest.metric));
@@ -316,24 +323,10 @@ class MarketDraft {
     if (this.#earliestRewritten === null || order < this.#earliestRewritten) this.#earliestRewritten = order;
   }
 
-  #put(order: string, observation: Observation, condition: Condition): void {
-    const key = observationKey(this.#input.slug, order);
-    // A row may correct what an earlier row of the batch has put: one transaction writes a key once.
-    const planned = this.#observationChanges.get(order);
-    this.#observationChanges.set(order, {
-      kind: 'put',
-      key,
-      revision: 0,
-      value: observation,
-      if: planned?.if ?? condition,
-    });
-  }
-
   /** Ends a part, and begins the next one on what it leaves. */
   cut(): MarketDecision {
     const decision = { slug: this.#input.slug, changes: this.#changes(), outcomes: this.#outcomes };
     this.#outcomes = new Map();
-    this.#observationChanges = new Map();
     this.#earliestRewritten = null;
     if (this.#value !== null) {
       this.#value = copyOf(this.#value);
@@ -343,24 +336,28 @@ class MarketDraft {
     return decision;
   }
 
+  /** Every item is of the market's new revision, or says so in its mark: so readers can tell what belongs together. */
   #changes(): readonly Change[] {
     const { slug } = this.#input;
     const before = this.#revisionBefore;
-    if (this.#value === null || this.#revision === before) return [];
+    const revision = this.#revision;
+    if (this.#value === null || revision === before) return [];
+    const { changes: observations, sum } = this.#puts.take(slug, revision, this.#value.sum);
+    this.#value.sum = sum;
     const record: PutChange = {
       kind: 'put',
       key: marketKey(slug),
-      revision: this.#revision,
+      revision,
       value: this.#value,
       if: before === null ? ABSENT : { kind: 'revision-is', revision: before },
     };
-    const marks = [dirtyMarketKey(slug)];
-    if (this.#earliestRewritten !== null) marks.push(dirtyHistoryKey(slug, this.#earliestRewritten));
+    const marks = [marketMarkKey(slug)];
+    if (this.#earliestRewritten !== null) marks.push(historyMarkKey(slug, this.#earliestRewritten));
     if (before === null) marks.push(marketIndexKey(slug));
     return [
       record,
-      ...this.#observationChanges.values(),
-      ...marks.map((key): PutChange => ({ kind: 'put', key, revision: 0, value: null, if: ANY })),
+      ...observations,
+      ...marks.map((key): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY })),
     ];
   }
 }

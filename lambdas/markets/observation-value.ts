@@ -1,6 +1,7 @@
 /** From a record to what is stored of it. Members come in canonical order, so that neither storage nor rendering sorts. */
 import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
 import { canonicalInstant, type Metric, type Observation } from '../../contract/metric.ts';
+import { EMPTY_SUM } from '../../storage/history-sum.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 
 type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
@@ -19,6 +20,7 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
     observations: 0,
     sources,
     status,
+    sum: EMPTY_SUM,
     unit,
     unknownValues: 0,
   };

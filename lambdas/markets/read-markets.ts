@@ -101,12 +101,12 @@ async function knownObservation(
   item: Item,
 ): Promise<KnownObservation> {
   const first = item.value as Observation;
-  if (first.supersededBy === null) return { first, newest: first, ordinal: 0 };
+  if (first.supersededBy === null) return { first, newest: first, ordinal: 0, revision: item.revision };
   const prefix = OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1);
   const { items } = await ledger.query(marketPartition(slug), { prefix, descending: true, limit: 1 });
   const newest = items[0] ?? item;
   const ordinal = Number(newest.sort.slice(newest.sort.lastIndexOf('/') + 1));
-  return { first, newest: newest.value as Observation, ordinal };
+  return { first, newest: newest.value as Observation, ordinal, revision: newest.revision };
 }
 
 /** How far back to look for a value when the latest observations of a market have none. */

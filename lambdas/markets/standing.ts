@@ -4,7 +4,7 @@ import type { Source, SourceVerification } from '../../contract/market.ts';
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
-import { dirtyMarketKey } from '../../storage/records/publication.ts';
+import { marketMarkKey } from '../../storage/records/publication.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 
@@ -69,7 +69,7 @@ export function withStanding(slug: string, market: Item, standing: MarketStandin
   const value: MarketRecordValue = { ...(market.value as MarketRecordValue), standing };
   return [
     replaced(market, value),
-    { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: { kind: 'any' } },
+    { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
   ];
 }
 

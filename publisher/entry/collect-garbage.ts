@@ -3,7 +3,7 @@
  * and bundles: no publisher deletes any. Invoked by hand with `{ "dryRun": true }` it removes nothing.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
-import { collectGarbage } from '../collect-garbage.ts';
+import { collectGarbage } from '../sweep/collect-garbage.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -3,8 +3,8 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import type { Purge } from '../purge.ts';
-import { staticBodies } from '../static-bodies.ts';
+import type { Purge } from '../tell/purge.ts';
+import { staticBodies } from '../plan/static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
 /**
@@ -37,7 +37,7 @@ export function openPublisher(): Required<PublisherDependencies> {
 function purgeOf(distributionId: string): Purge {
   return {
     async purge(targets) {
-      const { createCloudFrontClient, openCloudFrontPurge } = await import('../purge-cloudfront.ts');
+      const { createCloudFrontClient, openCloudFrontPurge } = await import('../tell/purge-cloudfront.ts');
       await openCloudFrontPurge({ client: createCloudFrontClient(), distributionId }).purge(targets);
     },
   };

@@ -12,8 +12,8 @@
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
-import type { ItemKey } from '../ledger.ts';
-import type { KeyRange } from '../paging.ts';
+import type { Item, ItemKey } from '../ledger.ts';
+import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
 
 /** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
@@ -32,6 +32,8 @@ export type MarketRecordValue = {
   lastObservedAt: string | null;
   /** The order key of the newest observation: what comes after it is an append. */
   lastOrder: string | null;
+  /** What its observations add up to, each at the revision of its item: see `history-sum.ts`. */
+  sum: string;
   /** What accepted claims and source verifications say of it; absent while there are none. */
   standing?: MarketStanding;
 };
@@ -56,6 +58,7 @@ export type MarketStanding = {
   verifications: { [sourceUrl: string]: SourceVerification };
 };
 
+/** Revision: that of the market's record, as the same transaction writes it. */
 export type ObservationValue = Observation;
 
 const ORDINAL_DIGITS = 4;
@@ -108,10 +111,12 @@ export const observationKey = (slug: string, order: string): ItemKey<Observation
 });
 
 /** A market's history, oldest first. */
-export const observationsOf = (slug: string): KeyRange<ObservationValue> => ({
+export const observationsOf = (slug: string): PrefixRange<ObservationValue> => ({
   partition: marketPartition(slug),
   prefix: OBSERVATION_PREFIX,
 });
+/** The place of a stored observation in its market's history. */
+export const orderOfObservation = ({ sort }: Pick<Item, 'sort'>): string => sort.slice(OBSERVATION_PREFIX.length);
 
 export const MARKETS_PARTITION = 'markets';
 /** The slugs of all markets, in order. */

@@ -1,68 +1,89 @@
 /**
  * The records of publishing: what must be published, what is, and what of it waits to be swept.
  *
- * | partition                 | sort                     | holds                                           |
- * |---------------------------|--------------------------|-------------------------------------------------|
- * | `dirty`                   | `market/<slug>`          | nothing: this market must be published again    |
- * | `dirty`                   | `history/<slug>/<order>` | nothing: and its closed pages from here on      |
- * | `dirty`                   | `everything`             | nothing: every market must be published again   |
- * | `awaiting-generation`     | `<what>`                 | {@link AwaitingGenerationValue}                 |
- * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                       |
- * | `publication`             | `head`                   | {@link HeadValue}: the only commit point        |
- * | `publication`             | `generation/<n>`         | {@link GenerationValue}                         |
- * | `published/list`          | `page/<index>`           | {@link PublishedPage} of the market list        |
- * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market            |
- * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history            |
- * | `unlinked`                | `<object key>`           | {@link UnlinkedValue}: page waiting to be swept |
- * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep goes on |
- * | `publications`            | `<publication id>`       | {@link PublicationValue}                        |
+ * | partition                 | sort                     | holds                                                     |
+ * |---------------------------|--------------------------|-----------------------------------------------------------|
+ * | `dirty`                   | `market/<slug>`          | nothing: this market must be published again              |
+ * | `dirty`                   | `history/<slug>/<order>` | nothing: and its closed pages from here on                |
+ * | `dirty`                   | `refresh/<slug>`         | nothing: this market must be rendered from its beginning  |
+ * | `put-off`                 | `<slug>`                 | {@link PutOffValue}: its view does not add up             |
+ * | `awaiting-generation`     | `<what>`                 | {@link AwaitingGenerationValue}                           |
+ * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                                 |
+ * | `head`                    | `head`                   | {@link HeadValue}: the only commit point                  |
+ * | `publication`             | `generation/<n>`         | {@link GenerationValue}                                   |
+ * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: the list shows it as it was      |
+ * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
+ * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
+ * | `superseded`              | `<object key>`           | {@link SupersededValue}: page waiting to be swept         |
+ * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep goes on           |
+ * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 import type { StaticKind } from '../../contract/public-objects.ts';
 import type { Item, ItemKey } from '../ledger.ts';
-import type { KeyRange } from '../paging.ts';
+import type { KeyRange, PrefixRange } from '../paging.ts';
+
+/** An immutable internal object, and the SHA-256 of what it holds, in hex. */
+export type ObjectRef = { key: string; digest: string };
+
+/** The market list as it is published. */
+export type ListState = {
+  /** The generation that rendered it. */
+  generation: number;
+  /** The newest generation whose markets it shows as they are. */
+  shows: number;
+  /** SHA-256 of its first page, in hex; null where readers have none. */
+  digest: string | null;
+  /** How many markets it shows. */
+  markets: number;
+  publishedAtMs: number;
+  /** What it is made of; null where that is not known. */
+  layout: ObjectRef | null;
+  /** What readers have may be of another time than this: the next list is cut from the bodies of all markets. */
+  isDoubtful: boolean;
+};
 
 /** HEAD. Revision: the generation. */
 export type HeadValue = {
   generation: number;
   /** RFC 3339. */
   publishedAt: string;
-  bundleKey: string;
-  /** SHA-256 of the bundle's bytes, in hex. */
-  bundleDigest: string;
+  bundle: ObjectRef;
   /** False from the swap until every head body of the generation is in place. */
   applied: boolean;
-  /**
-   * SHA-256 of the first list page, in hex. Null after a generation has been given up: how much of it is in place is
-   * not known, and the next one covers everything.
-   */
-  listDigest: string | null;
-  /**
-   * SHA-256 of each static body, in hex. Empty after a generation has been given up. Absent where a version without it has
-   * published, which rendered other things otherwise too: the next generation covers everything.
-   */
-  staticDigests?: { [Kind in StaticKind]?: string };
+  list: ListState;
+  /** What rendered it: the version of the code, and the sizes of pages. Another one renders all markets again. */
+  renderer: string;
+  /** SHA-256 of each static body, in hex; without those of which it is not known what readers have. */
+  staticDigests: { [Kind in StaticKind]?: string };
   counts: { markets: number; observations: number; unknownValues: number };
-  /** The last slug whose mark it took, where it left others: the next goes on after it. Absent where it left none. */
+  /** The last slug whose fresh mark it took, where it left others: the next goes on after it. Absent where it left none. */
   marksTakenTo?: string;
+  /** When HEAD was last raised above a store that the ledger did not know, in milliseconds since the epoch. */
+  resumedAtMs?: number;
 };
 
-/** One generation, for garbage collection. Revision: the generation. */
+/** One generation, for the sweep. Revision: the generation. */
 export type GenerationValue = {
   generation: number;
   publishedAt: string;
-  bundleKey: string;
   /** When its last head was put in place, milliseconds since the epoch: the one before stops being handed out. */
   appliedAtMs: number | null;
+  /** Of the list that it published, which says which pages it has superseded; null where it published none. */
+  layout: ObjectRef | null;
 };
 
-/** An immutable page of the newest generation. Revision: the generation that put it at this index. */
+/** An immutable page of the newest generation. Revision: the generation that recorded it at this index. */
 export type PublishedPage = {
   cursor: string;
   /** SHA-256 of its bytes, in hex. */
   digest: string;
-  /** The keys it covers, inclusive: slugs in the list, order keys in a history. */
+  /** The orders of the observations that it covers, inclusive. */
   first: string;
   last: string;
+  /** How many there are. Absent, with the sum, where an earlier version has published it. */
+  count?: number;
+  /** What the history adds up to, up to the end of this page: see `history-sum.ts`. */
+  sum?: string;
 };
 
 /** What is published of one market. Revision: the generation that last changed any of it. */
@@ -70,50 +91,72 @@ export type PublishedHeads = {
   /** SHA-256 of the bodies of the market and of the newest page of its history, in hex. */
   marketDigest: string;
   historyDigest: string;
+  /** Of the market's record. */
+  revision: number;
   /** How many closed history pages there are. */
   closedPages: number;
   observations: number;
   unknownValues: number;
+  /** The generation that published it first. */
+  joined: number;
 };
 
-/** A page that no longer belongs to the newest generation. Revision: the generation that dropped it. */
-export type UnlinkedValue = { generation: number };
+/** What the list showed before the market changed. */
+export type ListChangeValue = { wasListed: boolean };
+
+/** Since when, in milliseconds since the epoch, and why. */
+export type PutOffValue = { sinceMs: number; reason: string };
+
+/** A page that no longer belongs to the newest generation. Revision: the generation that superseded it. */
+export type SupersededValue = { generation: number };
 
 const INDEX_DIGITS = 9;
 
-export const DIRTY_PARTITION = 'dirty';
-/** Marks everything that shows the market: its body, the newest page of its history, its list page. */
-export const dirtyMarketKey = (slug: string): ItemKey<null> => ({ partition: DIRTY_PARTITION, sort: `market/${slug}` });
-/** Marks the closed pages of a history from this place on: needed unless the observation was appended. */
-export const dirtyHistoryKey = (slug: string, order: string): ItemKey<null> => ({
-  partition: DIRTY_PARTITION,
+const MARKS = 'dirty';
+/**
+ * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of the
+ * market's record, as the same transaction writes it. A view that is older than its mark is not there yet.
+ */
+export const marketMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `market/${slug}` });
+/** Marks the closed pages of a history from this place on: needed unless the observation was appended. Revision: as above. */
+export const historyMarkKey = (slug: string, order: string): ItemKey<null> => ({
+  partition: MARKS,
   sort: `history/${slug}/${order}`,
 });
+/** Marks a market to be rendered from its first observation on, and compared with what readers have. Revision: 0. */
+export const refreshMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `refresh/${slug}` });
 
-/** The marks of markets, in order of their slugs. */
-export const DIRTY_MARKETS: KeyRange<null> = { partition: DIRTY_PARTITION, prefix: dirtyMarketKey('').sort };
-/** The marks of the closed history pages of one market. */
-export const dirtyHistoryOf = (slug: string): KeyRange<null> => ({
-  partition: DIRTY_PARTITION,
-  prefix: dirtyHistoryKey(slug, '').sort,
-});
+/** The marks of markets that were written to, in order of their slugs. */
+export const FRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'market/' };
+/** The marks of markets that shall be rendered again, in order of their slugs. */
+export const REFRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'refresh/' };
+/** The marks of closed pages of one history. */
+export const historyMarksOf = (slug: string): KeyRange<null> => ({ partition: MARKS, prefix: `history/${slug}/` });
 
-/** Marks every market, however many: set by an operator who wants all of them published again. */
-export const DIRTY_EVERYTHING_KEY: ItemKey<null> = { partition: DIRTY_PARTITION, sort: 'everything' };
+/** Reads a mark's key back: the market, and for closed history pages the place from which to render. */
+export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string; readonly fromOrder: string | null } {
+  const [kind, slug, ...order] = sort.split('/');
+  if (slug === undefined || !['market', 'history', 'refresh'].includes(kind ?? '')) {
+    throw new RangeError(`not a mark: ${sort}`);
+  }
+  return { slug, fromOrder: kind === 'history' ? order.join('/') : null };
+}
+
+/** In order of the slugs. */
+export const PUT_OFF: KeyRange<PutOffValue> = { partition: 'put-off' };
+export const putOffKey = (slug: string): ItemKey<PutOffValue> => ({ partition: PUT_OFF.partition, sort: slug });
 
 /**
- * What waits to be told in which generation it became public: `batch/<id>` or `publication/<id>`. Written in the
- * transaction that sets the last of its dirty marks, or later. The publisher reads these before it reads the marks, so
- * whatever it publishes next covers them.
+ * What waits to be told in which generation it became public: `batch/<id>` or `publication/<id>`. A batch says which revision
+ * of each market it waits for. A publication says nothing: it begins to wait once its marks have been acknowledged.
  */
-export type AwaitingGenerationValue = null;
+export type AwaitingGenerationValue = { revisions: { [slug: string]: number } } | null;
 /** The answer: the first generation that is known to show all of it. */
 export type GenerationOfValue = { generation: number; publishedAt: string };
 
-export const AWAITING_GENERATION_PARTITION = 'awaiting-generation';
-export const AWAITING_GENERATION: KeyRange<AwaitingGenerationValue> = { partition: AWAITING_GENERATION_PARTITION };
+export const AWAITING_GENERATION: KeyRange<AwaitingGenerationValue> = { partition: 'awaiting-generation' };
 export const awaitingGenerationKey = (what: string): ItemKey<AwaitingGenerationValue> => ({
-  partition: AWAITING_GENERATION_PARTITION,
+  partition: AWAITING_GENERATION.partition,
   sort: what,
 });
 export const generationOfKey = (what: string): ItemKey<GenerationOfValue> => ({
@@ -121,43 +164,43 @@ export const generationOfKey = (what: string): ItemKey<GenerationOfValue> => ({
   sort: what,
 });
 
-/** Reads a dirty mark's key back: the market, and for closed history pages the place from which to render. */
-export function parseDirtyMark(mark: Item): { readonly slug: string; readonly fromOrder: string | null } {
-  const [kind, slug, ...order] = mark.sort.split('/');
-  if (slug === undefined || (kind !== 'market' && kind !== 'history')) {
-    throw new RangeError(`not a dirty mark: ${mark.sort}`);
-  }
-  return { slug, fromOrder: kind === 'history' ? order.join('/') : null };
-}
-
-export const PUBLICATION_PARTITION = 'publication';
-export const HEAD_KEY: ItemKey<HeadValue> = { partition: PUBLICATION_PARTITION, sort: 'head' };
-export const GENERATION_PREFIX = 'generation/';
+/** In a partition of its own: permission to remove records of generations is none to remove HEAD. */
+export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
 /** Every generation of which something is kept, oldest first. */
-export const GENERATIONS: KeyRange<GenerationValue> = { partition: PUBLICATION_PARTITION, prefix: GENERATION_PREFIX };
+export const GENERATIONS: PrefixRange<GenerationValue> = { partition: 'publication', prefix: 'generation/' };
 export const generationKey = (generation: number): ItemKey<GenerationValue> => ({
-  partition: PUBLICATION_PARTITION,
-  sort: `${GENERATION_PREFIX}${String(generation).padStart(15, '0')}`,
+  partition: GENERATIONS.partition,
+  sort: `${GENERATIONS.prefix}${String(generation).padStart(15, '0')}`,
 });
 
-export const PAGE_PREFIX = 'page/';
-export const LIST_PARTITION = 'published/list';
-export const publishedPartition = (slug: string): string => `published/market/${slug}`;
+/** In order of the slugs. */
+export const LIST_CHANGES: KeyRange<ListChangeValue> = { partition: 'list-changes' };
+export const listChangeKey = (slug: string): ItemKey<ListChangeValue> => ({
+  partition: LIST_CHANGES.partition,
+  sort: slug,
+});
+
+const publishedPartition = (slug: string): string => `published/market/${slug}`;
 export const publishedHeadsKey = (slug: string): ItemKey<PublishedHeads> => ({
   partition: publishedPartition(slug),
   sort: 'heads',
 });
-/** The pages of the list, or of a market's history, oldest first. */
-export const pagesOf = (partition: string): KeyRange<PublishedPage> => ({ partition, prefix: PAGE_PREFIX });
-export const pageKey = (partition: string, index: number): ItemKey<PublishedPage> => ({
-  partition,
-  sort: PAGE_PREFIX + String(index).padStart(INDEX_DIGITS, '0'),
+/** The closed pages of a market's history, oldest first. */
+export const historyPagesOf = (slug: string): KeyRange<PublishedPage> => ({
+  partition: publishedPartition(slug),
+  prefix: 'page/',
 });
+export const historyPageKey = (slug: string, index: number): ItemKey<PublishedPage> => ({
+  partition: publishedPartition(slug),
+  sort: `page/${String(index).padStart(INDEX_DIGITS, '0')}`,
+});
+/** Which page of its history an item records, counted from the oldest. */
+export const indexOfPage = ({ sort }: Pick<Item, 'sort'>): number => Number(sort.slice('page/'.length));
 
-export const UNLINKED_PARTITION = 'unlinked';
-export const UNLINKED_PAGES: KeyRange<UnlinkedValue> = { partition: UNLINKED_PARTITION };
-export const unlinkedKey = (objectKey: string): ItemKey<UnlinkedValue> => ({
-  partition: UNLINKED_PARTITION,
+/** Superseded pages of histories. Those of the list are named by the layout that superseded them. */
+export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
+export const supersededPageKey = (objectKey: string): ItemKey<SupersededValue> => ({
+  partition: SUPERSEDED_PAGES.partition,
   sort: objectKey,
 });
 

@@ -10,7 +10,7 @@ import {
   publicKey,
   publicPath,
 } from '../../contract/public-objects.ts';
-import { publicMetadata } from '../../publisher/put-immutable.ts';
+import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
 
 const kinds = Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[];

@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import type { PublicObjectName } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
-import type { PurgeTargets } from '../../publisher/purge.ts';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { ask, CURSOR, type Edge, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };

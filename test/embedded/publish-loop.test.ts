@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startPublishLoop } from '../../embedded/publish-loop.ts';
 import type { WakeLoop } from '../../embedded/wake-loop.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';

@@ -12,7 +12,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { runUpload } from '../../lambdas/ingest/run-upload.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { sha256Hex } from '../../storage/sha256.ts';

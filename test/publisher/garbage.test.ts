@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
-import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import { publicMetadata } from '../../publisher/put-immutable.ts';
+import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';

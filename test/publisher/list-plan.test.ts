@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../contract/cursors.ts';
-import { type ListInput, type ListPlan, planList } from '../../publisher/list-plan.ts';
+import { type ListInput, type ListPlan, planList } from '../../publisher/plan/list-cutter.ts';
 import type { PublishedPage } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 

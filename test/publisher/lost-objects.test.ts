@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findLostObjects } from '../../publisher/lost-objects.ts';
+import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { createWorld, market, price, publicObjects, type World } from './world.ts';
 
 async function publishedWorld(): Promise<World> {

@@ -1,7 +1,7 @@
 /** What nobody can buy: no entitlement, key or payment is an input to what is published. */
 import { expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
 import {
   type ApiKeyValue,

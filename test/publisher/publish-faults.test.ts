@@ -1,9 +1,9 @@
 /** Every storage operation of a publish goes wrong in every way, and readers never notice. */
 import { describe, expect, test } from 'vitest';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';

@@ -4,8 +4,8 @@ import { publicKey, STATIC_KINDS, type StaticKind } from '../../contract/public-
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
-import { staticBodies } from '../../publisher/static-bodies.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { staticBodies } from '../../publisher/plan/static-bodies.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Item } from '../../storage/ledger.ts';
 import { marketKey } from '../../storage/records/markets.ts';

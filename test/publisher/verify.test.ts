@@ -4,7 +4,7 @@ import { openApiDocument } from '../../contract/openapi.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import { publish } from '../../publisher/publish.ts';
-import { staticBodies } from '../../publisher/static-bodies.ts';
+import { staticBodies } from '../../publisher/plan/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../publisher/verify/report.ts';
 import { verify } from '../../publisher/verify/verify.ts';

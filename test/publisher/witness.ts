@@ -1,7 +1,7 @@
 /** Remembers what readers were given, to hold the sweep to it. */
 import { expect } from 'vitest';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { readerOf, type World } from './world.ts';
 
 /** Every URL with a cursor that readers are given now, with the bytes that it leads to. */

@@ -4,7 +4,7 @@ import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/opera
 import { publicKey } from '../../contract/public-objects.ts';
 import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/purge.ts';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import {
   AWAITING_GENERATION_PARTITION,
   DIRTY_PARTITION,

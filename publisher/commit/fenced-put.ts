@@ -15,9 +15,9 @@
  * its body: there is nothing left to compare with. No link leads to such a body, and the next sweep removes it
  * (collect-garbage.ts).
  */
-import { parsePublicKey } from '../contract/public-objects.ts';
-import type { ObjectStore } from '../storage/object-store.ts';
-import { laterThanLedger } from './errors.ts';
+import { parsePublicKey } from '../../contract/public-objects.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { laterThanLedger } from '../errors.ts';
 import { publicMetadata } from './put-immutable.ts';
 
 /** More rounds than publishers that could ever race for one head; past it something else is wrong. */

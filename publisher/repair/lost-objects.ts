@@ -1,12 +1,12 @@
 /** What the store should hold and does not list. */
 
-import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../contract/public-objects.ts';
-import { readAll } from '../storage/paging.ts';
-import { MARKET_INDEX } from '../storage/records/markets.ts';
-import { type PublishedHeads, pagesOf, publishedHeadsKey, publishedPartition } from '../storage/records/publication.ts';
-import type { PublisherDependencies } from './dependencies.ts';
-import { readLayout } from './plan-market-list.ts';
-import { assertSameOrigin } from './publish.ts';
+import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import { readAll } from '../../storage/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import { type PublishedHeads, pagesOf, publishedHeadsKey, publishedPartition } from '../../storage/records/publication.ts';
+import type { PublisherDependencies } from '../dependencies.ts';
+import { readLayout } from '../plan/plan-list.ts';
+import { assertSameOrigin } from '../publish.ts';
 
 /**
  * The keys that the newest generation needs and that are not in the store: somebody has deleted files, or restored a

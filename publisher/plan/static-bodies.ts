@@ -1,7 +1,7 @@
 /** The bodies that depend on no record, rendered once for the life of a publisher. */
-import { canonicalJson, type Json } from '../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../contract/problems.ts';
-import type { StaticKind } from '../contract/public-objects.ts';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
+import type { StaticKind } from '../../contract/public-objects.ts';
 import { type Rendered, rendered } from './render.ts';
 
 /** All of them: a publisher that left one out would leave readers with what another deployment has said. */

@@ -26,19 +26,19 @@
  */
 
 import pMap from 'p-map';
-import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../contract/limits.ts';
-import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
-import { type Item, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
-import { queryPages } from '../storage/paging.ts';
+import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { type Item, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
 import {
   GENERATIONS,
   type GenerationValue,
   UNLINKED_PAGES,
   WALK_KEY,
   type WalkValue,
-} from '../storage/records/publication.ts';
-import { REDO_PREFIX } from './bundle.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
+} from '../../storage/records/publication.ts';
+import { REDO_PREFIX } from '../commit/bundle.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { inBatches, Reach, readSettledList } from './reach.ts';
 
 export interface GarbageOptions {

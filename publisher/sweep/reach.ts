@@ -4,11 +4,11 @@
  */
 
 import pMap from 'p-map';
-import { cursorGeneration } from '../contract/cursors.ts';
-import { parsePublicKey, publicKey } from '../contract/public-objects.ts';
-import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../storage/ledger.ts';
-import { readAll } from '../storage/paging.ts';
-import { marketIndexKey } from '../storage/records/markets.ts';
+import { cursorGeneration } from '../../contract/cursors.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   HEAD_KEY,
   type HeadValue,
@@ -19,10 +19,10 @@ import {
   publishedPartition,
   type UnlinkedValue,
   unlinkedKey,
-} from '../storage/records/publication.ts';
-import { bundleGeneration } from './bundle.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from './dependencies.ts';
-import { readLayout } from './plan-market-list.ts';
+} from '../../storage/records/publication.ts';
+import { bundleGeneration } from '../commit/bundle.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { readLayout } from '../plan/plan-list.ts';
 
 /** A generation that is in place, and the cursors of its market list's pages. */
 export interface SettledList {

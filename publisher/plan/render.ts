@@ -2,11 +2,14 @@
  * Records to bytes. Pure: no clock, no request, no order of arrival; the same records give the same bytes on every
  * machine. Objects are built with their members in canonical order, so serialising them is one native call.
  */
-import { canonicalJson, type Json } from '../contract/canonical-json.ts';
-import type { Snapshot } from '../contract/market.ts';
-import { historyUrl } from '../contract/routes.ts';
-import type { MarketRecordValue, ObservationValue } from '../storage/records/markets.ts';
-import { sha256Hex } from '../storage/sha256.ts';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import { historyUrl } from '../../contract/routes.ts';
+import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+
+/** Counted up when the same records come to other bytes: then every market is rendered again. */
+export const RENDERER_VERSION = 2;
 
 /** A body with the digest that names it: SHA-256 in hex. */
 export interface Rendered {
@@ -69,6 +72,6 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 }
 
 /** The body of `GET /api/v1/snapshot`. */
-export function snapshotBody({ counts, generation, listDigest, publishedAt }: Snapshot): string {
-  return canonicalJson({ counts, generation, listDigest, publishedAt });
+export function snapshotBody({ counts, generation, listDigest, listGeneration, publishedAt }: Snapshot): string {
+  return canonicalJson({ counts, generation, listDigest, listGeneration, publishedAt });
 }

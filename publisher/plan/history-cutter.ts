@@ -2,14 +2,15 @@
  * How a history is cut into pages. Pure.
  *
  *   oldest ───────────────────────────────────────────► newest
- *   [ closed page 0 ][ closed page 1 ] … [ closed page n-1 ][ head: 1 to 250 ]
+ *   [ closed page 0 ][ closed page 1 ] … [ closed page n-1 ][ head: 1 to 64 ]
  *                  ◄── nextCursor ──── each page names the older one
  *
  * Pages are counted from the oldest, so an appended observation leaves every closed page as it is.
  */
-import { pageCursor } from '../contract/cursors.ts';
-import type { ObservationValue } from '../storage/records/markets.ts';
-import type { PublishedPage } from '../storage/records/publication.ts';
+import { pageCursor } from '../../contract/cursors.ts';
+import { EMPTY_SUM, HistorySum } from '../../storage/history-sum.ts';
+import type { ObservationValue } from '../../storage/records/markets.ts';
+import type { PublishedPage } from '../../storage/records/publication.ts';
 import { historyPageBody, type Rendered, rendered } from './render.ts';
 
 /** A closed page as published: its place, counted from the oldest, and what is known of it. */
@@ -18,9 +19,10 @@ export interface IndexedPage {
   readonly page: PublishedPage;
 }
 
-/** An observation with its place in the order of its history. */
+/** An observation with its place in the order of its history, and the market's revision that wrote it. */
 export interface OrderedObservation {
   readonly order: string;
+  readonly revision: number;
   readonly observation: ObservationValue;
 }
 
@@ -33,9 +35,12 @@ export interface HistoryInput {
   readonly publishedPages: readonly IndexedPage[];
 }
 
-/** A page that is cut; `isNew` unless it is published as it is. */
+/** A page that is cut. */
 export interface CutPage extends IndexedPage {
+  /** Whether no page with these bytes is published at its place. */
   readonly isNew: boolean;
+  /** Whether the ledger's record of it says anything else. */
+  readonly isRecorded: boolean;
 }
 
 export interface ClosedPage extends CutPage {
@@ -48,10 +53,12 @@ export interface HistoryPlan {
   /** The closed pages after the kept ones, oldest first. */
   readonly pages: readonly CutPage[];
   /** Published pages that are no longer part of the history. */
-  readonly unlinked: readonly IndexedPage[];
+  readonly superseded: readonly IndexedPage[];
   readonly closedPages: number;
-  /** How many observations the whole history holds, with those on kept pages. */
-  readonly observations: number;
+  /** What the whole history adds up to, with what is on kept pages. */
+  readonly sum: string;
+  /** How many observations were cut. */
+  readonly rendered: number;
 }
 
 /**
@@ -66,25 +73,32 @@ export class HistoryCutter {
   /** By index; what is cut again as it is leaves it. */
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
+  readonly #sum: HistorySum;
   #open: OrderedObservation[] = [];
   #nextCursor: string | null;
 
-  /** @throws RangeError when the newest kept page is not among the published ones. */
+  /** @throws RangeError when the newest kept page is not among the published ones, or its sum is not known. */
   constructor({ generation, pageSize, keptPages, publishedPages }: HistoryInput) {
     this.#generation = generation;
     this.#pageSize = pageSize;
     this.#keptPages = keptPages;
     this.#published = new Map(publishedPages.map((entry) => [entry.index, entry]));
-    this.#nextCursor = keptPages === 0 ? null : publishedCursor(this.#published, keptPages - 1);
+    const kept = keptPages === 0 ? null : this.#published.get(keptPages - 1)?.page;
+    if (kept === undefined || (kept !== null && kept.sum === undefined)) {
+      throw new RangeError(`closed page ${keptPages - 1} is kept, but its record was not given, or has no sum`);
+    }
+    this.#nextCursor = kept?.cursor ?? null;
+    this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
   /** Takes the next observations, oldest first, and gives the pages that they close. */
   add(observations: readonly OrderedObservation[]): readonly ClosedPage[] {
     const closed: ClosedPage[] = [];
-    for (const observation of observations) {
+    for (const entry of observations) {
       // The newest page stays open even when it is full: it is closed by the observation that no longer fits.
       if (this.#open.length === this.#pageSize) closed.push(this.#close());
-      this.#open.push(observation);
+      this.#open.push(entry);
+      this.#sum.add(entry.order, entry.revision);
     }
     return closed;
   }
@@ -92,13 +106,13 @@ export class HistoryCutter {
   /** To be called once, after the last observation. */
   finish(): HistoryPlan {
     const head = rendered(historyPageBody(observationsOf(this.#open), this.#nextCursor));
-    const closedPages = this.#keptPages + this.#pages.length;
     return {
       head: { ...head, nextCursor: this.#nextCursor },
       pages: this.#pages,
-      unlinked: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
-      closedPages,
-      observations: closedPages * this.#pageSize + this.#open.length,
+      superseded: [...this.#published.values()].filter((entry) => entry.index >= this.#keptPages),
+      closedPages: this.#keptPages + this.#pages.length,
+      sum: this.#sum.text,
+      rendered: this.#pages.length * this.#pageSize + this.#open.length,
     };
   }
 
@@ -107,23 +121,24 @@ export class HistoryCutter {
     const nextCursor = this.#nextCursor;
     const covered = this.#open;
     const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor));
-    const before = this.#published.get(index);
-    const isNew = before?.page.digest !== digest;
+    const before = this.#published.get(index)?.page;
+    const isNew = before?.digest !== digest;
     if (!isNew) this.#published.delete(index);
-    const cursor = pageCursor(this.#generation, digest);
-    const cut = { cursor, digest, first: covered[0]?.order ?? '', last: covered.at(-1)?.order ?? '' };
-    const page = before === undefined || isNew ? cut : before.page;
-    this.#pages.push({ index, page, isNew });
+    const page: PublishedPage = {
+      cursor: before === undefined || isNew ? pageCursor(this.#generation, digest) : before.cursor,
+      digest,
+      first: covered[0]?.order ?? '',
+      last: covered.at(-1)?.order ?? '',
+      count: covered.length,
+      // What is open is not part of it: a page is closed before the next observation is added.
+      sum: this.#sum.text,
+    };
+    const isRecorded = !isNew && before?.sum === page.sum && before.count === page.count;
+    this.#pages.push({ index, page, isNew, isRecorded });
     this.#nextCursor = page.cursor;
     this.#open = [];
-    return { index, page, isNew, body, nextCursor };
+    return { index, page, isNew, isRecorded, body, nextCursor };
   }
-}
-
-function publishedCursor(published: ReadonlyMap<number, IndexedPage>, index: number): string {
-  const entry = published.get(index);
-  if (entry === undefined) throw new RangeError(`closed page ${index} is kept, but its record was not given`);
-  return entry.page.cursor;
 }
 
 function observationsOf(entries: readonly OrderedObservation[]): readonly ObservationValue[] {

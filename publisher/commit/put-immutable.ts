@@ -1,8 +1,8 @@
 /** Putting what may never change. */
-import { cursorGeneration } from '../contract/cursors.ts';
-import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../contract/public-objects.ts';
-import type { ObjectMetadata, ObjectStore } from '../storage/object-store.ts';
-import { ImmutableMismatch } from './errors.ts';
+import { cursorGeneration } from '../../contract/cursors.ts';
+import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
+import { ImmutableMismatch } from '../errors.ts';
 
 /**
  * Creates the object unless it is there; what is there must have the same bytes. That covers a try whose answer was
@@ -49,4 +49,14 @@ export async function putPage(
 ): Promise<void> {
   const metadata = publicMetadata(name, cursorGeneration(name.cursor), nextCursor);
   await putImmutable(objects, publicKey(name), Buffer.from(body), metadata);
+}
+
+/** Puts a published page back if the store has lost it. What is there is not looked at: nothing replaces a page. */
+export async function putPageIfLost(
+  objects: ObjectStore,
+  name: Extract<PublicObjectName, { cursor: string }>,
+  body: string,
+  nextCursor: string | null,
+): Promise<void> {
+  if ((await objects.stat(publicKey(name))) === null) await putPage(objects, name, body, nextCursor);
 }

@@ -1,0 +1,57 @@
+/** The observations that one transaction writes, and how they move the sum of the history. */
+import type { Observation } from '../../contract/metric.ts';
+import { HistorySum } from '../../storage/history-sum.ts';
+import type { PutChange } from '../../storage/ledger.ts';
+import { observationKey } from '../../storage/records/markets.ts';
+
+interface ObservationPut {
+  readonly observation: Observation;
+  /** The revision of the item that it replaces; null for a new one. */
+  readonly replaced: number | null;
+}
+
+export class ObservationPuts {
+  #puts = new Map<string, ObservationPut>();
+  /** The revisions at which earlier transactions of the batch put observations, by their order. */
+  readonly #revisions = new Map<string, number>();
+
+  get size(): number {
+    return this.#puts.size;
+  }
+
+  /** A new version, which must not be there yet. */
+  add(order: string, observation: Observation): void {
+    this.#put(order, observation, null);
+  }
+
+  /** @param revision of the item in the ledger; one that the batch has put itself is known here */
+  replace(order: string, observation: Observation, revision: number): void {
+    this.#put(order, observation, this.#revisions.get(order) ?? revision);
+  }
+
+  #put(order: string, observation: Observation, replaced: number | null): void {
+    // A row may correct what an earlier row of the transaction has put: a transaction writes a key once.
+    const planned = this.#puts.get(order);
+    this.#puts.set(order, { observation, replaced: planned === undefined ? replaced : planned.replaced });
+  }
+
+  /**
+   * Ends the transaction, which gives the market this revision, and begins the next one.
+   *
+   * @param sum of the history before
+   */
+  take(slug: string, revision: number, sum: string): { readonly changes: readonly PutChange[]; readonly sum: string } {
+    const moved = new HistorySum(sum);
+    const changes: PutChange[] = [];
+    for (const [order, { observation, replaced }] of this.#puts) {
+      if (replaced !== null) moved.remove(order, replaced);
+      moved.add(order, revision);
+      this.#revisions.set(order, revision);
+      // What is replaced is guarded by the revision of the market, which every writer of its observations must move.
+      const condition = { kind: replaced === null ? 'absent' : 'any' } as const;
+      changes.push({ kind: 'put', key: observationKey(slug, order), revision, value: observation, if: condition });
+    }
+    this.#puts = new Map();
+    return { changes, sum: moved.text };
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The redo bundle of a generation: everything that applying it will write, as immutable objects of one JSON value a line.
+ *
+ * A small generation is one object. A large one spills into parts, which the last object, the one that HEAD names,
+ * lists in its first line; so no more than one part is ever in memory.
+ */
+import type { Json } from '../../contract/canonical-json.ts';
+import type { ItemKey } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import type { ObjectRef } from '../../storage/records/publication.ts';
+import { BundleLost } from '../errors.ts';
+import { putPacked, readPacked } from './packed-object.ts';
+
+/** One step of applying a generation. */
+export type BundleLine =
+  /** A head body to put, fenced by its generation. */
+  | { readonly kind: 'put'; readonly key: string; readonly body: string; readonly nextCursor: string | null }
+  /** What the ledger shall know of it once it is done; null removes the item. */
+  | { readonly kind: 'record'; readonly key: ItemKey; readonly value: Json };
+
+interface BundleHeader {
+  readonly generation: number;
+  /** Earlier parts, in the order in which they are applied. */
+  readonly parts: readonly ObjectRef[];
+}
+
+export const REDO_PREFIX = 'redo/';
+
+/** A part is put away once it holds this much, before compression: few requests for a large generation, little memory. */
+export const BUNDLE_PART_BYTES = 4 * 1024 * 1024;
+
+/** Collects the lines of one generation. */
+export class BundleWriter {
+  readonly #objects: ObjectStore;
+  readonly #generation: number;
+  readonly #parts: ObjectRef[] = [];
+  #lines: string[] = [];
+  #bytes = 0;
+  #puts = 0;
+
+  constructor(objects: ObjectStore, generation: number) {
+    this.#objects = objects;
+    this.#generation = generation;
+  }
+
+  /** Whether nothing that a reader could see would change. */
+  get isEmpty(): boolean {
+    return this.#puts === 0;
+  }
+
+  async add(line: BundleLine): Promise<void> {
+    const text = JSON.stringify(line);
+    this.#lines.push(text);
+    this.#bytes += text.length;
+    if (line.kind === 'put') this.#puts++;
+    if (this.#bytes >= BUNDLE_PART_BYTES) this.#parts.push(await this.#flush([]));
+  }
+
+  /** Puts the last object and names it. */
+  async seal(): Promise<ObjectRef> {
+    return await this.#flush(this.#parts);
+  }
+
+  async #flush(parts: readonly ObjectRef[]): Promise<ObjectRef> {
+    const header: BundleHeader = { generation: this.#generation, parts };
+    const text = [JSON.stringify(header), ...this.#lines].join('\n');
+    this.#lines = [];
+    this.#bytes = 0;
+    return await putPacked(this.#objects, REDO_PREFIX, this.#generation, text);
+  }
+}
+
+/** A part of a bundle: an object, and the lines in it. */
+export interface BundlePart {
+  readonly ref: ObjectRef;
+  readonly lines: readonly BundleLine[];
+}
+
+/**
+ * Reads a generation back, one part at a time, in the order of application.
+ *
+ * @throws BundleLost when a part is gone, or does not hold what its name says.
+ */
+export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncGenerator<BundlePart> {
+  const { header, part } = await readPart(objects, last);
+  for (const ref of header.parts) yield (await readPart(objects, ref)).part;
+  yield part;
+}
+
+async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header: BundleHeader; part: BundlePart }> {
+  const text = await readPacked(objects, ref);
+  if (text === null) throw new BundleLost(`the redo bundle ${ref.key} is gone or damaged: run a rebuild`);
+  const [header = '', ...lines] = text.split('\n');
+  return {
+    header: JSON.parse(header) as BundleHeader,
+    part: { ref, lines: lines.map((line) => JSON.parse(line) as BundleLine) },
+  };
+}

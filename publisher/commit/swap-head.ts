@@ -1,0 +1,98 @@
+/** HEAD: what is published. The only file that moves it. */
+import type { Change, Item, Ledger } from '../../storage/ledger.ts';
+import { refreshWork } from '../../storage/records/batches.ts';
+import {
+  type GenerationValue,
+  generationKey,
+  HEAD_KEY,
+  type HeadValue,
+  type ObjectRef,
+} from '../../storage/records/publication.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { Superseded } from '../errors.ts';
+import type { Draft } from '../plan/plan-generation.ts';
+
+export type Head = Item<HeadValue>;
+
+/**
+ * The one transaction that commits a generation, if HEAD is still what the draft was made after. Throws {@link Superseded}
+ * otherwise.
+ */
+export async function swapHead(
+  { ledger, newAttemptId }: PublisherStorage,
+  before: Head | null,
+  { head, asksForRefresh }: Pick<Draft, 'head' | 'asksForRefresh'>,
+  bundle: ObjectRef,
+): Promise<Head> {
+  const { generation } = head;
+  const value: HeadValue = { ...head, bundle };
+  const attemptId = newAttemptId();
+  const changes: Change[] = [
+    {
+      kind: 'put',
+      key: HEAD_KEY,
+      revision: generation,
+      value,
+      if: before === null ? { kind: 'absent' } : { kind: 'revision-is', revision: before.revision },
+    },
+    generationRecord(value, null),
+    ...(asksForRefresh ? [refreshWork(`refresh-for-generation-${generation}`, null)] : []),
+  ];
+  const result = await ledger.transact(changes, { attemptId });
+  if (!result.committed) throw new Superseded(`another publisher has committed generation ${generation}`);
+  return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value };
+}
+
+/** HEAD stays at its generation: this only says that recovery has nothing left to do. */
+export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStorage, head: Head): Promise<Head> {
+  const { revision } = head;
+  const value = { ...head.value, applied: true };
+  const attemptId = newAttemptId();
+  const condition = { kind: 'revision-is', revision } as const;
+  const applied: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
+  const result = await ledger.transact([applied, generationRecord(value, nowMs())], { attemptId });
+  if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${revision}`);
+  return { ...head, attemptId, value };
+}
+
+/**
+ * HEAD as it is raised to a generation that has no bodies of its own: the next one renders everything again. Throws
+ * {@link Superseded} when HEAD is not as it was read.
+ */
+export async function raiseHead(
+  { ledger, nowMs, newAttemptId }: PublisherStorage,
+  before: Head | null,
+  value: HeadValue,
+): Promise<Head> {
+  const revision = value.generation;
+  const condition =
+    before === null ? ({ kind: 'absent' } as const) : ({ kind: 'written-by', attemptId: before.attemptId } as const);
+  const raised: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
+  const attemptId = newAttemptId();
+  const result = await ledger.transact([raised, generationRecord(value, nowMs())], { attemptId });
+  if (!result.committed) throw new Superseded('another publisher has moved HEAD meanwhile');
+  return { ...HEAD_KEY, revision, attemptId, expiresAtMs: null, value };
+}
+
+function generationRecord({ generation, publishedAt, list }: HeadValue, appliedAtMs: number | null): Change {
+  const layout = list.generation === generation ? list.layout : null;
+  const value: GenerationValue = { generation, publishedAt, appliedAtMs, layout };
+  return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
+}
+
+/** What cannot be true of the generation that was worked on may be true of one that somebody else has published meanwhile. */
+export async function supersededIfMoved(
+  ledger: Ledger,
+  before: Pick<Item, 'attemptId'> | null,
+  error: unknown,
+): Promise<unknown> {
+  let now: Head | null;
+  try {
+    now = await ledger.get(HEAD_KEY);
+  } catch (fault) {
+    // Without an answer nothing may be called corrupt.
+    return fault;
+  }
+  if (now?.attemptId === before?.attemptId) return error;
+  return new Superseded('another publisher has committed or applied a generation meanwhile', { cause: error });
+}

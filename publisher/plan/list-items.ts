@@ -1,0 +1,111 @@
+/** Where the items of a new list come from: the pages of the list before, or the published bodies of all markets. */
+import pMap from 'p-map';
+import { publicKey } from '../../contract/public-objects.ts';
+import { StorageCorrupt } from '../../storage/errors.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import { publishedHeadsKey } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import type { ListItem } from './list-cutter.ts';
+import { collectionItems } from './render.ts';
+
+/** What becomes of one market in the list. */
+export interface ListChange {
+  /** Whether the published list shows it. */
+  readonly wasListed: boolean;
+  /** Whether the new one shall. */
+  readonly isListed: boolean;
+  /** Its body; not asked for where it is not listed. */
+  readonly item: () => Promise<string>;
+}
+
+export type ListChanges = ReadonlyMap<string, ListChange>;
+
+/** A page of the list before, the first one included. */
+export interface ListSource {
+  readonly key: string;
+  readonly digest: string;
+  /** Its first slug; '' for the first page, which takes what comes before all others. */
+  readonly first: string;
+}
+
+/** A page of the published list is gone or damaged. */
+export class ListPageLost extends Error {
+  override readonly name = 'ListPageLost';
+}
+
+/**
+ * The items of these pages with the changes made, the last page first. Unchanged items are taken from the pages that show
+ * them, and not from the ledger, which may be newer already: a list item and the market's body belong to one generation.
+ *
+ * @param end the first slug behind the pages; null for none
+ * @throws ListPageLost
+ */
+export async function* itemsOfPages(
+  objects: ObjectStore,
+  pages: readonly ListSource[],
+  end: string | null,
+  changes: ListChanges,
+): AsyncGenerator<readonly ListItem[]> {
+  const changed = [...changes].sort(([left], [right]) => (left < right ? 1 : -1));
+  let next = 0;
+  while (end !== null && (changed[next]?.[0] ?? '') >= end) next++;
+  for (const { key, digest, first } of pages.toReversed()) {
+    const found = await objects.get(key);
+    if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
+    const items = new Map(collectionItems(Buffer.from(found.body).toString()).map(({ slug, body }) => [slug, body]));
+    const own: [string, ListChange][] = [];
+    for (let entry = changed[next]; entry !== undefined && entry[0] >= first; entry = changed[++next]) own.push(entry);
+    for (const [slug, { isListed }] of own) if (!isListed) items.delete(slug);
+    const listed = own.filter(([, { isListed }]) => isListed);
+    await pMap(listed, async ([slug, { item }]) => items.set(slug, await item()), { concurrency: OBJECT_CONCURRENCY });
+    yield inOrder(items);
+  }
+}
+
+/** How many markets {@link itemsOfBodies} gives. */
+export async function countBodies(storage: PublisherStorage, changes: ListChanges): Promise<number> {
+  let count = 0;
+  for await (const slugs of listedSlugs(storage, changes)) count += slugs.length;
+  return count;
+}
+
+/**
+ * Every market that is published, from its body as readers have it, the last ones first. Reads as many objects as there are
+ * markets: for a list of which nothing is known.
+ */
+export async function* itemsOfBodies(
+  storage: PublisherStorage,
+  changes: ListChanges,
+): AsyncGenerator<readonly ListItem[]> {
+  const itemOf = async (slug: string): Promise<ListItem> => {
+    const change = changes.get(slug);
+    return { slug, body: change === undefined ? await readBody(storage.objects, slug) : await change.item() };
+  };
+  for await (const slugs of listedSlugs(storage, changes)) {
+    yield await pMap(slugs.toReversed(), itemOf, { concurrency: OBJECT_CONCURRENCY });
+  }
+}
+
+/** From the last slug to the first. */
+async function* listedSlugs({ ledger }: PublisherStorage, changes: ListChanges): AsyncGenerator<readonly string[]> {
+  for await (const items of queryPages(ledger, MARKET_INDEX, { descending: true, limit: 100 })) {
+    const slugs = items.map(({ sort }) => sort);
+    const heads = await ledger.getMany(slugs.map(publishedHeadsKey));
+    yield slugs.filter((slug, index) => changes.get(slug)?.isListed ?? heads[index] !== null);
+  }
+}
+
+/** The body of a market as readers have it. @throws StorageCorrupt when it is gone. */
+export async function readBody(objects: ObjectStore, slug: string): Promise<string> {
+  const key = publicKey({ kind: 'market', slug });
+  const found = await objects.get(key);
+  if (found.kind === 'found') return Buffer.from(found.body).toString();
+  throw new StorageCorrupt(`${key} is gone, although it is published: run a rebuild`);
+}
+
+function inOrder(items: ReadonlyMap<string, string>): readonly ListItem[] {
+  return [...items].map(([slug, body]) => ({ slug, body })).sort((left, right) => (left.slug < right.slug ? -1 : 1));
+}

@@ -1,0 +1,178 @@
+/** Plans a generation: renders what is due, and puts the immutable pages that nobody links to yet. */
+import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { HeadValue, ListState } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { BundleWriter } from '../commit/bundle.ts';
+import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
+import { rememberListChanges, takeListChanges } from './list-changes.ts';
+import { putLayout } from './list-layout.ts';
+import { type DueMarkets, readDue } from './marks.ts';
+import { planList } from './plan-list.ts';
+import { type MarketsPlan, planMarkets } from './plan-markets.ts';
+import { RENDERER_VERSION, snapshotBody } from './render.ts';
+
+/** A generation that is rendered and not yet committed. */
+export interface Draft {
+  /** HEAD as it will be committed, but for the bundle. */
+  readonly head: Omit<HeadValue, 'bundle'>;
+  readonly bundle: BundleWriter;
+  /** Whether nothing would change. */
+  readonly isEmpty: boolean;
+  /** Whether all markets have to be rendered again, as they were rendered otherwise than by this version. */
+  readonly asksForRefresh: boolean;
+  /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
+  readonly marks: readonly Item[];
+  readonly planned: MarketsPlan['planned'];
+  /** By slug, why. */
+  readonly putOff: ReadonlyMap<string, string>;
+  readonly isFreshLeft: boolean;
+  readonly isRefreshLeft: boolean;
+  /** When the list is due that this generation does not bring, in milliseconds since the epoch; null for none. */
+  readonly listDueAtMs: number | null;
+}
+
+/** @param before HEAD; null before the first generation */
+export async function planGeneration(dependencies: PublisherDependencies, before: HeadValue | null): Promise<Draft> {
+  const { ledger, objects, nowMs, pageSizes, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
+  const generation = (before?.generation ?? 0) + 1;
+  const atMs = nowMs();
+  const bundle = new BundleWriter(objects, generation);
+
+  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets);
+  const markets = await planMarkets(dependencies, bundle, generation, due.markets);
+  const left = whatIsLeft(due, markets);
+  const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
+
+  const renderer = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  const head: Draft['head'] = {
+    generation,
+    publishedAt: new Date(atMs).toISOString(),
+    applied: false,
+    list,
+    renderer,
+    staticDigests: await addStaticBodies(dependencies, bundle, before),
+    counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
+    ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
+    ...(before?.resumedAtMs === undefined ? {} : { resumedAtMs: before.resumedAtMs }),
+  };
+  const isRenderedOtherwise = before !== null && before.renderer !== renderer;
+  const isListChanged = list.generation !== before?.list.generation;
+  const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged;
+  if (!isEmpty && list.digest !== null) {
+    const body = snapshotBody({ ...head, listDigest: list.digest, listGeneration: list.shows });
+    await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
+  }
+  const { marks, planned, putOff } = markets;
+  return {
+    head,
+    bundle,
+    isEmpty,
+    asksForRefresh: isRenderedOtherwise,
+    marks,
+    planned,
+    putOff,
+    isFreshLeft: left.isFreshLeft,
+    isRefreshLeft: left.isRefreshLeft,
+    listDueAtMs: dueAtMs,
+  };
+}
+
+interface Left {
+  readonly isFreshLeft: boolean;
+  readonly isRefreshLeft: boolean;
+  /** The last slug whose fresh mark was looked at. */
+  readonly takenTo: string;
+}
+
+/** Marks that were not read, and those of markets for which there was no room. Markets that are put off are not counted. */
+function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
+  const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
+  const passedOver = markets.filter(isLeft);
+  const lookedAt = markets.filter((market) => market.revision !== null && !isLeft(market));
+  return {
+    isFreshLeft: isFreshLeft || passedOver.some(({ revision }) => revision !== null),
+    isRefreshLeft: isRefreshLeft || passedOver.some(({ isRefresh }) => isRefresh),
+    takenTo: lookedAt.at(-1)?.slug ?? '',
+  };
+}
+
+interface ListContext {
+  readonly before: HeadValue | null;
+  readonly generation: number;
+  readonly atMs: number;
+  readonly markets: MarketsPlan;
+  readonly left: Left;
+}
+
+/**
+ * The list at most once in its cadence, and where nothing is known of it, once no market waits for its refresh any more: it takes
+ * its items from their bodies.
+ */
+async function planListIfDue(
+  dependencies: PublisherDependencies,
+  bundle: BundleWriter,
+  { before, generation, atMs, markets, left }: ListContext,
+): Promise<{ readonly list: ListState; readonly dueAtMs: number | null }> {
+  const list = before?.list ?? null;
+  const hasChanged = markets.changedItems.size > 0;
+  const isBehind = list !== null && before !== null && list.shows < before.generation;
+  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful) {
+    return { list: { ...list, shows: generation }, dueAtMs: null };
+  }
+  if (list !== null) {
+    const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
+    const dueAtMs = list.publishedAtMs + dependencies.listEverySeconds(list.markets) * 1000;
+    if (isBlocked || atMs < dueAtMs) {
+      // One that is cut from all bodies needs no memory.
+      if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
+      return { list, dueAtMs: isBlocked ? null : dueAtMs };
+    }
+  }
+  const changes = await takeListChanges(dependencies, bundle, list, markets);
+  const { head, layout } = await planList(dependencies, generation, list, changes);
+  const shown = list?.isDoubtful ? await shownDigest(dependencies, 'market-list') : (list?.digest ?? null);
+  if (head.digest !== shown) {
+    const key = publicKey({ kind: 'market-list' });
+    await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
+  }
+  return {
+    list: {
+      generation,
+      shows: generation,
+      digest: head.digest,
+      markets: layout.markets,
+      publishedAtMs: atMs,
+      layout: await putLayout(dependencies.objects, generation, layout),
+      isDoubtful: false,
+    },
+    dueAtMs: null,
+  };
+}
+
+async function shownDigest({ objects }: PublisherDependencies, kind: 'market-list'): Promise<string | null> {
+  const found = await objects.get(publicKey({ kind }));
+  return found.kind === 'found' ? sha256Hex(found.body) : null;
+}
+
+/** Adds the bodies that depend on no record, where they change. */
+async function addStaticBodies(
+  { staticBodies }: PublisherDependencies,
+  bundle: BundleWriter,
+  before: HeadValue | null,
+): Promise<HeadValue['staticDigests']> {
+  for (const kind of STATIC_KINDS) {
+    const { body, digest } = staticBodies[kind];
+    if (digest === before?.staticDigests[kind]) continue;
+    await bundle.add({ kind: 'put', key: publicKey({ kind }), body, nextCursor: null });
+  }
+  return Object.fromEntries(STATIC_KINDS.map((kind) => [kind, staticBodies[kind].digest]));
+}
+
+function addCounts(counts: HeadValue['counts'], delta: HeadValue['counts']): HeadValue['counts'] {
+  return {
+    markets: counts.markets + delta.markets,
+    observations: counts.observations + delta.observations,
+    unknownValues: counts.unknownValues + delta.unknownValues,
+  };
+}

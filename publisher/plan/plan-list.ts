@@ -1,0 +1,116 @@
+/** Plans the market list of a generation, and puts its new pages in place. */
+import { pMapIterable } from 'p-map';
+import { publicKey } from '../../contract/public-objects.ts';
+import type { ListState } from '../../storage/records/publication.ts';
+import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
+import { countBodies, itemsOfBodies, itemsOfPages, type ListChanges, ListPageLost } from './list-items.ts';
+import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
+
+export interface ListPlan {
+  readonly head: ListHead;
+  readonly layout: ListLayout;
+}
+
+/** What is cut, and what stays behind it. */
+type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
+  readonly kept: readonly ListedPage[];
+  /** In the whole list. */
+  readonly markets: number;
+};
+
+/**
+ * Cuts the list anew from its start to the last page that changes. Where the list before is not known, or has lost a page, all of
+ * it is cut from the bodies of all markets.
+ */
+export async function planList(
+  storage: PublisherStorage,
+  generation: number,
+  before: ListState | null,
+  changes: ListChanges,
+): Promise<ListPlan> {
+  const layout = await readLayout(storage.objects, before);
+  const isTrusted = layout !== null && before?.isDoubtful !== true;
+  if (isTrusted) {
+    try {
+      return await cutList(storage, generation, cutOfPages(storage, before, layout, changes), false);
+    } catch (error) {
+      if (!(error instanceof ListPageLost || error instanceof ItemsMiscounted)) throw error;
+    }
+  }
+  const total = await countBodies(storage, changes);
+  const pages = layout?.pages ?? [];
+  const items = itemsOfBodies(storage, changes);
+  const cut = { total, markets: total, items, keptCursor: null, reusable: byDigest(pages), kept: [] };
+  return await cutList(storage, generation, cut, true);
+}
+
+/** Pages up to the last changed slug; all of them when a market joins or leaves, since that moves every later one. */
+function cutOfPages(
+  { objects, pageSizes }: PublisherStorage,
+  before: ListState | null,
+  { markets, pages }: ListLayout,
+  changes: ListChanges,
+): Cut {
+  const all = [...changes.values()];
+  const moves = all.filter(({ wasListed, isListed }) => wasListed !== isListed);
+  const joined = moves.filter(({ isListed }) => isListed).length;
+  const lastChanged = [...changes.keys()].reduce((last, slug) => (slug > last ? slug : last), '');
+  const cutPages = moves.length > 0 ? pages.length : pages.filter(({ first }) => first <= lastChanged).length;
+  const replaced = pages.slice(0, cutPages);
+  const kept = pages.slice(cutPages);
+  const head = { key: publicKey({ kind: 'market-list' }), digest: before?.digest ?? '', first: '' };
+  const sources = [
+    ...(before === null ? [] : [head]),
+    ...replaced.map(({ cursor, digest, first }) => {
+      return { key: publicKey({ kind: 'market-list-page', cursor }), digest, first };
+    }),
+  ];
+  const marketsAfter = markets + joined - (moves.length - joined);
+  return {
+    // Where pages stay behind them, all that are cut are full.
+    total: kept.length > 0 ? (cutPages + 1) * pageSizes.markets : marketsAfter,
+    markets: marketsAfter,
+    items: before === null ? itemsOfChanges(changes) : itemsOfPages(objects, sources, kept[0]?.first ?? null, changes),
+    keptCursor: kept[0]?.cursor ?? null,
+    reusable: byDigest(replaced),
+    kept,
+  };
+}
+
+/** For the first list: nothing is published before it. */
+async function* itemsOfChanges(changes: ListChanges) {
+  const listed = [...changes].filter(([, { isListed }]) => isListed);
+  const inOrder = listed.sort(([left], [right]) => (left < right ? -1 : 1));
+  yield await Promise.all(inOrder.map(async ([slug, { item }]) => ({ slug, body: await item() })));
+}
+
+async function cutList(
+  { objects, pageSizes }: PublisherStorage,
+  generation: number,
+  { kept, markets, ...cut }: Cut,
+  isDoubtful: boolean,
+): Promise<ListPlan> {
+  const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
+  const put = async ({ page, body, nextCursor, isNew }: CutListPage): Promise<ListedPage> => {
+    const name = { kind: 'market-list-page', cursor: page.cursor } as const;
+    if (isNew) await putPage(objects, name, body, nextCursor);
+    else if (isDoubtful) await putPageIfLost(objects, name, body, nextCursor);
+    return page;
+  };
+  const pages: ListedPage[] = [];
+  // In any order: nobody can reach one of them before HEAD is swapped, and then all of them are in place.
+  for await (const page of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) pages.push(page);
+  const head = await cutter.finish();
+  const layout: ListLayout = {
+    markets,
+    pages: [...pages.reverse(), ...kept],
+    superseded: [...cut.reusable.values()].map(({ cursor }) => cursor),
+  };
+  return { head, layout };
+}
+
+function byDigest(pages: readonly ListedPage[]): Map<string, ListedPage> {
+  return new Map(pages.map((page) => [page.digest, page]));
+}

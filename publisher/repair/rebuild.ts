@@ -1,0 +1,24 @@
+/** Rebuilding what is published from the ledger: after losing objects, after a restore, or after a lost bundle. */
+import type { PublisherDependencies } from '../dependencies.ts';
+import { publish } from '../publish.ts';
+import { resume } from './resume.ts';
+
+export interface RebuildOutcome {
+  /** The newest generation. */
+  readonly generation: number;
+  /** Markets that could not be rendered: each needs a repair of its own. */
+  readonly putOff: readonly string[];
+}
+
+/**
+ * Publishes everything again, in place, by ordinary generations: what is missing from the store, or has other bytes than the
+ * ledger gives it, is put back. May be called again. Nothing replaces an immutable page: where one has other bytes,
+ * `ImmutableMismatch` says which to delete. Errors as of `publish`.
+ */
+export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
+  await resume(dependencies);
+  for (;;) {
+    const { generation, isMoreDue, putOff } = await publish(dependencies);
+    if (!isMoreDue) return { generation, putOff: putOff.map(({ slug }) => slug) };
+  }
+}

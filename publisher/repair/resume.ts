@@ -1,0 +1,97 @@
+/**
+ * Going on from a store that the ledger does not know: after a restore of an older copy of the ledger, after a bundle was lost
+ * between commit and apply, or when somebody wants everything to be put back.
+ *
+ * Nothing is emptied, and no reader sees a 404: HEAD is raised above whatever the store shows, so that all fences let the next
+ * generations pass; every market is marked for a refresh, which compares what is rendered with what readers have; the list
+ * stays as it is until all of them are done. Pages of a history or a list that the ledger does not know of may still be in
+ * the hands of readers: the sweep leaves them alone for as long as a cursor lives.
+ */
+import { publicKey } from '../../contract/public-objects.ts';
+import { type Change, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { inBatches, queryPages } from '../../storage/paging.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
+import {
+  HEAD_KEY,
+  type HeadValue,
+  type ListState,
+  publishedHeadsKey,
+  refreshMarkKey,
+} from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { shownGeneration } from '../commit/same-origin.ts';
+import { raiseHead } from '../commit/swap-head.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+
+/**
+ * Prepares it: the next generations publish everything again. May be called again. Returns the generation to which HEAD was
+ * raised; null when nothing was ever published.
+ *
+ * @throws Superseded when somebody else publishes meanwhile.
+ */
+export async function resume(storage: PublisherStorage): Promise<number | null> {
+  const { ledger, nowMs } = storage;
+  const head = await ledger.get(HEAD_KEY);
+  const shown = await shownGeneration(storage);
+  if (head === null && shown === 0) return null;
+  // Before HEAD is raised: whoever publishes from then on finds the marks.
+  await markEverything(storage);
+  const atMs = nowMs();
+  const generation = Math.max(head?.revision ?? 0, shown) + 1;
+  const value: HeadValue = {
+    generation,
+    publishedAt: new Date(atMs).toISOString(),
+    bundle: { key: '', digest: '' },
+    applied: false,
+    list: await listAsShown(storage, head?.value.list ?? null),
+    renderer: head?.value.renderer ?? '',
+    staticDigests: {},
+    counts: { markets: 0, observations: 0, unknownValues: 0 },
+    resumedAtMs: atMs,
+  };
+  // In two steps: a generation without a bundle, which nobody can apply, fences out whoever still applies an earlier one.
+  // Then nothing moves what is counted. Dying in between leaves a generation that needs to be resumed.
+  const fence = await raiseHead(storage, head, value);
+  await raiseHead(storage, fence, { ...value, applied: true, counts: await countPublished(storage) });
+  return generation;
+}
+
+/** What readers have. The layout may be an older one: it only says which pages need no new name. */
+async function listAsShown({ objects }: PublisherStorage, known: ListState | null): Promise<ListState> {
+  const found = await objects.get(publicKey({ kind: 'market-list' }));
+  return {
+    generation: known?.generation ?? 0,
+    shows: known?.shows ?? 0,
+    digest: found.kind === 'found' ? sha256Hex(found.body) : null,
+    markets: known?.markets ?? 0,
+    publishedAtMs: 0,
+    layout: known?.layout ?? null,
+    isDoubtful: true,
+  };
+}
+
+/** Sets the refresh mark of every market. */
+async function markEverything({ ledger, newAttemptId }: PublisherStorage): Promise<void> {
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    for (const batch of inBatches(items, MAX_TRANSACT_CHANGES)) {
+      const marks = batch.map(({ sort }): Change => {
+        return { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } };
+      });
+      await ledger.transact(marks, { attemptId: newAttemptId() });
+    }
+  }
+}
+
+/** What the ledger knows to be published: the generations to come count on from there. */
+async function countPublished({ ledger }: PublisherStorage): Promise<HeadValue['counts']> {
+  const counts = { markets: 0, observations: 0, unknownValues: 0 };
+  for await (const items of queryPages(ledger, MARKET_INDEX, { limit: MAX_GET_KEYS })) {
+    for (const heads of await ledger.getMany(items.map(({ sort }) => publishedHeadsKey(sort)))) {
+      if (heads === null) continue;
+      counts.markets++;
+      counts.observations += heads.value.observations;
+      counts.unknownValues += heads.value.unknownValues;
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,160 @@
+/**
+ * Tells those who wait for it in which generation what they wrote became public, and purges caches for those who asked.
+ *
+ * A batch waits for revisions: it names each market with the revision that it wrote, and is answered once that revision or a
+ * later one of each is published. So it does not matter in which order its items became visible. A publication begins to
+ * wait after its refresh marks were acknowledged, and who waits is read before the marks are: what it marked is in the
+ * generation that is answered, or was in an earlier one.
+ *
+ * The generation must still be the newest when the answer is written: where a rival has taken the marks away from under a
+ * publisher that finds nothing to do, the answer is the rival's to give. An answer is put only if there is none, in one
+ * transaction with the end of the waiting, so it stays, whoever else tries.
+ *
+ * A market that is put off, or left for the next generation, delays those who wait for it, and nobody else.
+ */
+import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { inBatches, readAll } from '../../storage/paging.ts';
+import { type PublicationValue, publicationKey } from '../../storage/records/accounts.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  type AwaitingGenerationValue,
+  awaitingGenerationKey,
+  type GenerationOfValue,
+  generationOfKey,
+  HEAD_KEY,
+  publishedHeadsKey,
+} from '../../storage/records/publication.ts';
+import type { PublisherDependencies } from '../dependencies.ts';
+import type { Draft } from '../plan/plan-generation.ts';
+import type { PurgeTargets } from './purge.ts';
+
+type Awaiting = Item<AwaitingGenerationValue>;
+
+/** What a generation has come to, as far as it matters to those who wait. */
+type Coverage = Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
+
+const PUBLICATION_PREFIX = 'publication/';
+
+/** Beside the check of HEAD, each takes two changes: its answer, and the end of its waiting. */
+const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
+
+/** Who waits now. To be read before the marks. */
+export async function readAwaiting(ledger: Ledger): Promise<readonly Awaiting[]> {
+  return await readAll(ledger, AWAITING_GENERATION);
+}
+
+/**
+ * Answers those that are covered with a generation that is applied. A publication that asked for a purge is answered after
+ * the purge: dying in between repeats it. Rejects with what the purge rejects with; whoever was not answered goes on waiting.
+ */
+export async function answerAwaiting(
+  dependencies: PublisherDependencies,
+  awaiting: readonly Awaiting[],
+  { generation, publishedAt }: GenerationOfValue,
+  coverage: Coverage,
+): Promise<void> {
+  const answer = { generation, publishedAt };
+  const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
+  const batches: Awaiting[] = [];
+  for (const item of awaiting) {
+    if (!isPublication(item) && (await isPublished(dependencies.ledger, item.value, coverage))) batches.push(item);
+  }
+  await answerAll(dependencies, batches, answer);
+  const asked = await readPublications(dependencies.ledger, awaiting.filter(isPublication));
+  const covered = asked.filter(({ publication }) => isCovered(publication?.markets ?? null, coverage));
+  const targets = purgeTargets(covered);
+  if (targets !== null) await dependencies.caches.purge(targets);
+  await answerAll(
+    dependencies,
+    covered.map(({ item }) => item),
+    answer,
+  );
+}
+
+/** Whether every market is published at the revision that is waited for. One that has been removed is not waited for. */
+async function isPublished(ledger: Ledger, value: AwaitingGenerationValue, coverage: Coverage): Promise<boolean> {
+  // As versions before this one have written it.
+  if (value === null) return isCovered(null, coverage);
+  const waited = Object.entries(value.revisions).filter(([slug, revision]) => (coverage.planned.get(slug) ?? 0) < revision);
+  for (const batch of inBatches(waited, MAX_GET_KEYS)) {
+    const heads = await ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
+    for (const [index, [slug, revision]] of batch.entries()) {
+      const published = heads[index]?.value.revision ?? null;
+      if (published === null ? (await ledger.get(marketKey(slug))) !== null : published < revision) return false;
+    }
+  }
+  return true;
+}
+
+/** @param markets null for all of them */
+function isCovered(markets: readonly string[] | null, coverage: Coverage): boolean {
+  const { planned, putOff, isFreshLeft, isRefreshLeft } = coverage;
+  const isAnyLeft = isFreshLeft || isRefreshLeft;
+  if (markets === null) return !isAnyLeft && putOff.size === 0;
+  // Of markets whose marks were not read, nothing is known but what was planned.
+  return markets.every((slug) => (isAnyLeft ? planned.has(slug) : !putOff.has(slug)));
+}
+
+interface Asked {
+  readonly item: Awaiting;
+  /** Undefined for one that the ledger does not know. */
+  readonly publication: PublicationValue | undefined;
+}
+
+async function readPublications(ledger: Ledger, awaiting: readonly Awaiting[]): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (const batch of inBatches(awaiting, MAX_GET_KEYS)) {
+    const found = await ledger.getMany(batch.map(({ sort }) => publicationKey(sort.slice(PUBLICATION_PREFIX.length))));
+    asked.push(...batch.map((item, index) => ({ item, publication: found[index]?.value })));
+  }
+  return asked;
+}
+
+/** What they ask to be purged, all at once; null for nothing. */
+function purgeTargets(asked: readonly Asked[]): PurgeTargets | null {
+  const tags = new Set<string>();
+  for (const { publication } of asked) {
+    if (!publication?.purge) continue;
+    if (publication.markets === null) return 'everything';
+    for (const tag of [...publication.markets, 'markets', 'snapshot']) tags.add(tag);
+  }
+  return tags.size === 0 ? null : { tags: [...tags].sort() };
+}
+
+async function answerAll(
+  { ledger, newAttemptId }: PublisherDependencies,
+  awaiting: readonly Item[],
+  answer: GenerationOfValue,
+): Promise<void> {
+  const revision = answer.generation;
+  const isNewest: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision } };
+  for (let waiting of inBatches(awaiting, ANSWERS_AT_ONCE)) {
+    const answered = new Set<Item>();
+    while (waiting.length > 0) {
+      const steps = waiting.flatMap((item) => stepsOf(item, answered.has(item) ? null : answer));
+      const changes = [isNewest, ...steps.map(({ change }) => change)];
+      const result = await ledger.transact(changes, { attemptId: newAttemptId() });
+      if (result.committed) break;
+      for (const { index } of result.refusals) {
+        const refused = steps[index - 1];
+        if (refused === undefined) return;
+        // An answer that is there stays, and the waiting ends; who waits anew, or no more, is not waited for here.
+        if (refused.change.kind === 'put') answered.add(refused.item);
+        else waiting = waiting.filter((item) => item !== refused.item);
+      }
+    }
+  }
+}
+
+function stepsOf(item: Item, answer: GenerationOfValue | null): readonly { item: Item; change: Change }[] {
+  const { sort, attemptId } = item;
+  const end: Change = { kind: 'delete', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } };
+  if (answer === null) return [{ item, change: end }];
+  const key = generationOfKey(sort);
+  const put: Change = { kind: 'put', key, revision: answer.generation, value: answer, if: { kind: 'absent' } };
+  return [
+    { item, change: put },
+    { item, change: end },
+  ];
+}
