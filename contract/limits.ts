@@ -15,7 +15,7 @@ export const CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 export const MARKETS_PAGE_SIZE = 100;
 
 /** Observations on one closed page of a history; the newest page holds between one and this many. */
-export const OBSERVATIONS_PAGE_SIZE = 250;
+export const OBSERVATIONS_PAGE_SIZE = 64;
 
 /** Metrics of one market. Its record, which holds the newest observation of each, must fit a ledger item. */
 export const MARKET_METRICS_MAX = 40;

@@ -15,7 +15,8 @@ import { runWork } from '../lambdas/worker/run-work.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
 import { findLostObjects } from '../publisher/repair/lost-objects.ts';
-import { assertSameOrigin, publish } from '../publisher/publish.ts';
+import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
+import { publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
@@ -98,7 +99,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
 
     // From here on there are readers, who do not wait for what is done in the background.
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
-    const publishing = startPublishLoop(background, report);
+    const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake() });
     const working = startWorkLoop(
       { ...background, uploads: writeApi.uploads },
       { onDone: () => publishing.wake(), onErased: () => data.emptyLog(), report },

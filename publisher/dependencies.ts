@@ -29,8 +29,8 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly staticBodies: StaticBodies;
   /** What may still serve what was published before. */
   readonly caches: Purge;
-  /** How many seconds lie between two publications of a list with so many markets, at least. */
-  readonly listEverySeconds: (markets: number) => number;
+  /** How many seconds lie between two publications of a list with so many markets, at least. Default: {@link defaultListEverySeconds}. */
+  readonly listEverySeconds?: (markets: number) => number;
   /** Default: {@link MAX_MARKED_MARKETS}. */
   readonly maxMarkedMarkets?: number;
 }

@@ -5,13 +5,11 @@ import type { Change, Condition, ItemKey } from '../../storage/ledger.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   awaitingGenerationKey,
-  DIRTY_EVERYTHING_KEY,
-  dirtyHistoryKey,
-  dirtyMarketKey,
   type GenerationOfValue,
   generationOfKey,
   type PublicationValue,
   publicationKey,
+  refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 
@@ -63,8 +61,8 @@ export const getPublication: ReadHandler<'getPublication'> = {
  * must be able to see the whole of one market as it will be.
  */
 function marksOf(markets: 'all' | readonly string[]): readonly ItemKey[] {
-  if (markets === 'all') return [DIRTY_EVERYTHING_KEY];
-  return markets.flatMap((slug) => [dirtyMarketKey(slug), dirtyHistoryKey(slug, '')]);
+  if (markets === 'all') return [];
+  return markets.map(refreshMarkKey);
 }
 
 function put(key: ItemKey, value: Json, condition: Condition): Change {

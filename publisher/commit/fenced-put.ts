@@ -17,13 +17,13 @@
  */
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { laterThanLedger } from '../errors.ts';
+import { ledgerBehind } from '../errors.ts';
 import { publicMetadata } from './put-immutable.ts';
 
 /** More rounds than publishers that could ever race for one head; past it something else is wrong. */
 const MAX_ROUNDS = 20;
 
-/** Puts a head body unless this generation has put it before. Throws {@link laterThanLedger} where a newer one is found. */
+/** Puts a head body unless this generation has put it before. Throws {@link ledgerBehind} where a newer one is found. */
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
@@ -38,7 +38,7 @@ export async function fencedPut(
     const present = await objects.stat(key);
     if (present?.metadata.generation === generation) return;
     if (present !== null && present.metadata.generation > generation) {
-      throw laterThanLedger(key, present.metadata.generation, generation);
+      throw ledgerBehind(key, present.metadata.generation, generation);
     }
     const condition = present ? ({ kind: 'matches', etag: present.etag } as const) : ({ kind: 'absent' } as const);
     if ((await objects.put(key, Buffer.from(body), metadata, condition)).kind === 'stored') return;

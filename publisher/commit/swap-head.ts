@@ -1,6 +1,7 @@
 /** HEAD: what is published. The only file that moves it. */
+import { created } from '../../storage/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ledger.ts';
-import { refreshWork } from '../../storage/records/batches.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import {
   type GenerationValue,
   generationKey,
@@ -36,11 +37,24 @@ export async function swapHead(
       if: before === null ? { kind: 'absent' } : { kind: 'revision-is', revision: before.revision },
     },
     generationRecord(value, null),
-    ...(asksForRefresh ? [refreshWork(`refresh-for-generation-${generation}`, null)] : []),
+    ...(asksForRefresh ? [refreshOfAll(generation)] : []),
   ];
   const result = await ledger.transact(changes, { attemptId });
   if (!result.committed) throw new Superseded(`another publisher has committed generation ${generation}`);
   return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value };
+}
+
+/** Work for the worker: to mark every market to be rendered again. */
+function refreshOfAll(generation: number): Change {
+  const id = `refresh-${generation}`;
+  return created(workKey(id), {
+    kind: 'refresh',
+    markets: null,
+    after: '',
+    publication: null,
+    lane: id,
+    lease: null,
+  });
 }
 
 /** HEAD stays at its generation: this only says that recovery has nothing left to do. */

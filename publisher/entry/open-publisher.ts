@@ -8,19 +8,11 @@ import { staticBodies } from '../plan/static-bodies.ts';
 import { openStorage } from './open-storage.ts';
 
 /**
- * Markets that one generation takes at most. On S3, with 16 requests of 30 ms under way at once and two puts for each market,
- * these take 20 of the 300 seconds of the function `publish`, and less than the minute from which on a publication counts as
- * slow; long histories take several times as long, and so do 10,000 pages of a long list before them. (docs/benchmarks.md:
- * 1,344 markets/s and 6 KB of memory each, beside a disk.)
- */
-const MAX_MARKED_MARKETS = 5_000;
-
-/**
  * Opens all that a publication needs; sends nothing.
  *
  * @throws TypeError when the environment is not complete.
  */
-export function openPublisher(): Required<PublisherDependencies> {
+export function openPublisher(): PublisherDependencies {
   const { waitlistEmail, distributionId, readBaseUrl, writeBaseUrl } = readLambdaEnvironment(process.env, {
     required: ['waitlistEmail', 'distributionId', 'readBaseUrl', 'writeBaseUrl'],
   });
@@ -29,7 +21,6 @@ export function openPublisher(): Required<PublisherDependencies> {
     ...openStorage(),
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
     caches: purgeOf(distributionId),
-    maxMarkedMarkets: MAX_MARKED_MARKETS,
   };
 }
 

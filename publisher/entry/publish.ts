@@ -32,9 +32,9 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
 async function publishOnce(): Promise<boolean> {
   const startedMs = Date.now();
   try {
-    const { kind, generation, moreIsDue = false } = await publish(dependencies);
-    logTurn(kind, startedMs, { generation, moreIsDue });
-    return moreIsDue;
+    const { kind, generation, isMoreDue, putOff } = await publish(dependencies);
+    logTurn(kind, startedMs, { generation, isMoreDue, putOff: putOff.length });
+    return isMoreDue;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     // The work is being done by whoever was quicker.

@@ -4,7 +4,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { BundleWriter } from '../commit/bundle.ts';
-import { MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
+import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
@@ -122,7 +122,7 @@ async function planListIfDue(
   }
   if (list !== null) {
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
-    const dueAtMs = list.publishedAtMs + dependencies.listEverySeconds(list.markets) * 1000;
+    const dueAtMs = list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
     if (isBlocked || atMs < dueAtMs) {
       // One that is cut from all bodies needs no memory.
       if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);

@@ -1,14 +1,12 @@
 /**
- * Removes what no reader can reach any more: redo bundles that are applied, pages whose cursors have expired, leftovers of
- * publishers that died, bodies of markets that are no longer published. Nothing else deletes any of it. A run ends when all
+ * Removes what no reader can reach any more: pages whose cursors have expired, bundles and layouts that nobody needs, leftovers of
+ * publishers that died, bodies of markets that are no longer published. Nothing else deletes public objects. A run ends when all
  * is done or when its cap or its time is reached; a dry run says what a run would remove.
  *
- * What garbage a day's publications make is found without looking for it, and goes first, in every run: bundles are all
- * that is below `redo/`, and the records of dropped pages name the pages. So a run costs what there is to remove. Only what
- * no record names, leftovers and bodies of removed markets, takes a walk through everything that is public, and of that
- * each run does a piece, from where the run before stopped: the ledger keeps the place. A place derived from the clock
- * would need no record, but could not divide evenly what nobody has counted, and a long stretch would end each time before
- * its end.
+ * The garbage of a day's publications is found without looking for it, and goes first, in every run. Layouts name the pages of the
+ * list that they have superseded, and records those of histories. So a run costs what there is to remove. Only what nothing
+ * names, leftovers and bodies of removed markets, takes a walk through everything that is public, and of that each run does a
+ * piece, from where the run before stopped: the ledger keeps the place.
  *
  * Safety: nothing is removed that belongs to the generation being prepared, since only objects whose generation is at or
  * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
@@ -16,30 +14,31 @@
  * market: one that is defined again may be published with the same bytes, and so with the same ETag, at any moment.
  *
  * Pages that are unreachable stay so, whatever is published while the sweep is under way, and however long that is: a page
- * is either in the layout that was read, or newer than HEAD was then, or marked as dropped before the layout let go of it
- * (plan-markets.ts). What had expired when the run began has expired ever since.
+ * is either in use as the records said that were read, or newer than HEAD was then, or known as superseded before the records
+ * let go of it. What had expired when the run began has expired ever since.
  *
- * Records go that make no difference to any sweep to come. Of expired generations only the newest is asked for. A page
- * whose drop has expired is judged as one that was never in use, so its record may go before the page or without it: what a
- * run leaves behind in between, a walk finds. A page that is in use after all, since the generation that dropped it was
- * given up, is in its layout; should it be dropped again meanwhile, the record is another, and stays.
+ * Records go that make no difference to any sweep to come. Of expired generations only the newest is asked for. A page that was
+ * superseded by an expired generation is judged as one that was never in use, so its record may go before the page or without
+ * it: a walk finds what a run leaves behind.
+ *
+ * After a restore the ledger does not know which pages readers hold cursors of. Until those have expired, nothing is walked.
  */
-
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
 import { type Item, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { inBatches, queryPages } from '../../storage/paging.ts';
 import {
   GENERATIONS,
   type GenerationValue,
-  UNLINKED_PAGES,
+  SUPERSEDED_PAGES,
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
 import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { inBatches, Reach, readSettledList } from './reach.ts';
+import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
+import { Reach, readSettledList, type SettledList } from './reach.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
@@ -82,23 +81,25 @@ const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, un
 export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
   const list = await readSettledList(dependencies);
   if (list === null) return NOTHING_DONE;
-  const sweep = new Sweep(dependencies, options);
+  const sweep = new Sweep(dependencies, options, list);
   const newestExpired = await sweep.pruneGenerations();
-  return await sweep.removeAll(new Reach(dependencies.ledger, list, newestExpired));
+  return await sweep.removeAll(new Reach(dependencies, list, newestExpired));
 }
 
 /** One run, and what it has done so far. */
 class Sweep {
   readonly #storage: PublisherStorage;
   readonly #options: Required<GarbageOptions>;
+  readonly #list: SettledList;
   readonly #removed = new Set<string>();
   readonly #unknown: string[] = [];
   #kept = 0;
   #prunedRecords = 0;
   #endedEarly = false;
 
-  constructor(storage: PublisherStorage, options: GarbageOptions) {
+  constructor(storage: PublisherStorage, options: GarbageOptions, list: SettledList) {
     this.#storage = storage;
+    this.#list = list;
     this.#options = {
       maxRemovals: DEFAULT_MAX_REMOVALS,
       maxWalked: DEFAULT_MAX_WALKED,
@@ -108,16 +109,16 @@ class Sweep {
   }
 
   /**
-   * The newest generation that has expired, 0 if none has: applied so long ago that whatever it dropped can no longer come
-   * out of any cache with a cursor that is still good. Earlier ones are removed as they are read, and generations are
-   * applied in their order: so no run reads much more than it removes. Where it ends early, an older one keeps more.
+   * The newest generation that has expired, 0 if none has: applied so long ago that whatever it superseded can no longer come
+   * out of any cache with a cursor that is still good. The pages of the list that it superseded go, and the records of earlier ones
+   * as they are read: no run reads much more than it removes. Where it ends early, an older one keeps more.
    */
   async pruneGenerations(): Promise<number> {
     const { ledger, nowMs } = this.#storage;
     const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
-    const appliedAtMs = (item: Item) => (item.value as GenerationValue).appliedAtMs;
+    const appliedAtMs = ({ value }: Item<GenerationValue>) => value.appliedAtMs;
     /** Read and not removed: the newest expired one, and after it those that were given up and never applied. */
-    let last: readonly Item[] = [];
+    let last: readonly Item<GenerationValue>[] = [];
     for await (const items of queryPages(ledger, GENERATIONS)) {
       const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);
       const read = [...last, ...(retainedAt < 0 ? items : items.slice(0, retainedAt))];
@@ -125,7 +126,8 @@ class Sweep {
         0,
         read.findLastIndex((item) => appliedAtMs(item) !== null),
       );
-      const due = read.slice(0, Math.min(newest, this.#room));
+      const swept = await this.#removeListPages(read.slice(0, newest + 1));
+      const due = read.slice(0, Math.min(newest, swept, this.#room));
       await this.#prune(due);
       last = read.slice(newest);
       if (due.length < newest || !this.#mayGoOn()) this.#endedEarly = true;
@@ -138,8 +140,10 @@ class Sweep {
   /** What is found by name, and then a piece of the walk. */
   async removeAll(reach: Reach): Promise<GarbageReport> {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
-    await this.#removeDropped(reach);
-    await this.#walk(reach);
+    await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
+    await this.#removeSuperseded(reach);
+    const { nowMs } = this.#storage;
+    if (nowMs() >= this.#list.resumedAtMs + PAGE_RETENTION_SECONDS * 1000) await this.#walk(reach);
     return {
       removed: [...this.#removed],
       kept: this.#kept,
@@ -149,17 +153,29 @@ class Sweep {
     };
   }
 
-  /**
-   * Every record is read in every run, also of what is retained: a day's drops, of which a second's worth is 20,000. Of
-   * those that expire, both the page and the record go.
-   */
-  async #removeDropped(reach: Reach): Promise<void> {
-    for await (const items of queryPages(this.#storage.ledger, UNLINKED_PAGES)) {
+  /** The pages of lists that these generations superseded. Returns of how many generations they have been removed. */
+  async #removeListPages(generations: readonly Item<GenerationValue>[]): Promise<number> {
+    for (const [index, { value }] of generations.entries()) {
+      if (value.layout === null) continue;
+      if (!this.#mayGoOn()) return index;
+      const layout = await readLayoutAt(this.#storage.objects, value.layout);
+      const superseded = layout?.superseded.filter((cursor) => !this.#list.cursors.has(cursor)) ?? [];
+      const keys = superseded.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
+      const due = keys.slice(0, this.#room);
+      await this.#remove(due);
+      if (due.length < keys.length) return index;
+    }
+    return generations.length;
+  }
+
+  /** Every record is read in every run, also of what is retained. Of those that expire, both the page and the record go. */
+  async #removeSuperseded(reach: Reach): Promise<void> {
+    for await (const items of queryPages(this.#storage.ledger, SUPERSEDED_PAGES)) {
       if (!this.#mayGoOn()) return;
-      const expired = items.filter(reach.isExpiredDrop);
+      const expired = items.filter(reach.isExpired);
       const due = expired.slice(0, this.#room);
       const { unreachable } = await reach.judge(due.map(({ sort }) => sort));
-      await this.#remove(reach, unreachable);
+      await this.#remove(unreachable, reach);
       await this.#prune(due);
       if (due.length < expired.length) this.#endedEarly = true;
     }
@@ -190,7 +206,7 @@ class Sweep {
       // In a dry run, what was removed by name is still there.
       const left = unreachable.filter((key) => !this.#removed.has(key));
       const due = left.slice(0, this.#room);
-      await this.#remove(reach, due);
+      await this.#remove(due, reach);
       const done =
         due.length < left.length ? page.keys.slice(0, page.keys.indexOf(due.at(-1) as string) + 1) : page.keys;
       this.#kept += done.filter((key) => !this.#removed.has(key)).length;
@@ -202,12 +218,12 @@ class Sweep {
   }
 
   /** Removes each object unless a generation after the one that was judged has put it, then or now. */
-  async #remove(reach: Reach, keys: readonly string[]): Promise<void> {
+  async #remove(keys: readonly string[], reach?: Reach): Promise<void> {
     const { objects } = this.#storage;
     const isRemoved = async (key: string): Promise<boolean> => {
       const present = await objects.stat(key);
-      if (present === null || present.metadata.generation > reach.generation) return false;
-      if (await reach.isBodyInUse(key)) return false;
+      if (present === null || present.metadata.generation > this.#list.generation) return false;
+      if (await reach?.isBodyInUse(key)) return false;
       return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
     };
     const outcomes = await pMap(keys, isRemoved, { concurrency: OBJECT_CONCURRENCY });
@@ -215,9 +231,9 @@ class Sweep {
   }
 
   /** A record that was written again since it was read keeps its batch: the next run takes the others. */
-  async #prune(records: readonly Item[]): Promise<void> {
+  async #prune(records: readonly Item<unknown>[]): Promise<void> {
     const { ledger, newAttemptId } = this.#storage;
-    const pruneBatch = async (batch: readonly Item[]): Promise<void> => {
+    const pruneBatch = async (batch: readonly Item<unknown>[]): Promise<void> => {
       const deletes = batch.map(({ partition, sort, attemptId }) => {
         return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } } as const;
       });

@@ -7,38 +7,42 @@ import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
+  GENERATIONS,
   HEAD_KEY,
-  type HeadValue,
-  type PublishedPage,
-  pageKey,
-  pagesOf,
+  historyPageKey,
+  historyPagesOf,
   publishedHeadsKey,
-  publishedPartition,
-  type UnlinkedValue,
-  unlinkedKey,
+  type SupersededValue,
+  supersededPageKey,
 } from '../../storage/records/publication.ts';
-import { bundleGeneration } from '../commit/bundle.ts';
+import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { readLayout } from '../plan/plan-list.ts';
+import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 
-/** A generation that is in place, and the cursors of its market list's pages. */
+/** A generation that is in place, and the market list that it shows. */
 export interface SettledList {
   readonly generation: number;
+  /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
+  /** The key of its layout. */
+  readonly layoutKey: string;
+  /** See {@link HeadValue}; 0 where HEAD was never raised. */
+  readonly resumedAtMs: number;
 }
 
-/** Null unless one generation was in place, applied, all the while. */
-export async function readSettledList(dependencies: Pick<PublisherStorage, 'ledger'>): Promise<SettledList | null> {
-  const { ledger } = dependencies;
+/** Null unless a generation is in place, applied, and its list is known. */
+export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
   const head = await ledger.get(HEAD_KEY);
-  if (head === null || !(head.value as HeadValue).applied) return null;
-  const layout = await readLayout(dependencies);
-  // A long layout takes several reads, between which a page could move to where it has been looked for already.
-  if ((await ledger.get(HEAD_KEY))?.revision !== head.revision) return null;
-  return { generation: head.revision, cursors: new Set(layout.map(({ cursor }) => cursor)) };
+  if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
+  const { list, resumedAtMs = 0 } = head.value;
+  const layout = await readLayout(objects, list);
+  if (layout === null || list.layout === null) return null;
+  const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
+  return { generation: head.revision, cursors, layoutKey: list.layout.key, resumedAtMs };
 }
 
 interface Body {
@@ -59,12 +63,15 @@ export interface Verdict {
 
 export class Reach {
   readonly #ledger: Ledger;
+  readonly #objects: ObjectStore;
   readonly #list: SettledList;
   readonly #newestExpired: number;
+  #retainedListPages: Promise<ReadonlySet<string>> | null = null;
 
-  /** @param newestExpired what this generation or an earlier one has dropped is retained no longer; 0: all is retained. */
-  constructor(ledger: Ledger, list: SettledList, newestExpired: number) {
+  /** @param newestExpired what this generation or an earlier one has superseded is retained no longer; 0: all is retained. */
+  constructor({ ledger, objects }: PublisherStorage, list: SettledList, newestExpired: number) {
     this.#ledger = ledger;
+    this.#objects = objects;
     this.#list = list;
     this.#newestExpired = newestExpired;
   }
@@ -74,9 +81,7 @@ export class Reach {
     return this.#list.generation;
   }
 
-  readonly isExpiredDrop = (item: Item): boolean => {
-    return (item.value as UnlinkedValue).generation <= this.#newestExpired;
-  };
+  readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.#newestExpired;
 
   /**
    * Judges any number of objects, some thousands at a time. Of what is in use, one record is looked up for each page of a
@@ -89,25 +94,25 @@ export class Reach {
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
     for (const key of keys) {
-      const written = bundleGeneration(key);
+      const written = packedGeneration(key);
       const name = parsePublicKey(key);
       if (written !== null) {
-        if (written < this.generation) unreachable.add(key);
+        if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
       else if ('cursor' in name) {
         // A later one may not be in the layout yet.
         if (cursorGeneration(name.cursor) > this.generation) continue;
         if (name.kind === 'history-page') historyPages.push({ key, ...name });
-        else if (!this.#list.cursors.has(name.cursor)) lostPages.push(key);
+        else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
     }
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
-    // After the layout has been read: what it let go of in between is marked by now.
-    const drops = await this.#readMany(lostPages.map(unlinkedKey));
+    // After the records of pages have been read: what they let go of in between is known as superseded by now.
+    const superseded = await this.#readMany(lostPages.map(supersededPageKey));
     for (const [index, key] of lostPages.entries()) {
-      const drop = drops[index] ?? null;
-      if (drop === null || this.isExpiredDrop(drop)) unreachable.add(key);
+      const record = superseded[index] ?? null;
+      if (record === null || this.isExpired(record)) unreachable.add(key);
     }
     return { unreachable: keys.filter((key) => unreachable.has(key)), unknown };
   }
@@ -117,6 +122,37 @@ export class Reach {
     const name = parsePublicKey(key);
     if (name?.kind !== 'market' && name?.kind !== 'history') return false;
     return (await this.#withoutMarket([{ key, slug: name.slug }])).length === 0;
+  }
+
+  /** Bundles of earlier generations; layouts of expired ones, unless the list still has that layout. */
+  #isPackedDone(key: string, written: number): boolean {
+    if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
+    return written <= this.#newestExpired && key !== this.#list.layoutKey;
+  }
+
+  /**
+   * Whether no list shows the page, and none that is retained has superseded it. A page that a retained generation has put is
+   * not looked at before that has expired: by then it was superseded, or never shown.
+   */
+  async #isListPageLost(cursor: string): Promise<boolean> {
+    if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.#newestExpired) return false;
+    this.#retainedListPages ??= this.#readRetainedListPages();
+    return !(await this.#retainedListPages).has(cursor);
+  }
+
+  /** The older ones of the pages that retained generations have superseded. */
+  async #readRetainedListPages(): Promise<ReadonlySet<string>> {
+    const cursors = new Set<string>();
+    for await (const generations of queryPages(this.#ledger, GENERATIONS)) {
+      for (const { revision, value } of generations) {
+        if (revision <= this.#newestExpired || value.layout === null) continue;
+        const layout = await readLayoutAt(this.#objects, value.layout);
+        for (const cursor of layout?.superseded ?? []) {
+          if (cursorGeneration(cursor) <= this.#newestExpired) cursors.add(cursor);
+        }
+      }
+    }
+    return cursors;
   }
 
   /** Published first: a market that is not may be listed, and be published before that is asked. */
@@ -133,12 +169,12 @@ export class Reach {
    */
   async #lostHistoryPages(pages: readonly HistoryPage[]): Promise<readonly string[]> {
     const places = [...Map.groupBy(pages, ({ slug }) => slug)].flatMap(([slug, some]) =>
-      some.map((_, index) => ({ slug, record: pageKey(publishedPartition(slug), index) })),
+      some.map((_, index) => ({ slug, record: historyPageKey(slug, index) })),
     );
     const records = await this.#readMany(places.map(({ record }) => record));
     const found = new Set(
       places.flatMap(({ slug }, index) => {
-        const page = records[index]?.value as PublishedPage | undefined;
+        const page = records[index]?.value;
         return page === undefined ? [] : [publicKey({ kind: 'history-page', slug, cursor: page.cursor })];
       }),
     );
@@ -149,7 +185,7 @@ export class Reach {
     const lost = await pMap(
       doubtful,
       async ([slug, some]) => {
-        const layout = await readAll(this.#ledger, pagesOf(publishedPartition(slug)));
+        const layout = await readAll(this.#ledger, historyPagesOf(slug));
         const cursors = new Set(layout.map((item) => item.value.cursor));
         return some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key);
       },
@@ -158,15 +194,9 @@ export class Reach {
     return lost.flat();
   }
 
-  async #readMany(keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
-    const getMany = (batch: readonly ItemKey[]) => this.#ledger.getMany(batch);
-    return (await pMap(inBatches(keys, MAX_GET_KEYS), getMany, { concurrency: OBJECT_CONCURRENCY })).flat();
+  async #readMany<Value>(keys: readonly ItemKey<Value>[]): Promise<readonly (Item<Value> | null)[]> {
+    const getMany = (batch: readonly ItemKey<Value>[]) => this.#ledger.getMany(batch as readonly ItemKey[]);
+    const found = (await pMap(inBatches(keys, MAX_GET_KEYS), getMany, { concurrency: OBJECT_CONCURRENCY })).flat();
+    return found as readonly (Item<Value> | null)[];
   }
-}
-
-/** In order, each of `size` but the last. */
-export function inBatches<Some>(all: readonly Some[], size: number): readonly (readonly Some[])[] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
-    all.slice(index * size, (index + 1) * size),
-  );
 }

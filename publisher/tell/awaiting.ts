@@ -14,7 +14,6 @@
  */
 import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { inBatches, readAll } from '../../storage/paging.ts';
-import { type PublicationValue, publicationKey } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -23,6 +22,8 @@ import {
   type GenerationOfValue,
   generationOfKey,
   HEAD_KEY,
+  type PublicationValue,
+  publicationKey,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherDependencies } from '../dependencies.ts';

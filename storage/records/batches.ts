@@ -94,11 +94,18 @@ export type FaultsValue = {
   detail: string;
 }[];
 
-/** The id of a batch's work is the batch's own. */
-export type WorkValue =
+/** What a worker must do. Its id is that of the batch, the upload, the erasure or the publication. Revision: counts changes. */
+export type WorkValue = Task & {
+  /** Of several items of one lane, the first on the queue alone may be worked on: they are done in the order of their ids. */
+  lane?: string;
+  lease?: { owner: string | null; untilMs: number } | null;
+};
+
+export type Task =
   | { kind: 'ingest'; batch: string }
   | { kind: 'upload'; upload: string }
-  | { kind: 'erasure'; erasure: string };
+  | { kind: 'erasure'; erasure: string }
+  | { kind: 'refresh'; markets: string[] | null; after: string | null; publication: string | null };
 
 /** A file that has been taken in to its last row, by the digest of its bytes and of its mapping. */
 export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
 import { Superseded } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/purge.ts';
+import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';

@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PublisherDependencies } from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { findLostObjects } from '../../publisher/lost-objects.ts';
+import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
 import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';

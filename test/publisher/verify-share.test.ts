@@ -179,7 +179,7 @@ describe('how many shares there are', () => {
     [READS_PER_RUN / 2 + 1, 0, 2],
     [READS_PER_RUN, 0, 2],
     [READS_PER_RUN * 1.5, 0, 4],
-    [1_000, 250 * READS_PER_RUN, 2],
+    [1_000, 64 * READS_PER_RUN, 2],
     [1_000_000, 1_000_000, 128],
   ])('%i markets with %i observations: %i', (markets, observations, shares) => {
     expect(sharesFor({ markets, observations, unknownValues: 0 })).toBe(shares);
