@@ -13,6 +13,9 @@ export type PackedPrefix = 'redo/' | 'layout/';
 
 const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.json\.zst$/;
 
+/** How often a put is tried again that finds an object first, and then none. */
+const ROUNDS = 3;
+
 /** The generation that a packed object was written for; null for the key of anything else. */
 export function packedGeneration(key: string): number | null {
   const match = PATTERN.exec(key);
@@ -28,13 +31,16 @@ export async function putPacked(
 ): Promise<ObjectRef> {
   const digest = sha256Hex(text);
   const key = `${prefix}${generation}-${digest.slice(0, 32)}.json.zst`;
-  const result = await objects.put(key, zstdCompressSync(text), metadataOf(generation), { kind: 'absent' });
-  if (result.kind === 'refused' && (await readPacked(objects, { key, digest })) !== text) {
-    throw new ImmutableMismatch(
-      `${key} is immutable and does not hold what its name says. Nothing was overwritten. Remove it by hand, then publish again.`,
-    );
+  const bytes = zstdCompressSync(text);
+  for (let round = 0; round < ROUNDS; round++) {
+    const result = await objects.put(key, bytes, metadataOf(generation), { kind: 'absent' });
+    if (result.kind === 'stored' || (await readPacked(objects, { key, digest })) === text) return { key, digest };
+    // A rival that has prepared the same may have applied it, and removed it, in between.
+    if ((await objects.stat(key)) !== null) break;
   }
-  return { key, digest };
+  throw new ImmutableMismatch(
+    `${key} is immutable and does not hold what its name says. Nothing was overwritten. Remove it by hand, then publish again.`,
+  );
 }
 
 /** The text; null when the object is gone or does not hold what its name says. */

@@ -100,9 +100,9 @@ async function planOnce(
   { slug, revision, isRefresh }: MarkedMarket,
 ): Promise<Planned | string> {
   const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
-  const { record, published } = view;
-  // A market that is removed was published before; one that never was is not there yet.
-  if (record === null && published === null && revision !== null) return 'its record is not there';
+  const { record } = view;
+  // The mark of a removal has no revision. Any other mark without a record is of a market that is not there yet.
+  if (record === null && (revision ?? 0) > 0) return 'its record is not there';
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }

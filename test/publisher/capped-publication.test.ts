@@ -7,10 +7,10 @@ import { verify } from '../../publisher/verify/verify.ts';
 import {
   DIRTY_EVERYTHING_KEY,
   DIRTY_PARTITION,
-  dirtyMarketKey,
+  marketMarkKey,
   HEAD_KEY,
   type HeadValue,
-  parseDirtyMark,
+  parseMark,
 } from '../../storage/records/publication.ts';
 import { answerTo, wait, waiting } from './waiting.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
@@ -87,8 +87,8 @@ describe('a publication that takes so many markets and no more', () => {
 
 describe('while more is marked again and again than one generation takes', () => {
   const markedNow = async ({ ledger }: World) => {
-    const { items } = await ledger.query(DIRTY_PARTITION, { prefix: dirtyMarketKey('').sort, limit: 100 });
-    return items.map((mark) => parseDirtyMark(mark).slug);
+    const { items } = await ledger.query(DIRTY_PARTITION, { prefix: marketMarkKey('').sort, limit: 100 });
+    return items.map((mark) => parseMark(mark).slug);
   };
 
   test('each mark is taken by the time that all slugs could have been gone around, whichever are hot', async () => {

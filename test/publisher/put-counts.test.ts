@@ -6,7 +6,7 @@ import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
-import { DIRTY_PARTITION, dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
+import { DIRTY_PARTITION, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
@@ -74,7 +74,7 @@ async function settledWorld(): Promise<World> {
 async function markWithoutChange({ ledger, dependencies }: World): Promise<void> {
   const sourceUrl = 'https://example.com/l';
   const order = orderKey({ market: 'l', metric: 'price', observedAt: '2026-01-03T00:00:00Z', sourceUrl, ordinal: 0 });
-  const keys = [dirtyMarketKey('b'), dirtyMarketKey('l'), dirtyHistoryKey('l', order), dirtyMarketKey('never-was')];
+  const keys = [marketMarkKey('b'), marketMarkKey('l'), historyMarkKey('l', order), marketMarkKey('never-was')];
   await ledger.transact(
     keys.map((key) => ({ kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } })),
     { attemptId: dependencies.newAttemptId() },

@@ -1,6 +1,6 @@
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
-import { dirtyMarketKey } from '../../storage/records/publication.ts';
+import { marketMarkKey } from '../../storage/records/publication.ts';
 
 /** Sets what claims and verifications say of a market, due to be published: as their handlers do it. */
 export async function setStanding(
@@ -20,7 +20,7 @@ export async function setStanding(
         value: record,
         if: { kind: 'revision-is', revision },
       },
-      { kind: 'put', key: dirtyMarketKey(slug), revision: 0, value: null, if: { kind: 'any' } },
+      { kind: 'put', key: marketMarkKey(slug), revision: revision + 1, value: null, if: { kind: 'any' } },
     ],
     { attemptId },
   );

@@ -1,9 +1,10 @@
 /** Those who wait to be told in which generation what they wrote became public. */
 
 import type { Ledger } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
 import type { PublicationValue } from '../../storage/records/publication.ts';
 import {
-  AWAITING_GENERATION_PARTITION,
+  AWAITING_GENERATION,
   awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
@@ -38,7 +39,7 @@ export async function waitForPublication(
 
 /** Who still waits. */
 export async function waiting({ ledger }: Waiting): Promise<readonly string[]> {
-  return (await ledger.query(AWAITING_GENERATION_PARTITION, { limit: 1000 })).items.map(({ sort }) => sort);
+  return (await readAll(ledger, AWAITING_GENERATION)).map(({ sort }) => sort);
 }
 
 export async function answerTo({ ledger }: Waiting, what: string): Promise<GenerationOfValue | null> {

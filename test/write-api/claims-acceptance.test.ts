@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type MarketStanding, observationId, orderKey } from '../../storage/records/markets.ts';
-import { dirtyHistoryKey, dirtyMarketKey } from '../../storage/records/publication.ts';
+import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import {
   ASSERTIONS,
   act,
@@ -61,7 +61,7 @@ describe('accepting a claim', () => {
     expect(value.latest.price?.metric).toMatchObject({ amountMinor: 419210 });
     const marks = (await dirtyMarks(world.ledger)).map(({ sort }) => sort);
     const from = orderKey({ ...PRICE_18, ordinal: 0 });
-    expect(marks).toEqual([dirtyHistoryKey('gold-usd', from).sort, dirtyMarketKey('gold-usd').sort]);
+    expect(marks).toEqual([historyMarkKey('gold-usd', from).sort, marketMarkKey('gold-usd').sort]);
   });
 
   it('of a correction supersedes the newest version, where the observation has been superseded meanwhile', async () => {
@@ -115,7 +115,7 @@ describe('accepting a claim', () => {
         value: { ...before.value, standing: { ...NOTHING, disputes: { price: id } } },
       });
     }
-    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([dirtyMarketKey('gold-usd').sort]);
+    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([marketMarkKey('gold-usd').sort]);
   });
 
   it.each(['openInterest'])('of a dispute of %s, which the market does not have, is a conflict', async (metric) => {

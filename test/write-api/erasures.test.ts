@@ -7,7 +7,7 @@ import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
 import { entitlementsKey, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
 import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
-import { dirtyMarketKey } from '../../storage/records/publication.ts';
+import { marketMarkKey } from '../../storage/records/publication.ts';
 import {
   auditActorPartition,
   type ClaimValue,
@@ -254,7 +254,7 @@ describe('erasures', () => {
     const market = await ledger.get(marketKey('gold-usd'));
     expect((market?.value as MarketRecordValue | undefined)?.standing?.representedBy).toEqual(expected);
     expect(market?.revision).toBe(expected === null ? 6 : 5);
-    expect((await ledger.get(dirtyMarketKey('gold-usd'))) !== null).toBe(expected === null);
+    expect((await ledger.get(marketMarkKey('gold-usd'))) !== null).toBe(expected === null);
   });
 
   it('leave an audit record of each claim and each market that they change, and of nothing else', async () => {

@@ -89,7 +89,7 @@ describe('a publication', () => {
     ['all', 'all'],
   ])('of %s renders closed history pages again too', async (_, markets) => {
     // As if another version of the renderer had closed it with other bytes.
-    const key = pageKey(publishedPartition('market-00'), 0);
+    const key = historyPageKey('market-00', 0);
     const item = await world.ledger.get(key);
     const page = { ...(item?.value as PublishedPage), digest: '0'.repeat(64) };
     const change = { kind: 'put', key, revision: 1, value: page, if: { kind: 'any' } } as const;

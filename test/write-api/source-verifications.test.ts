@@ -5,7 +5,7 @@ import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
-import { dirtyMarketKey } from '../../storage/records/publication.ts';
+import { marketMarkKey } from '../../storage/records/publication.ts';
 import { type AuditValue, auditTargetPartition } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
@@ -165,7 +165,7 @@ describe('what a source verification shows of its source', () => {
       [DESK.url]: { outcome, verifiedAt: at('11'), subject: 'observation' },
     });
     expect(revision).toBe(before.revision + 1);
-    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([dirtyMarketKey('gold-usd').sort]);
+    expect((await dirtyMarks(world.ledger)).map(({ sort }) => sort)).toEqual([marketMarkKey('gold-usd').sort]);
   });
 
   it('each source has its own', async () => {
