@@ -6,7 +6,7 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { publish } from '../publish.ts';
-import { faultText, log, logTurn } from './log.ts';
+import { faultText, log, logOutcome } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 /** What another generation may take. */
@@ -28,17 +28,17 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
   while ((await publishOnce()) && hasTime());
 }
 
-/** Whether more is due. Each generation is a turn by itself: while many are due, alarms hear that they come. */
+/** Whether more is due. Each generation has a line of its own: while many are due, alarms hear that they come. */
 async function publishOnce(): Promise<boolean> {
   const startedMs = Date.now();
   try {
     const { kind, generation, moreIsDue = false } = await publish(dependencies);
-    logTurn(kind, startedMs, { generation, moreIsDue });
+    logOutcome({ what: kind, startedMs }, { generation, moreIsDue });
     return moreIsDue;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     // The work is being done by whoever was quicker.
-    logTurn('superseded', startedMs, { reason: error.message });
+    logOutcome({ what: 'superseded', startedMs }, { reason: error.message });
     return false;
   }
 }
