@@ -26,6 +26,7 @@ import {
   orderKey,
 } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+import { ObservationPuts } from './observation-puts.ts';
 import {
   definitionOf,
   isSameContent,
@@ -35,7 +36,6 @@ import {
   observationOf,
   retracted,
 } from './observation-value.ts';
-import { ObservationPuts } from './observation-puts.ts';
 import { contradictionOf } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';

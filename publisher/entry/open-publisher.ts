@@ -3,8 +3,8 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import type { Purge } from '../tell/purge.ts';
 import { staticBodies } from '../plan/static-bodies.ts';
+import type { Purge } from '../tell/purge.ts';
 import { openStorage } from './open-storage.ts';
 
 /**

@@ -33,7 +33,8 @@ export async function takeListChanges(
   for (const { sort: slug } of remembered) await bundle.add({ kind: 'record', key: listChangeKey(slug), value: null });
   const isPublished = await pMap(
     inBatches(remembered, MAX_GET_KEYS),
-    async (batch) => (await ledger.getMany(batch.map(({ sort }) => publishedHeadsKey(sort)))).map((item) => item !== null),
+    async (batch) =>
+      (await ledger.getMany(batch.map(({ sort }) => publishedHeadsKey(sort)))).map((item) => item !== null),
     { concurrency: OBJECT_CONCURRENCY },
   );
   const isListed = isPublished.flat();

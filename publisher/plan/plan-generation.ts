@@ -122,7 +122,8 @@ async function planListIfDue(
   }
   if (list !== null) {
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
-    const dueAtMs = list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
+    const dueAtMs =
+      list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
     if (isBlocked || atMs < dueAtMs) {
       // One that is cut from all bodies needs no memory.
       if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);

@@ -9,8 +9,8 @@ import type { BundleWriter } from '../commit/bundle.ts';
 import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
-import type { MarkedMarket } from './marks.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
+import type { MarkedMarket } from './marks.ts';
 import { type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 
 /** What a set of marked markets comes to. */

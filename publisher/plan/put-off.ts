@@ -7,12 +7,17 @@ import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /** After so long, somebody is told. */
-export const PUT_OFF_TOO_LONG_SECONDS = 5 * 60;
+const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
 
 export interface PutOffMarket {
   readonly slug: string;
   readonly sinceMs: number;
   readonly reason: string;
+}
+
+/** Whether it needs a repair rather than time. */
+export function isPutOffTooLong({ sinceMs }: Pick<PutOffMarket, 'sinceMs'>, nowMs: number): boolean {
+  return nowMs - sinceMs > PUT_OFF_TOO_LONG_MS;
 }
 
 export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly PutOffMarket[]> {

@@ -33,7 +33,10 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
   return lost;
 }
 
-async function* publishedNames({ ledger, objects }: PublisherDependencies, head: Head): AsyncGenerator<PublicObjectName> {
+async function* publishedNames(
+  { ledger, objects }: PublisherDependencies,
+  head: Head,
+): AsyncGenerator<PublicObjectName> {
   for (const kind of STATIC_KINDS) yield { kind };
   for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
     const heads = await ledger.get(publishedHeadsKey(slug));

@@ -77,7 +77,9 @@ export async function answerAwaiting(
 async function isPublished(ledger: Ledger, value: AwaitingGenerationValue, coverage: Coverage): Promise<boolean> {
   // As versions before this one have written it.
   if (value === null) return isCovered(null, coverage);
-  const waited = Object.entries(value.revisions).filter(([slug, revision]) => (coverage.planned.get(slug) ?? 0) < revision);
+  const waited = Object.entries(value.revisions).filter(
+    ([slug, revision]) => (coverage.planned.get(slug) ?? 0) < revision,
+  );
   for (const batch of inBatches(waited, MAX_GET_KEYS)) {
     const heads = await ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
     for (const [index, [slug, revision]] of batch.entries()) {

@@ -1,0 +1,60 @@
+/** What a market's observations add up to, and how its record and their links should be. Pure. */
+import { isUnknown, type Metric } from '../../contract/metric.ts';
+import { HistorySum } from '../../storage/history-sum.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { type MarketRecordValue, type ObservationValue, orderOfObservation } from '../../storage/records/markets.ts';
+
+export type StoredObservation = Item<ObservationValue>;
+
+/** The part of a market's record that its observations determine. */
+export type Recount = Pick<
+  MarketRecordValue,
+  'firstObservedAt' | 'lastObservedAt' | 'lastOrder' | 'latest' | 'observations' | 'sum' | 'unknownValues'
+>;
+
+/** @param observations all of them, in the order of the history */
+export function recountOf(observations: readonly StoredObservation[]): Recount {
+  const sum = new HistorySum();
+  const latest: MarketRecordValue['latest'] = {};
+  for (const item of observations) {
+    const order = orderOfObservation(item);
+    sum.add(order, item.revision);
+    latest[item.value.metric] = { metric: metricOf(item.value), order };
+  }
+  const [first, last] = [observations[0], observations.at(-1)];
+  return {
+    firstObservedAt: first?.value.observedAt ?? null,
+    lastObservedAt: last?.value.observedAt ?? null,
+    lastOrder: last === undefined ? null : orderOfObservation(last),
+    latest,
+    observations: observations.length,
+    sum: sum.text,
+    unknownValues: observations.filter(({ value }) => isUnknown(value)).length,
+  };
+}
+
+/**
+ * The observations whose links to earlier and later versions do not match what is there, as they should be. A copy of the ledger
+ * may hold one half of a correction: its new version, or the old one that says what supersedes it.
+ */
+export function mendedLinks(observations: readonly StoredObservation[]): readonly StoredObservation[] {
+  const mended: StoredObservation[] = [];
+  for (const [index, item] of observations.entries()) {
+    const [before, after] = [observations[index - 1], observations[index + 1]];
+    const supersedes = before && isSameIdentity(before, item) ? before.value.id : null;
+    const supersededBy = after && isSameIdentity(after, item) ? after.value.id : null;
+    if (item.value.supersedes === supersedes && item.value.supersededBy === supersededBy) continue;
+    mended.push({ ...item, value: { ...item.value, supersededBy, supersedes } });
+  }
+  return mended;
+}
+
+/** Versions of one observation differ in the last part of their order, so they lie together. */
+function isSameIdentity(one: StoredObservation, other: StoredObservation): boolean {
+  const identityOf = ({ sort }: StoredObservation) => sort.slice(0, sort.lastIndexOf('/'));
+  return identityOf(one) === identityOf(other);
+}
+
+function metricOf({ id, metric, recordedAt, supersedes, supersededBy, ...shown }: ObservationValue): Metric {
+  return shown as Metric;
+}
