@@ -39,14 +39,16 @@ export const ENVIRONMENT = {
 } as const;
 
 /**
- * What `publish` says of each of its turns that came to its end, in its log, for CloudWatch to count; alarms listen for it.
- * Of one function, whose name is the dimension: an account holds several deployments.
+ * What `publish` says in its log whenever it has published a generation or found nothing to do, for CloudWatch to count.
+ * Alarms listen for it. The dimension is the function's name, because an account holds several deployments.
  */
-export const TURN_METRICS = {
+export const PUBLISHER_METRICS = {
   namespace: 'Tidemark',
   dimension: 'FunctionName',
-  turns: 'Turns',
-  duration: 'TurnDuration',
+  completed: 'PublishCompleted',
+  duration: 'PublishDuration',
+  /** Markets that have been put off for longer than five minutes. */
+  putOffTooLong: 'MarketsPutOffTooLong',
 } as const;
 
 /** The part of an invocation's context that functions use. */

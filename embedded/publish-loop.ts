@@ -3,7 +3,7 @@
  * stream and its sweep. A wake-up that gets lost costs a minute, never a generation.
  */
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { PUT_OFF_TOO_LONG_SECONDS } from '../publisher/plan/put-off.ts';
+import { isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
@@ -53,17 +53,13 @@ export function startPublishLoop(
 
 /** When to publish again although nobody has written anything; null where the sweep is soon enough. */
 function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): number | null {
-  const retryAtMs = putOff.some((market) => !isTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
+  const retryAtMs = putOff.some((market) => !isPutOffTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
 function putOffTooLong({ putOff }: PublishOutcome, nowMs: number): readonly string[] {
   return putOff
-    .filter((market) => isTooLong(market, nowMs))
+    .filter((market) => isPutOffTooLong(market, nowMs))
     .map(({ slug, reason }) => `${slug} has not been published for minutes: ${reason}. Repair it: docs/operations.md`);
-}
-
-function isTooLong({ sinceMs }: { readonly sinceMs: number }, nowMs: number): boolean {
-  return nowMs - sinceMs > PUT_OFF_TOO_LONG_SECONDS * 1000;
 }

@@ -8,10 +8,10 @@ import {
   Stats,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { TURN_METRICS } from '../contract/aws.ts';
+import { PUBLISHER_METRICS } from '../contract/aws.ts';
 import type { Configuration } from './configuration.ts';
+import { failuresName, functionName } from './names.ts';
 import { FUNCTION_NAMES, type FunctionName } from './permissions.ts';
-import type { ApiStack } from './stacks/api.ts';
 
 export interface AlarmRule {
   /** Also the heading of its section in docs/operations.md. */
@@ -32,10 +32,10 @@ const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 /** Longer than any function runs: an error has the time at which its invocation began, and is told at its end. */
 const HOUR = Duration.hours(1);
-/** Two turns of the publisher at their longest, so that one ends in it. */
+/** Two invocations of the publisher at their longest, so that one ends in it. */
 const TEN_MINUTES = Duration.minutes(10);
 
-/** More than this is felt by readers as "not yet". */
+/** Readers notice that something is missing when it takes longer. */
 const SLOW_PUBLICATION_MS = 60_000;
 /** The stream holds records for a day; what is older than this is not being taken. */
 const OLD_RECORD_MS = 5 * 60_000;
@@ -52,30 +52,42 @@ function anyOf(name: string, metric: IMetric, means: string): AlarmRule {
   return { name, means, metric, comparison: AT_LEAST, threshold: 1, periods: 1, missing: NOT_BREACHING };
 }
 
-export function metricOf(api: ApiStack, name: FunctionName, metricName: string, statistic: string, period: Duration) {
-  const { functionName } = api.functionOf(name).function;
-  return new Metric({
-    namespace: 'AWS/Lambda',
-    metricName,
-    dimensionsMap: { FunctionName: functionName },
-    statistic,
-    period,
-  });
+export function metricOf(
+  configuration: Configuration,
+  name: FunctionName,
+  metricName: string,
+  statistic: string,
+  period: Duration,
+) {
+  const dimensionsMap = { FunctionName: functionName(configuration, name) };
+  return new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic, period });
 }
 
-/** What the publisher says of its turns, with the time at which each ended. */
-export function turnMetric(api: ApiStack, metricName: string, statistic: string, period: Duration) {
-  const { namespace, dimension } = TURN_METRICS;
-  const { functionName } = api.functionOf('publish').function;
-  return new Metric({ namespace, metricName, dimensionsMap: { [dimension]: functionName }, statistic, period });
+/** What the publisher says of itself, each time that it has come to an end. */
+export function publisherMetric(
+  configuration: Configuration,
+  what: 'completed' | 'duration' | 'putOffTooLong',
+  statistic: string,
+  period: Duration,
+) {
+  const { namespace, dimension, [what]: metricName } = PUBLISHER_METRICS;
+  const dimensionsMap = { [dimension]: functionName(configuration, 'publish') };
+  return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
+}
+
+/** How many messages wait in the queue of failures. */
+export function failuresMetric(configuration: Configuration, statistic: string, period: Duration) {
+  const dimensionsMap = { QueueName: failuresName(configuration) };
+  const metricName = 'ApproximateNumberOfMessagesVisible';
+  return new Metric({ namespace: 'AWS/SQS', metricName, dimensionsMap, statistic, period });
 }
 
 /** What API Gateway counts of the write API's requests, those too that it answers by itself. */
-function requestMetric(api: ApiStack, metricName: '5xx' | 'Count') {
+function requestMetric(apiId: string, metricName: '5xx' | 'Count') {
   return new Metric({
     namespace: 'AWS/ApiGateway',
     metricName,
-    dimensionsMap: { ApiId: api.endpoint.api.apiId },
+    dimensionsMap: { ApiId: apiId },
     statistic: Stats.SUM,
     period: FIVE_MINUTES,
   });
@@ -92,10 +104,12 @@ export function distributionMetric(distributionId: string, metricName: string, s
   });
 }
 
-export function apiAlarms(api: ApiStack, configuration: Configuration): readonly AlarmRule[] {
+/** @param apiId of the write API's HTTP API, which has no name that metrics go by */
+export function apiAlarms(apiId: string, configuration: Configuration): readonly AlarmRule[] {
   const sum = (name: FunctionName, metricName: string, period = FIVE_MINUTES) =>
-    metricOf(api, name, metricName, Stats.SUM, period);
-  const highest = (name: FunctionName, metricName: string) => metricOf(api, name, metricName, Stats.MAXIMUM, MINUTE);
+    metricOf(configuration, name, metricName, Stats.SUM, period);
+  const highest = (name: FunctionName, metricName: string) =>
+    metricOf(configuration, name, metricName, Stats.MAXIMUM, MINUTE);
   // With concurrency reserved, a sweep that comes while another one runs is turned away, as it should be.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
@@ -109,11 +123,11 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
   ];
   return [
     {
-      // Whatever keeps turns from their end is told by their absence: failures, timeouts, throttles, a stopped schedule.
+      // Absence tells of failures, timeouts, throttles and a stopped schedule alike.
       ...anyOf(
         'publisher-lag',
-        turnMetric(api, TURN_METRICS.turns, Stats.SUM, MINUTE),
-        'No turn of the publisher has come to its end for five minutes.',
+        publisherMetric(configuration, 'completed', Stats.SUM, MINUTE),
+        'The publisher has completed nothing for five minutes.',
       ),
       comparison: BELOW,
       periods: 5,
@@ -122,12 +136,17 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
     {
       ...anyOf(
         'publisher-slow',
-        turnMetric(api, TURN_METRICS.duration, Stats.MAXIMUM, TEN_MINUTES),
-        'Publications take more than a minute.',
+        publisherMetric(configuration, 'duration', Stats.MAXIMUM, TEN_MINUTES),
+        'Generations take more than a minute.',
       ),
       threshold: SLOW_PUBLICATION_MS,
       periods: 2,
     },
+    anyOf(
+      'markets-put-off',
+      publisherMetric(configuration, 'putOffTooLong', Stats.MAXIMUM, FIVE_MINUTES),
+      'Markets have been put off for more than five minutes: their records and observations do not add up.',
+    ),
     ...(['publish', 'worker'] as const).map((name) => ({
       ...anyOf(`${name}-stream-age`, highest(name, 'IteratorAge'), 'Records of the stream are not being taken.'),
       threshold: OLD_RECORD_MS,
@@ -153,16 +172,16 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
       ...anyOf(
         'verify-stopped',
         new MathExpression({
-          // Before there was a deployment nothing is missed: its publisher had no turns then.
-          expression: 'IF(FILL(turns, 0) > 0, FILL(runs, 0), 1)',
+          // Hours before the deployment do not count: nothing was published in them.
+          expression: 'IF(FILL(published, 0) > 0, FILL(runs, 0), 1)',
           label: 'Runs of verify',
           usingMetrics: {
-            turns: turnMetric(api, TURN_METRICS.turns, Stats.SUM, HOUR),
+            published: publisherMetric(configuration, 'completed', Stats.SUM, HOUR),
             runs: sum('verify', 'Invocations', HOUR),
           },
           period: HOUR,
         }),
-        'Nobody looks any more.',
+        '`verify` has stopped running.',
       ),
       comparison: BELOW,
       // The first run is due this long after the deployment; one hour more for where hours begin, one for the run.
@@ -178,7 +197,7 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
         new MathExpression({
           expression: '100 * FILL(failed, 0) / requests',
           label: 'Failed requests in per cent',
-          usingMetrics: { failed: requestMetric(api, '5xx'), requests: requestMetric(api, 'Count') },
+          usingMetrics: { failed: requestMetric(apiId, '5xx'), requests: requestMetric(apiId, 'Count') },
           period: FIVE_MINUTES,
         }),
         'Writers are answered with errors of ours.',
@@ -188,7 +207,7 @@ export function apiAlarms(api: ApiStack, configuration: Configuration): readonly
     },
     anyOf(
       'failures-queued',
-      api.failures.metricApproximateNumberOfMessagesVisible({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+      failuresMetric(configuration, Stats.MAXIMUM, FIVE_MINUTES),
       'Something was given up: it waits in the queue of failures.',
     ),
   ];

@@ -52,6 +52,8 @@ export interface Access {
 
 /** Where redo bundles are, beside the public objects and out of readers' reach (publisher/bundle.ts). */
 export const REDO_OBJECTS = 'redo/*';
+/** Where the layouts of the market list are, likewise. */
+export const LAYOUT_OBJECTS = 'layout/*';
 
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;

@@ -1,11 +1,11 @@
 /** Who may do what with the bucket of public objects, whatever their own policies say. */
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectKind, publicKey } from '../contract/public-objects.ts';
-import { REDO_OBJECTS } from './permissions.ts';
+import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
 
 /**
  * The CDN reads, and may list so that a missing object is a 404 and not a 403. Nobody puts an object without having said
- * what it may replace (docs/decisions/001), and what is immutable replaces nothing, whoever asks.
+ * what it may replace (docs/decisions/001), or deletes one without having seen it. What is immutable replaces nothing.
  */
 export function publicBucketPolicy(bucketArn: string, distributionArn: string): PolicyDocument {
   const cdn = new ServicePrincipal('cloudfront.amazonaws.com');
@@ -40,6 +40,9 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
       deny('NoUnconditionalPut', ['s3:PutObject'], [objects('*')], {
         Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' },
       }),
+      deny('NoUnconditionalDelete', ['s3:DeleteObject', 's3:DeleteObjectVersion'], [objects('*')], {
+        Null: { 's3:if-match': 'true' },
+      }),
       deny('ImmutableObjectsReplaceNothing', ['s3:PutObject'], immutableObjects().map(objects), {
         Null: { 's3:if-none-match': 'true' },
       }),
@@ -47,11 +50,11 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
   });
 }
 
-/** Key patterns of pages and redo bundles, from the table of public objects. */
+/** Key patterns of pages, redo bundles and layouts, from the table of public objects. */
 function immutableObjects(): string[] {
   const name = { slug: '*', cursor: '*' };
   const pages = (Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[])
     .filter((kind) => PUBLIC_OBJECTS[kind].retention === 'page')
     .map((kind) => publicKey({ kind, ...name } as Parameters<typeof publicKey>[0]));
-  return [...pages, REDO_OBJECTS];
+  return [...pages, REDO_OBJECTS, LAYOUT_OBJECTS];
 }

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: ['contract/'],
   lambdas: ['contract/', 'storage/'],
   publisher: ['contract/', 'storage/'],
-  infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts'],
+  infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts', 'storage/records/'],
   sample: [],
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
   cli: ['contract/', 'storage/', 'publisher/'],

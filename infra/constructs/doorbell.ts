@@ -11,10 +11,15 @@ import { TABLE_PARTITION_KEY } from '../../contract/aws.ts';
 import { allow } from '../policies.ts';
 import type { ServiceFunction } from './service-function.ts';
 
+/** How an item of a partition may have changed. */
+export type RingingEvent = 'INSERT' | 'MODIFY';
+
 export interface DoorbellProps {
   readonly woken: ServiceFunction;
   readonly tableStreamArn: string;
   readonly partitions: readonly string[];
+  /** Removal is never news: it says that something is done. */
+  readonly events: readonly RingingEvent[];
   /** Rings within this time are one ring. */
   readonly coalesce: Duration;
   /** Told of records that were given up. */
@@ -37,15 +42,15 @@ export function doorbellStatements(tableStreamArn: string, failuresArn: string):
 }
 
 export class Doorbell extends Construct {
-  constructor(scope: Construct, id: string, { woken, tableStreamArn, partitions, coalesce, failures }: DoorbellProps) {
+  constructor(scope: Construct, id: string, props: DoorbellProps) {
     super(scope, id);
+    const { woken, tableStreamArn, partitions, events, coalesce, failures } = props;
     const key = { [TABLE_PARTITION_KEY]: { S: FilterRule.or(...partitions) } };
     new EventSourceMapping(this, 'Stream', {
       target: woken.function,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      // What is taken off a queue, or cleared, is no news.
-      filters: [FilterCriteria.filter({ eventName: FilterRule.or('INSERT', 'MODIFY'), dynamodb: { Keys: key } })],
+      filters: [FilterCriteria.filter({ eventName: FilterRule.or(...events), dynamodb: { Keys: key } })],
       batchSize: MOST_RECORDS,
       maxBatchingWindow: coalesce,
       parallelizationFactor: 1,

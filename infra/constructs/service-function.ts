@@ -6,6 +6,7 @@ import { Architecture, Code, Function as LambdaFunction, Runtime } from 'aws-cdk
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Configuration } from '../configuration.ts';
+import { functionName } from '../names.ts';
 import { ACCESS, type FunctionName } from '../permissions.ts';
 import { type AccessTargets, accessPolicy } from '../policies.ts';
 
@@ -30,9 +31,9 @@ export class ServiceFunction extends Construct {
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
     const { name, configuration, reservedConcurrency } = props;
-    const functionName = `${configuration.name}-${name}`;
+    const ownName = functionName(configuration, name);
     this.logGroup = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/lambda/${functionName}`,
+      logGroupName: `/aws/lambda/${ownName}`,
       retention: configuration.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -40,7 +41,7 @@ export class ServiceFunction extends Construct {
     const logGroup = Stack.of(this).formatArn({
       service: 'logs',
       resource: 'log-group',
-      resourceName: `/aws/lambda/${functionName}`,
+      resourceName: `/aws/lambda/${ownName}`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const role = new Role(this, 'Role', {
@@ -48,7 +49,7 @@ export class ServiceFunction extends Construct {
       inlinePolicies: { access: accessPolicy(ACCESS[name], { ...props.targets, logGroup }, props.statements) },
     });
     this.function = new LambdaFunction(this, 'Function', {
-      functionName,
+      functionName: ownName,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'index.handler',

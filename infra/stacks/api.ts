@@ -7,10 +7,13 @@ import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { AWAITING_GENERATION, DIRTY_PARTITION } from '../../storage/records/publication.ts';
 import type { Configuration } from '../configuration.ts';
-import { addSchedule, Doorbell, doorbellStatements } from '../constructs/doorbell.ts';
+import { addSchedule, Doorbell, doorbellStatements, type RingingEvent } from '../constructs/doorbell.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
+import { failuresName, functionName } from '../names.ts';
 import type { FunctionName } from '../permissions.ts';
 import { allow } from '../policies.ts';
 import type { DataStack } from './data.ts';
@@ -68,6 +71,7 @@ export class ApiStack extends Stack {
     super(scope, id, props);
     this.#props = props;
     this.failures = new Queue(this, 'Failures', {
+      queueName: failuresName(props.configuration),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: FAILURES_KEPT_FOR,
@@ -122,7 +126,8 @@ export class ApiStack extends Stack {
       variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
       statements: this.#doorbellStatements(),
     });
-    this.#addDoorbell('WorkerDoorbell', worker, ['work'], WORKER_COALESCE);
+    // A lease is written over its item: only an item that is new rings.
+    this.#addDoorbell('WorkerDoorbell', worker, [WORK_PARTITION], ['INSERT'], WORKER_COALESCE);
     worker.function.configureAsyncInvoke(SWEPT);
   }
 
@@ -159,7 +164,9 @@ export class ApiStack extends Stack {
       // No lock: the swap of HEAD is. It only saves work that would be thrown away.
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     });
-    this.#addDoorbell('PublisherDoorbell', publish, ['dirty', 'awaiting-generation'], PUBLISHER_COALESCE);
+    // A mark that is set again is news too.
+    const marks = [DIRTY_PARTITION, AWAITING_GENERATION.partition];
+    this.#addDoorbell('PublisherDoorbell', publish, marks, ['INSERT', 'MODIFY'], PUBLISHER_COALESCE);
     publish.function.configureAsyncInvoke(SWEPT);
   }
 
@@ -227,9 +234,15 @@ export class ApiStack extends Stack {
     return doorbellStatements(this.#props.data.table.tableStreamArn, this.failures.queueArn);
   }
 
-  #addDoorbell(id: string, woken: ServiceFunction, partitions: readonly string[], coalesce: Duration): void {
+  #addDoorbell(
+    id: string,
+    woken: ServiceFunction,
+    partitions: readonly string[],
+    events: readonly RingingEvent[],
+    coalesce: Duration,
+  ): void {
     const { tableStreamArn } = this.#props.data.table;
-    new Doorbell(this, id, { woken, tableStreamArn, partitions, coalesce, failures: this.failures });
+    new Doorbell(this, id, { woken, tableStreamArn, partitions, events, coalesce, failures: this.failures });
   }
 
   #addOutputs(): void {
@@ -241,7 +254,7 @@ export class ApiStack extends Stack {
       'NextCommand',
       'Makes the first operator key, once, and shows it once.',
       // The answer goes to where errors do, and the command's own report, which is put around it otherwise, nowhere.
-      `aws lambda invoke --region ${this.region} --function-name ${configuration.name}-first-key /dev/stderr >/dev/null`,
+      `aws lambda invoke --region ${this.region} --function-name ${functionName(configuration, 'first-key')} /dev/stderr >/dev/null`,
     );
   }
 }

@@ -117,15 +117,21 @@ export class DataStack extends Stack {
         },
       ],
     });
-    bucket.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'NobodyDeletesWhatWasSentIn',
-        effect: Effect.DENY,
-        principals: [new AnyPrincipal()],
-        actions: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
-        resources: [bucket.arnForObjects('*')],
-      }),
-    );
+    const everything = bucket.arnForObjects('*');
+    const deny = (sid: string, actions: string[], conditions = {}) =>
+      bucket.addToResourcePolicy(
+        new PolicyStatement({
+          sid,
+          effect: Effect.DENY,
+          principals: [new AnyPrincipal()],
+          actions,
+          resources: [everything],
+          conditions,
+        }),
+      );
+    deny('NobodyDeletesWhatWasSentIn', ['s3:DeleteObject', 's3:DeleteObjectVersion']);
+    // Parts of a multipart upload carry no condition, so this denies those too.
+    deny('NobodyReplacesWhatWasSentIn', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } });
     // CDK's own switch would add a custom resource with a function of its own.
     (bucket.node.defaultChild as CfnBucket).addPropertyOverride(
       'NotificationConfiguration.EventBridgeConfiguration.EventBridgeEnabled',

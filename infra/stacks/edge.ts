@@ -23,6 +23,7 @@ import { CACHE_TAG_METADATA } from '../../contract/aws.ts';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { PUBLIC_PREFIX, publicPath } from '../../contract/public-objects.ts';
 import type { Configuration } from '../configuration.ts';
+import { accountWideName } from '../names.ts';
 import { publicBucketPolicy } from '../public-bucket-policy.ts';
 
 /** Built by scripts/build-router.ts. */
@@ -78,7 +79,7 @@ export class EdgeStack extends Stack {
     const originId = 'public-objects';
     const accessControl = new CfnOriginAccessControl(this, 'OriginAccess', {
       originAccessControlConfig: {
-        name: `${this.stackName}-public-objects`,
+        name: accountWideName(configuration, 'public-objects'),
         originAccessControlOriginType: 's3',
         signingBehavior: 'always',
         signingProtocol: 'sigv4',
@@ -112,7 +113,7 @@ export class EdgeStack extends Stack {
           cachedMethods: ['GET', 'HEAD'],
           compress: true,
           cachePolicyId: this.#addCachePolicy().cachePolicyId,
-          responseHeadersPolicyId: this.#addResponseHeaders().responseHeadersPolicyId,
+          responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
           functionAssociations: [{ eventType: 'viewer-request', functionArn: this.#addRouter().functionArn }],
         },
         // No page for 5xx: stale-if-error comes first. No entry for 403, which says that something is set up wrongly.
@@ -150,8 +151,9 @@ export class EdgeStack extends Stack {
   }
 
   /** No Cache-Control: it would be on errors, too. What is removed is removed from what readers get, not from the cache. */
-  #addResponseHeaders(): ResponseHeadersPolicy {
+  #addResponseHeaders(configuration: Configuration): ResponseHeadersPolicy {
     return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      responseHeadersPolicyName: accountWideName(configuration, 'read-headers'),
       corsBehavior: {
         accessControlAllowCredentials: false,
         accessControlAllowHeaders: ['If-None-Match'],

@@ -3,17 +3,18 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { TURN_METRICS } from '../../contract/aws.ts';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
   distributionMetric,
   edgeAlarms,
+  failuresMetric,
   metricOf,
-  turnMetric,
+  publisherMetric,
 } from '../alarms.ts';
 import type { Configuration } from '../configuration.ts';
 import { AlarmSet } from '../constructs/alarm-set.ts';
+import { accountWideName } from '../names.ts';
 import { FUNCTION_NAMES } from '../permissions.ts';
 import type { ApiStack } from './api.ts';
 import type { EdgeStack } from './edge.ts';
@@ -37,24 +38,24 @@ export class OpsStack extends Stack {
     super(scope, id, props);
     // An alarm hears only metrics of its own region; elsewhere those of the edge have a stack of their own.
     const rules = [
-      ...apiAlarms(api, configuration),
+      ...apiAlarms(api.endpoint.api.apiId, configuration),
       ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(edge.distributionId) : []),
     ];
     this.#addBudget(configuration, new AlarmSet(this, 'Alarms', { configuration, rules }));
-    this.#addDashboard(configuration, api, edge);
+    this.#addDashboard(configuration, edge);
   }
 
   /** Of the whole account: costs are told apart only by tags, which somebody would have to activate for billing. */
-  #addBudget({ name, monthlyBudgetUsd }: Configuration, alarms: AlarmSet): void {
+  #addBudget(configuration: Configuration, alarms: AlarmSet): void {
     alarms.allowPublishing('budgets.amazonaws.com');
     const { topic } = alarms;
     const subscribers = [{ subscriptionType: 'SNS', address: topic.topicArn }];
     const budget = new CfnBudget(this, 'Budget', {
       budget: {
-        budgetName: `${name}-monthly`,
+        budgetName: accountWideName(configuration, 'monthly'),
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
-        budgetLimit: { amount: monthlyBudgetUsd, unit: 'USD' },
+        budgetLimit: { amount: configuration.monthlyBudgetUsd, unit: 'USD' },
       },
       notificationsWithSubscribers: BUDGET_WARNINGS.map((warning) => ({
         notification: { ...warning, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
@@ -65,13 +66,13 @@ export class OpsStack extends Stack {
     budget.node.addDependency(topic);
   }
 
-  #addDashboard({ name: dashboardName }: Configuration, api: ApiStack, { distributionId }: EdgeStack): void {
+  #addDashboard(configuration: Configuration, { distributionId }: EdgeStack): void {
     const edge = (metricName: string, statistic: string) =>
       distributionMetric(distributionId, metricName, statistic, PERIOD);
     const graph = (title: string, left: IMetric[], right: IMetric[] = [], region = this.region) =>
       new GraphWidget({ title, left, right, region, width: 12 });
     new Dashboard(this, 'Dashboard', {
-      dashboardName,
+      dashboardName: accountWideName(configuration, 'overview'),
       widgets: [
         [
           graph(
@@ -89,21 +90,21 @@ export class OpsStack extends Stack {
         [
           graph(
             'Writes',
-            [metricOf(api, 'write-api', 'Invocations', Stats.SUM, PERIOD)],
-            [metricOf(api, 'write-api', 'Duration', Stats.p(99), PERIOD)],
+            [metricOf(configuration, 'write-api', 'Invocations', Stats.SUM, PERIOD)],
+            [metricOf(configuration, 'write-api', 'Duration', Stats.p(99), PERIOD)],
           ),
           graph(
             'Publishing: age of the stream and time taken, in ms',
-            [metricOf(api, 'publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
-            [turnMetric(api, TURN_METRICS.duration, Stats.p(99), PERIOD)],
+            [metricOf(configuration, 'publish', 'IteratorAge', Stats.MAXIMUM, PERIOD)],
+            [publisherMetric(configuration, 'duration', Stats.p(99), PERIOD)],
           ),
         ],
         [
           graph(
             'Errors',
-            FUNCTION_NAMES.map((name) => metricOf(api, name, 'Errors', Stats.SUM, PERIOD)),
+            FUNCTION_NAMES.map((name) => metricOf(configuration, name, 'Errors', Stats.SUM, PERIOD)),
           ),
-          graph('Given up', [api.failures.metricApproximateNumberOfMessagesVisible({ period: PERIOD })]),
+          graph('Given up', [failuresMetric(configuration, Stats.MAXIMUM, PERIOD)]),
         ],
       ],
     });

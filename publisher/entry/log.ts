@@ -1,5 +1,5 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
-import { TURN_METRICS } from '../../contract/aws.ts';
+import { PUBLISHER_METRICS } from '../../contract/aws.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
 
@@ -8,16 +8,27 @@ export function log(level: 'info' | 'error', what: string, fields: Fields = {}):
   write({ level, time: new Date().toISOString(), what, ...fields });
 }
 
+/** What one call of `publish` came to. */
+export interface Outcome {
+  readonly what: string;
+  readonly startedMs: number;
+  /** Absent where it was not counted. */
+  readonly putOffTooLong?: number;
+}
+
 /**
- * Tells of a turn that has come to its end, in a line from which CloudWatch Logs takes two metrics: its embedded metric
- * format, specification 0. Lambda gives each function its name.
+ * Tells that `publish` has come to an end, in a line from which CloudWatch Logs takes metrics: its embedded metric format,
+ * specification 0. Lambda gives each function its name.
  */
-export function logTurn(what: string, startedMs: number, fields: Fields = {}): void {
-  const { namespace, dimension, turns, duration } = TURN_METRICS;
+export function logOutcome({ what, startedMs, putOffTooLong }: Outcome, fields: Fields = {}): void {
+  const { namespace, dimension } = PUBLISHER_METRICS;
   const nowMs = Date.now();
   const metrics = [
-    { Name: turns, Unit: 'Count' },
-    { Name: duration, Unit: 'Milliseconds' },
+    { Name: PUBLISHER_METRICS.completed, Unit: 'Count', value: 1 },
+    { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
+    ...(putOffTooLong === undefined
+      ? []
+      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong }]),
   ];
   write({
     level: 'info',
@@ -25,11 +36,16 @@ export function logTurn(what: string, startedMs: number, fields: Fields = {}): v
     what,
     ...fields,
     [dimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
-    [turns]: 1,
-    [duration]: nowMs - startedMs,
+    ...Object.fromEntries(metrics.map(({ Name, value }) => [Name, value])),
     _aws: {
       Timestamp: nowMs,
-      CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [[dimension]], Metrics: metrics }],
+      CloudWatchMetrics: [
+        {
+          Namespace: namespace,
+          Dimensions: [[dimension]],
+          Metrics: metrics.map(({ Name, Unit }) => ({ Name, Unit })),
+        },
+      ],
     },
   });
 }

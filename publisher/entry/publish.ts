@@ -5,12 +5,15 @@
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
+import { isPutOffTooLong } from '../plan/put-off.ts';
 import { publish } from '../publish.ts';
-import { faultText, log, logTurn } from './log.ts';
+import { faultText, log, logOutcome } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 /** What another generation may take. */
 const LONGEST_GENERATION_MS = 150_000;
+/** Of the markets that are put off: more lines than this help nobody. */
+const MOST_NAMED = 20;
 
 const dependencies = openPublisher();
 
@@ -28,17 +31,22 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
   while ((await publishOnce()) && hasTime());
 }
 
-/** Whether more is due. Each generation is a turn by itself: while many are due, alarms hear that they come. */
+/** Whether more is due. Each generation has a line of its own: while many are due, alarms hear that they come. */
 async function publishOnce(): Promise<boolean> {
   const startedMs = Date.now();
   try {
     const { kind, generation, isMoreDue, putOff } = await publish(dependencies);
-    logTurn(kind, startedMs, { generation, isMoreDue, putOff: putOff.length });
+    const tooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
+    for (const { slug, reason } of tooLong.slice(0, MOST_NAMED)) {
+      log('error', 'a market is put off', { market: slug, reason });
+    }
+    const counts = { isMoreDue, putOff: putOff.length };
+    logOutcome({ what: kind, startedMs, putOffTooLong: tooLong.length }, { generation, ...counts });
     return isMoreDue;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
     // The work is being done by whoever was quicker.
-    logTurn('superseded', startedMs, { reason: error.message });
+    logOutcome({ what: 'superseded', startedMs }, { reason: error.message });
     return false;
   }
 }

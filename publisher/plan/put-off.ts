@@ -7,12 +7,16 @@ import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /** After so long, somebody is told. */
-export const PUT_OFF_TOO_LONG_SECONDS = 5 * 60;
+const PUT_OFF_TOO_LONG_SECONDS = 5 * 60;
 
 export interface PutOffMarket {
   readonly slug: string;
   readonly sinceMs: number;
   readonly reason: string;
+}
+
+export function isPutOffTooLong({ sinceMs }: Pick<PutOffMarket, 'sinceMs'>, nowMs: number): boolean {
+  return nowMs - sinceMs > PUT_OFF_TOO_LONG_SECONDS * 1000;
 }
 
 export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly PutOffMarket[]> {

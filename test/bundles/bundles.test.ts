@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENVIRONMENT, TABLE_PARTITION_KEY, TABLE_SORT_KEY, TURN_METRICS } from '../../contract/aws.ts';
+import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -174,15 +174,15 @@ describe('in a fresh process', () => {
   });
 });
 
-/** The lines of a log from which CloudWatch takes the publisher's turns, by its embedded metric format. */
-function turnsIn(log: string) {
+/** The lines of a log from which CloudWatch takes the publisher's metrics, by its embedded metric format. */
+function outcomesIn(log: string) {
   return log.split('\n').flatMap((text) => {
     const line = JSON.parse(text);
     return line._aws === undefined ? [] : [line];
   });
 }
 
-describe('a turn of publish is counted', () => {
+describe('publish is counted', () => {
   test('when it has published, and when there was nothing to do, under the name that Lambda gave the function', async () => {
     const kept = await startAwsStub({ keepsPuts: true });
     const logs = [];
@@ -190,8 +190,8 @@ describe('a turn of publish is counted', () => {
       logs.push((await invoke('publish', SCHEDULE_EVENT, undefined, kept.url)).log);
     }
     kept.close();
-    const name = { [TURN_METRICS.dimension]: 'tidemark-under-test' };
-    expect(logs.flatMap(turnsIn)).toEqual([
+    const name = { [PUBLISHER_METRICS.dimension]: 'tidemark-under-test' };
+    expect(logs.flatMap(outcomesIn)).toEqual([
       expect.objectContaining({ what: 'published', ...name }),
       expect.objectContaining({ what: 'unchanged', ...name }),
     ]);
@@ -209,7 +209,7 @@ describe('a turn of publish is counted', () => {
     const { result, log } = await invoke('publish', SCHEDULE_EVENT, undefined, taken.url);
     taken.close();
     expect(result).toEqual(NO_FAILURES);
-    expect(turnsIn(log)).toEqual([expect.objectContaining({ what: 'superseded' })]);
+    expect(outcomesIn(log)).toEqual([expect.objectContaining({ what: 'superseded' })]);
   });
 });
 
@@ -223,7 +223,7 @@ describe('while AWS cannot be reached', () => {
     const { result, log } = await invoke('publish', STREAM_EVENT, undefined, UNREACHABLE);
     expect(result).toEqual(NO_FAILURES);
     expect(log.split('\n').map((line) => JSON.parse(line).level)).toContain('error');
-    expect(turnsIn(log)).toEqual([]);
+    expect(outcomesIn(log)).toEqual([]);
   });
 
   test('worker fails for its schedule', async () => {

@@ -108,6 +108,18 @@ describe('audit table/partition, raw ingest bucket', () => {
     );
   });
 
+  it('raw ingest bucket: nothing is put where something is, nor without saying so', () => {
+    expect(policy).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: 's3:PutObject',
+        Resource: { 'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringMatching(/^Uploads/), 'Arn'] }, '/*']] },
+        Condition: { Null: { 's3:if-none-match': 'true' } },
+      }),
+    );
+  });
+
   it('raw ingest bucket: tells EventBridge of each object', () => {
     expect(bucket.Properties.NotificationConfiguration).toEqual({
       EventBridgeConfiguration: { EventBridgeEnabled: true },

@@ -223,7 +223,17 @@ describe('the policy of the public objects bucket', () => {
     });
   });
 
-  it('denies a put over what is immutable: pages and redo bundles', () => {
+  it('denies every delete that does not say which bytes it deletes', () => {
+    expect(statement('NoUnconditionalDelete')).toMatchObject({
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
+      Resource: objects('*'),
+      Condition: { Null: { 's3:if-match': 'true' } },
+    });
+  });
+
+  it('denies a put over what is immutable: pages, redo bundles, layouts', () => {
     expect(statement('ImmutableObjectsReplaceNothing')).toMatchObject({
       Effect: 'Deny',
       Action: 's3:PutObject',
@@ -231,6 +241,7 @@ describe('the policy of the public objects bucket', () => {
         objects('public/api/v1/market-pages/*.json'),
         objects('public/api/v1/history-pages/*/*.json'),
         objects('redo/*'),
+        objects('layout/*'),
       ],
       Condition: { Null: { 's3:if-none-match': 'true' } },
     });

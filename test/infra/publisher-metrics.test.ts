@@ -1,0 +1,80 @@
+/** What the publisher says of itself in its log is what its alarms listen for. */
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PUBLISHER_METRICS } from '../../contract/aws.ts';
+import { logOutcome } from '../../publisher/entry/log.ts';
+import { type Properties, synthesised } from './synthesised.ts';
+
+const FUNCTION = 'tidemark-publish';
+const DURATION_MS = 1_234;
+
+/** The line of a generation that has taken so long. */
+function lineOfGeneration(putOffTooLong?: number): Properties {
+  const lines: string[] = [];
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', FUNCTION);
+  vi.useFakeTimers({ now: Date.parse('2026-11-20T15:00:00Z') });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+  const counted = putOffTooLong === undefined ? {} : { putOffTooLong };
+  logOutcome({ what: 'published', startedMs: Date.now() - DURATION_MS, ...counted }, { generation: 7 });
+  spy.mockRestore();
+  expect(lines).toEqual([expect.stringMatching(/^[^\n]+\n$/)]);
+  return JSON.parse(lines[0] ?? '');
+}
+
+describe('the line of a generation', () => {
+  it('is of the embedded metric format: a time in ms, a set of dimensions, metrics with units, and each value beside it', () => {
+    const { _aws: envelope, ...members } = lineOfGeneration(2);
+    expect(Object.keys(envelope).sort()).toEqual(['CloudWatchMetrics', 'Timestamp']);
+    expect(envelope.Timestamp).toBe(Date.parse('2026-11-20T15:00:00Z'));
+    expect(envelope.CloudWatchMetrics).toHaveLength(1);
+    const [{ Namespace, Dimensions, Metrics, ...others }] = envelope.CloudWatchMetrics;
+    expect(others).toEqual({});
+    expect(Namespace).toMatch(/^[\w./#-]{1,255}$/);
+    expect(Dimensions).toEqual([[PUBLISHER_METRICS.dimension]]);
+    expect(members[PUBLISHER_METRICS.dimension]).toBe(FUNCTION);
+    expect(Metrics).toEqual([
+      { Name: PUBLISHER_METRICS.completed, Unit: 'Count' },
+      { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds' },
+      { Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count' },
+    ]);
+    expect(Metrics.map(({ Name }: Properties) => members[Name])).toEqual([1, DURATION_MS, 2]);
+  });
+
+  it('says nothing of markets put off where they were not counted: a rival was quicker', () => {
+    const { _aws: envelope, ...members } = lineOfGeneration();
+    const [{ Metrics }] = envelope.CloudWatchMetrics;
+    expect(Metrics.map(({ Name }: Properties) => Name)).not.toContain(PUBLISHER_METRICS.putOffTooLong);
+    expect(members).not.toHaveProperty(PUBLISHER_METRICS.putOffTooLong);
+  });
+
+  it('is a line of the log like any other', () => {
+    expect(lineOfGeneration()).toMatchObject({ level: 'info', what: 'published', generation: 7 });
+  });
+});
+
+describe.each([
+  ['publisher-lag', PUBLISHER_METRICS.completed],
+  ['publisher-slow', PUBLISHER_METRICS.duration],
+  ['markets-put-off', PUBLISHER_METRICS.putOffTooLong],
+])('the alarm %s', (name, metric) => {
+  it('hears what that line says, by namespace, name and dimension', () => {
+    const [{ Namespace, Dimensions }] = lineOfGeneration()._aws.CloudWatchMetrics;
+    const template = synthesised();
+    const [alarm] = Object.values(
+      template('ops').findResources('AWS::CloudWatch::Alarm', { Properties: { AlarmName: `tidemark-${name}` } }),
+    );
+    const { Properties: heard } = alarm as Properties;
+    expect(heard).toMatchObject({ Namespace, MetricName: metric });
+    expect(heard.Dimensions.map(({ Name }: Properties) => Name)).toEqual(Dimensions[0]);
+
+    // The dimension's value is the function's own name, which is what Lambda tells it.
+    expect(heard.Dimensions[0].Value).toBe(FUNCTION);
+    const functions = template('api').findResources('AWS::Lambda::Function', {
+      Properties: { FunctionName: FUNCTION },
+    });
+    expect(Object.keys(functions)).toHaveLength(1);
+  });
+});
