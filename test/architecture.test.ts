@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
-  'publisher/purge-cloudfront.ts',
+  'publisher/tell/purge-cloudfront.ts',
   'storage/dynamodb-',
   'storage/s3-',
   'storage/environment-credentials.ts',
