@@ -220,9 +220,10 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: PUBLISHER_READS,
-      put: [P.generations, P.head, P.market, P.marks, P.putOff],
+      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
       count: [],
-      delete: [P.putOff],
+      // Observations of a market that has no record: nothing says what they are of.
+      delete: [P.market, P.marketIndex, P.marks, P.putOff],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

@@ -1,18 +1,39 @@
 /**
- * Repairs as a Lambda function, invoked by hand. With `{ "restore": true }` it has the publisher go on from a store that is
- * later than the ledger, as after a restore of the table. May be invoked again.
+ * Repairs as a Lambda function, invoked by hand; docs/operations.md and docs/deploy.md say when. Either may be invoked again.
+ *
+ * - `{ "market": "gold-usd" }` makes the record of one market say what its observations add up to.
+ * - `{ "restore": true }` does so with every market that needs it, and then has the publisher go on from a store that is later
+ *   than the ledger. Where the answer has a `next`, there was no time for all: invoke it again with `"after"` that slug.
  */
-import { resume } from '../repair/resume.ts';
+import type { LambdaInvocation } from '../../contract/aws.ts';
+import { type RepairOutcome, repairMarket } from '../repair/repair-market.ts';
+import { restore } from '../repair/restore.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
 
-/** Answers with the generation from which the publisher goes on; null when nothing was ever published. */
-export async function handler(event: unknown): Promise<{ readonly generation: number | null }> {
-  const isRestore = typeof event === 'object' && event !== null && 'restore' in event && event.restore === true;
-  if (!isRestore) throw new RangeError('nothing was repaired: invoke it with { "restore": true }');
-  const generation = await resume(storage);
-  log('info', 'resumed', { generation });
-  return { generation };
+/** To mark every market and to count what is published of it, after the last repair. */
+const RESUMING_MS = 300_000;
+
+export type RepairAnswer =
+  | { readonly outcome: RepairOutcome }
+  /** How many markets were repaired, which the log names; and where to go on, null at the end. */
+  | { readonly repaired: number; readonly next: string | null };
+
+export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
+  const { market, restore: isRestore, after } = Object(event) as { readonly [name: string]: unknown };
+  if (typeof market === 'string') {
+    const outcome = await repairMarket(storage, market);
+    log('info', 'repaired', { market, outcome });
+    return { outcome };
+  }
+  if (isRestore !== true) {
+    throw new RangeError('nothing was repaired: invoke it with { "market": "<slug>" } or { "restore": true }');
+  }
+  const hasTime = () => invocation.getRemainingTimeInMillis() > RESUMING_MS;
+  const { repaired, next } = await restore(storage, { hasTime, ...(typeof after === 'string' ? { after } : {}) });
+  for (const [slug, outcome] of repaired) log('info', 'repaired', { market: slug, outcome });
+  log('info', 'restored', { repaired: repaired.size, next });
+  return { repaired: repaired.size, next };
 }

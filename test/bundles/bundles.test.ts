@@ -52,7 +52,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
 };
 
 /** Requests and rows, and what is in a file with their code; the OpenAPI document, made of schemas; what is published. */
-const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify'];
+const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify', 'repair'];
 
 /** All bundles, on a machine that does other things too. */
 const BUILDING_MS = 120_000;
@@ -156,7 +156,8 @@ describe('in a fresh process', () => {
     ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
-    ['repair', 'an administrator after a restore', { restore: true }, { generation: null }],
+    ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
+    ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'removed' }],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ])('%s answers %s', async (name, _, event, expected) => {
     const { result, fault } = await invoke(name, event);

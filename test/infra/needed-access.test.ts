@@ -13,9 +13,11 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { runUpload } from '../../lambdas/ingest/run-upload.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { publish } from '../../publisher/publish.ts';
-import { resume } from '../../publisher/repair/resume.ts';
+import { restore } from '../../publisher/repair/restore.ts';
 import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import type { Ledger } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
@@ -157,13 +159,24 @@ describe('the publisher', () => {
 });
 
 describe('a repair', () => {
-  it('may have everything published again from a store that is later than the ledger', async () => {
+  it('may restore a ledger that holds parts of transactions, beside a store that is later', async () => {
     const world = createWorld();
-    await world.ingest(SLUGS.map((slug) => market(slug)));
+    await world.ingest([...SLUGS.map((slug) => market(slug)), price('gold-usd', 1, 400_000)]);
     await publish(world.dependencies);
+    const observations = await readAll(world.ledger, observationsOf('gold-usd'));
+    const torn = [marketKey('tin-usd'), ...observations.map(({ partition, sort }) => ({ partition, sort }))];
+    const deletes = torn.map((key) => ({ kind: 'delete', key, if: { kind: 'any' } }) as const);
+    await world.ledger.transact(deletes, { attemptId: 'a restore' });
     const asked: AccessCall[] = [];
     const ledger = recordAccess(world.ledger, asked);
-    expect(await resume({ ...world.dependencies, ledger, objects: recordObjectAccess(world.objects, asked) })).toBe(2);
+    const objects = recordObjectAccess(world.objects, asked);
+    const { repaired } = await restore({ ...world.dependencies, ledger, objects });
+    expect(repaired).toEqual(
+      new Map([
+        ['gold-usd', 'repaired'],
+        ['tin-usd', 'removed'],
+      ]),
+    );
     expect(refused('repair', asked)).toEqual([]);
   });
 });
