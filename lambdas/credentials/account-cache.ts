@@ -14,6 +14,9 @@ import type { Entitlements } from './principal.ts';
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
 
+/** For how long a key that is revoked may still write: from such a cache, and what was under way. */
+export const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
+
 /** The most keys, unknown key ids and subjects that are remembered, of each. */
 const MAX_ENTRIES = 10_000;
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
-import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
+import { CREDENTIAL_CACHE_SECONDS, LAST_WRITE_MS } from '../../lambdas/credentials/account-cache.ts';
 import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
 import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import { newUlid } from '../../storage/ulid.ts';
@@ -12,7 +12,6 @@ import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 const URL = '/api/v1/erasures';
 const CONTACT = 'jo.contact@example.org';
 /** For how long a revoked key may write: what caches keep it for, and 5 seconds for what is under way. */
-const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 /** In every other text of whoever is erased. */
 const MARK = 'Jo-was-here';
 
