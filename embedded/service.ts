@@ -27,8 +27,8 @@ import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
-import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { startWorkLoop } from './work-loop.ts';
+import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 

@@ -42,7 +42,12 @@ export const createErasure = writeHandler<'createErasure'>()({
       target: `erasure/${id}`,
       changes: [
         { kind: 'put', key: erasureKey(id), revision: 1, value, if: { kind: 'absent' } },
-        created(workKey(id), { kind: 'erasure', erasure: id, lane: id, lease: account === null ? null : notBefore(nowMs) }),
+        created(workKey(id), {
+          kind: 'erasure',
+          erasure: id,
+          lane: id,
+          lease: account === null ? null : notBefore(nowMs),
+        }),
         ...(account === null ? [] : closeAccount(account.application, account.keys, now, found)),
       ],
       response: { body: shown(value), location: `/api/v1/erasures/${id}` },

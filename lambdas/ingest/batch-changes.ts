@@ -45,7 +45,12 @@ export interface OpenedBatch {
 }
 
 /** The strands are there from the beginning: none can be begun a second time once the batch has ended. */
-export function opened({ batch }: BatchRun, setAside: number[], strands: number, faults: readonly PutChange[]): OpenedBatch {
+export function opened(
+  { batch }: BatchRun,
+  setAside: number[],
+  strands: number,
+  faults: readonly PutChange[],
+): OpenedBatch {
   const nothing = { accepted: 0, unchanged: 0, markets: [], finishedAt: null };
   const value: CheckpointValue = { state: 'applying', ...nothing, refused: setAside.length, setAside, strands };
   const checkpoint = created(checkpointKey(batch.id), value);
@@ -81,7 +86,9 @@ export function ended(
     checkpoint === null ? created(checkpointKey(batch.id), value) : replaced(checkpoint, value),
     ...strands.map((strand) => replaced(strand, strand.value)),
     ...faults,
-    ...(state === 'applied' ? [{ kind: 'put', key: awaiting, revision: 0, value: { revisions }, if: { kind: 'any' } } as const] : []),
+    ...(state === 'applied'
+      ? [{ kind: 'put', key: awaiting, revision: 0, value: { revisions }, if: { kind: 'any' } } as const]
+      : []),
     ...atEnd(totals),
   ];
 }

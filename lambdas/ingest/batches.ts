@@ -18,7 +18,13 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
     const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
     const { subject } = request.principal;
     const id = request.newId('bat');
-    const described = { id, subject, ...sent, mediaType: mediaType as BatchValue['mediaType'], receivedAt: request.now };
+    const described = {
+      id,
+      subject,
+      ...sent,
+      mediaType: mediaType as BatchValue['mediaType'],
+      receivedAt: request.now,
+    };
     const { batch, changes } = newBatch(described, bytes);
     const [record, ...parts] = changes;
     return {

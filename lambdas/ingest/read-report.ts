@@ -50,7 +50,13 @@ export function reportOf(
     records,
     counts: { accepted, unchanged, refused },
     errors: faults.map(({ index, line, pointer, code, detail }) => {
-      return { line, index, pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer, code, detail };
+      return {
+        line,
+        index,
+        pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer,
+        code,
+        detail,
+      };
     }),
     markets: [...markets],
     receivedAt,

@@ -30,7 +30,7 @@ import {
   type StrandItem,
   totalsOf,
 } from './batch-changes.ts';
-import { dealOut, leftOf, runStrand } from './batch-strands.ts';
+import { dealOut, leftOf, runStrand, strandsFor } from './batch-strands.ts';
 import { type Checkpoint, readBatch, readRecords } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS, examinationFaults, failureFault } from './stored-faults.ts';
 
@@ -117,7 +117,7 @@ async function report(
 
 /** From here on the rows that are set aside, and the markets of each strand, are the same for every worker. */
 async function open(run: BatchRun, { faults, markets }: Examination): Promise<Outcome> {
-  const shares = dealOut(markets);
+  const shares = dealOut(markets, strandsFor(markets));
   const { checkpoint, strands, changes } = opened(run, rowsOf(faults), shares.length, examinationFaults(run, faults));
   if (!(await transact(run, changes)).committed) return 'overtaken';
   return await workOff(run, checkpoint, strands, shares);
@@ -158,7 +158,14 @@ async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Out
   const { accepted, unchanged, revisions } = totalsOf(checkpoint, strands);
   const refused = run.batch.records - accepted - unchanged;
   const state = accepted > 0 ? 'applied' : 'refused';
-  return await end(run, checkpoint, strands, { state, accepted, unchanged, refused, revisions, faults: failureFault(run) });
+  return await end(run, checkpoint, strands, {
+    state,
+    accepted,
+    unchanged,
+    refused,
+    revisions,
+    faults: failureFault(run),
+  });
 }
 
 /** @throws Contended while the transaction that opened the batch is not visible as a whole. */

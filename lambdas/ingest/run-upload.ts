@@ -13,7 +13,13 @@
 import { replaced } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { type BatchValue, type RowTotals, type UploadValue, uploadKey, workKey } from '../../storage/records/batches.ts';
+import {
+  type BatchValue,
+  type RowTotals,
+  type UploadValue,
+  uploadKey,
+  workKey,
+} from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { BatchDependencies } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';

@@ -29,7 +29,12 @@ export async function readKeptPart(ledger: LedgerReader, batchId: string): Promi
 }
 
 /** What keeps lines as if they had been sent as a batch. */
-export function keptAsBatch({ subject, mode }: UploadValue, id: string, lines: readonly string[], nowMs: number): NewBatch {
+export function keptAsBatch(
+  { subject, mode }: UploadValue,
+  id: string,
+  lines: readonly string[],
+  nowMs: number,
+): NewBatch {
   const sent = { id, subject, mode, partial: true, dryRun: false, mediaType: 'application/x-ndjson' } as const;
   const described = { ...sent, records: countRecords(lines), receivedAt: new Date(nowMs).toISOString() };
   return newBatch(described, Buffer.from(lines.map((line) => `${line}\n`).join('')));

@@ -61,7 +61,9 @@ async function write(
     const found = new Map(result.refusals.map(({ index, found }) => [index, found as WorkItem | null]));
     const asFound = left.map((item, index) => (found.has(index) ? (found.get(index) ?? null) : item));
     // Those that are gone have been done. What follows one that another worker has is not this worker's to do.
-    const end = asFound.findIndex((item, index) => found.has(index) && item !== null && item.value.lease?.owner !== owner);
+    const end = asFound.findIndex(
+      (item, index) => found.has(index) && item !== null && item.value.lease?.owner !== owner,
+    );
     left = asFound.slice(0, end === -1 ? asFound.length : end).filter((item) => item !== null);
   }
   return [];

@@ -6,7 +6,10 @@ import { runRefresh } from './run-refresh.ts';
 import type { WorkDependencies } from './run-work.ts';
 
 /** @param runUpload left out by a host without a place for large files */
-export function createRunners(dependencies: ErasureDependencies, runUpload?: UploadRunner): WorkDependencies['runners'] {
+export function createRunners(
+  dependencies: ErasureDependencies,
+  runUpload?: UploadRunner,
+): WorkDependencies['runners'] {
   return {
     ingest: ({ value }) => runBatch(dependencies, value.batch),
     erasure: ({ value }) => runErasure(dependencies, value.erasure),

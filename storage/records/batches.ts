@@ -154,7 +154,10 @@ export const strandKey = (id: string, strand: number): ItemKey<StrandValue> => (
   sort: `strand/${part(strand)}`,
 });
 /** All faults of a batch, in order of where they came up. */
-export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({ partition: batchPartition(id), prefix: 'faults/' });
+export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({
+  partition: batchPartition(id),
+  prefix: 'faults/',
+});
 export const faultsKey = (id: string, source: number, index: number): ItemKey<FaultsValue> => ({
   partition: batchPartition(id),
   sort: `faults/${part(source)}/${part(index)}`,

@@ -1,12 +1,12 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
 import { fileURLToPath } from 'node:url';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { ingest as takeIn } from '../ingest/ingest.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { setStanding } from './standing.ts';
 import { dependenciesOn, market, price, START_MS } from './world.ts';
@@ -136,7 +136,7 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
     for (const batch of shuffle(records)) {
       const stores = await open();
       const dependencies = dependenciesOn(stores.ledger, stores.objects, clock, PAGE_SIZES);
-      const report = await applyBatch(dependencies, batch, { mode, partial: false, dryRun: false });
+      const report = await takeIn(dependencies, batch, { mode });
       stores.close();
       if (!report.taken) throw new Error(`the golden input was refused: ${JSON.stringify(report.faults)}`);
     }

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
+import { ingest } from '../ingest/ingest.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
 
 /** What a text is made of: harmless words, and pieces of what must not be published. */
@@ -100,8 +100,7 @@ test('what ingest accepts, verify does not object to, and something is both acce
   await fc.assert(
     fc.asyncProperty(marketRecords, observationRecords, async (markets, observations) => {
       const world = createWorld();
-      const options = { mode: 'append', partial: true, dryRun: false } as const;
-      const report = await applyBatch(world.dependencies, [HOME, ...markets, ...observations], options);
+      const report = await ingest(world.dependencies, [HOME, ...markets, ...observations], { partial: true });
       accepted += report.accepted - 1;
       refused += report.faults.length;
       await publish(world.dependencies);

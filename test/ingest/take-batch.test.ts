@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { Observation } from '../../contract/metric.ts';
-import { applyBatch, type IngestOptions, type IngestReport } from '../../lambdas/ingest/apply-batch.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import {
@@ -12,25 +11,25 @@ import {
   marketPartition,
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
-import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { type Fault, failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
-import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
+import { type IngestOptions, type IngestReport, ingest } from './ingest.ts';
+import { type LedgerDump, openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
-const APPEND: IngestOptions = { mode: 'append', partial: false, dryRun: false };
-const CORRECT: IngestOptions = { ...APPEND, mode: 'correct' };
-const PARTIAL: IngestOptions = { ...APPEND, partial: true };
-const DRY_RUN: IngestOptions = { ...APPEND, dryRun: true };
+const CORRECT: IngestOptions = { mode: 'correct' };
+const PARTIAL: IngestOptions = { partial: true };
+const DRY_RUN: IngestOptions = { dryRun: true };
 
 let attempts = 0;
 let clockMs = START_MS;
 
 /** Each batch comes a second after the one before. */
-function apply(ledger: Ledger, records: readonly unknown[], options: IngestOptions = APPEND): Promise<IngestReport> {
+function apply(ledger: Ledger, records: readonly unknown[], options: IngestOptions = {}): Promise<IngestReport> {
   clockMs += 1000;
   const nowMs = clockMs;
-  return applyBatch({ ledger, nowMs: () => nowMs, newAttemptId: () => `attempt-${++attempts}` }, records, options);
+  return ingest({ ledger, nowMs: () => nowMs, newAttemptId: () => `attempt-${++attempts}` }, records, options);
 }
 
 async function ledgerWith(...batches: readonly (readonly IngestRecordInput[])[]): Promise<RecordedLedger> {
@@ -49,8 +48,8 @@ async function observationsOf(ledger: Ledger, slug: string): Promise<readonly Ob
 }
 
 async function dirtySlugs(ledger: Ledger): Promise<string[]> {
-  const { items } = await ledger.query(DIRTY_PARTITION, { prefix: 'market/', limit: 1000 });
-  return items.map(({ sort }) => sort.slice('market/'.length));
+  const { items } = await ledger.query(FRESH_MARKS.partition, { prefix: FRESH_MARKS.prefix, limit: 1000 });
+  return items.map(({ sort }) => sort.slice(FRESH_MARKS.prefix.length));
 }
 
 function days(slug: string, count: number): IngestRecordInput[] {
@@ -114,19 +113,19 @@ describe('the faults of a batch, by row', () => {
     'when one row is refused nothing at all is written: %s',
     async (_, records) => {
       const ledger = await ledgerWith(known);
-      const before = await ledger.dump();
+      const before = recordsOf(await ledger.dump());
       await apply(ledger, [market('c'), price('c', 0, 1), ...records, price('a', 9, 9)]);
-      expect(await ledger.dump()).toEqual(before);
+      expect(recordsOf(await ledger.dump())).toEqual(before);
     },
   );
 
   test.each(rows)('a dry run reports the same, and writes nothing: %s', async (_, records, expected) => {
     const ledger = await ledgerWith(known);
-    const before = await ledger.dump();
+    const before = recordsOf(await ledger.dump());
     const report = await apply(ledger, records, DRY_RUN);
     expect(codesOf(report)).toEqual(expected);
     expect(report.taken).toBe(false);
-    expect(await ledger.dump()).toEqual(before);
+    expect(recordsOf(await ledger.dump())).toEqual(before);
   });
 
   test.each(rows)('taken in part, the other rows come out as if the refused were not there: %s', async (_, records) => {
@@ -141,7 +140,7 @@ describe('the faults of a batch, by row', () => {
       records.filter((_, index) => !refused.has(index)),
     );
     expect(cleanReport).toEqual({ ...report, faults: [] });
-    expect(await ledger.dump()).toEqual(await clean.dump());
+    expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await clean.dump()));
   });
 });
 
@@ -207,8 +206,11 @@ describe('batches that no transaction can hold', () => {
     const slugs = Array.from({ length: 230 }, (_, index) => `m-${index}`);
     const ledger = await ledgerWith(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
     expect(await dirtySlugs(ledger)).toEqual([...slugs].sort());
-    // Four changes each: record, index item, observation, mark.
-    expect(ledger.transactions).toEqual([...Array.from({ length: 9 }, () => 100), 20]);
+    // Four changes each: record, index item, observation, mark. Dealt out to 13 strands, of 17 or 18 markets.
+    const [stored, opened, ...rest] = ledger.transactions;
+    expect([stored, opened]).toEqual([2, 14]);
+    const strands = [...Array.from({ length: 9 }, () => 1 + 18 * 4), ...Array.from({ length: 4 }, () => 1 + 17 * 4)];
+    expect(rest).toEqual([...strands, 16, 1]);
   });
 
   test('markets with records so long that few of them fit', async () => {
@@ -265,14 +267,16 @@ describe('determinism', () => {
         const batches = bounds.slice(1).map((end, index) => order.slice(bounds[index], end).map(recordOf));
         const split = await ledgerWith([...(batches[0] ?? []), ...definitions], ...batches.slice(1));
 
-        expect(withoutHistoryMarks(await split.dump())).toEqual(withoutHistoryMarks(await whole.dump()));
+        expect(withoutHistoryMarks(recordsOf(await split.dump()))).toEqual(
+          withoutHistoryMarks(recordsOf(await whole.dump())),
+        );
       }),
       { numRuns: 60 },
     );
   });
 
-  function withoutHistoryMarks(dump: Awaited<ReturnType<RecordedLedger['dump']>>) {
-    return new Map([...dump].filter(([name]) => !name.startsWith(`${DIRTY_PARTITION} history/`)));
+  function withoutHistoryMarks(dump: LedgerDump) {
+    return new Map([...dump].filter(([name]) => !name.startsWith(`${FRESH_MARKS.partition} history/`)));
   }
 });
 
@@ -363,7 +367,7 @@ describe.each<{ name: string; fault: Fault }>([
     const undisturbed = await start();
     const recording = faultyStorage(undisturbed, openMemoryObjects(), -1, fault);
     await apply(recording.ledger, batch);
-    const expected = await undisturbed.dump();
+    const expected = recordsOf(await undisturbed.dump());
     expect(recording.operations.length).toBeGreaterThan(4);
 
     for (const [number] of recording.operations.entries()) {
@@ -371,7 +375,7 @@ describe.each<{ name: string; fault: Fault }>([
       const { ledger: faulty } = faultyStorage(ledger, openMemoryObjects(), number, fault);
       await expect(apply(faulty, batch)).rejects.toThrow(StorageUnavailable);
       expect((await apply(ledger, batch)).faults).toEqual([]);
-      expect(await ledger.dump()).toEqual(expected);
+      expect(recordsOf(await ledger.dump())).toEqual(expected);
     }
   });
 });
