@@ -1,6 +1,6 @@
 /** Every code with which a row is refused, each with a row that is. */
 import { expect, test } from 'vitest';
-import { type IngestRecordInput, ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
+import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';

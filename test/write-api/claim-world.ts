@@ -11,7 +11,7 @@ import {
   marketPartition,
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
-import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { ingest as takeIn } from '../ingest/ingest.ts';
 import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld, START_MS } from './world.ts';
 
@@ -183,7 +183,7 @@ export async function goldRecord(ledger: Ledger): Promise<{ revision: number; va
 }
 
 export async function dirtyMarks(ledger: Ledger): Promise<readonly Item[]> {
-  return (await ledger.query(DIRTY_PARTITION, { limit: 100 })).items;
+  return (await ledger.query(FRESH_MARKS.partition, { limit: 100 })).items;
 }
 
 /** The history of gold-usd, oldest first. */
