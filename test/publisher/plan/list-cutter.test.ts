@@ -1,10 +1,10 @@
 /** How the market list is cut, for all lists: changed one generation at a time, and cut from scratch. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../contract/cursors.ts';
-import { type ListInput, type ListPlan, planList } from '../../publisher/plan/list-cutter.ts';
-import type { PublishedPage } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import { pageCursor } from '../../../contract/cursors.ts';
+import { type ListInput, type ListPlan, planList } from '../../../publisher/plan/list-cutter.ts';
+import type { PublishedPage } from '../../../storage/records/publication.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A list as a reader and the next plan find it. */
 interface Published {

@@ -1,9 +1,9 @@
 /** More is marked than one generation takes: so many generations follow one another, each whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
 import {
   DIRTY_EVERYTHING_KEY,
   DIRTY_PARTITION,
@@ -11,9 +11,9 @@ import {
   HEAD_KEY,
   type HeadValue,
   parseMark,
-} from '../../storage/records/publication.ts';
-import { answerTo, wait, waiting } from './waiting.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+} from '../../../storage/records/publication.ts';
+import { answerTo, wait, waiting } from '../waiting.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 const slugsOf = (count: number) => Array.from({ length: count }, (_, index) => `m-${String(index).padStart(3, '0')}`);
 

@@ -1,7 +1,7 @@
 /** How histories are cut, for all histories: grown one change at a time, and cut from scratch. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../contract/cursors.ts';
+import { pageCursor } from '../../../contract/cursors.ts';
 import {
   type ClosedPage,
   HistoryCutter,
@@ -9,9 +9,9 @@ import {
   type HistoryPlan,
   type IndexedPage,
   type OrderedObservation,
-} from '../../publisher/plan/history-cutter.ts';
-import type { ObservationValue } from '../../storage/records/markets.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+} from '../../../publisher/plan/history-cutter.ts';
+import type { ObservationValue } from '../../../storage/records/markets.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A history as a reader and the next plan find it. */
 interface Published {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { publish } from '../../publisher/publish.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
-import { createWorld, dependenciesOn, market, publicObjects } from './world.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { StorageCorrupt } from '../../../storage/errors.ts';
+import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { createWorld, dependenciesOn, market, publicObjects } from '../world.ts';
 
 test('a ledger that knows of no generation is not published over one that readers can see', async () => {
   const world = createWorld();

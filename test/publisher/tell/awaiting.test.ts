@@ -1,14 +1,14 @@
 /** Whoever waits for a generation is told one that shows what they wrote, once, whatever happens on the way. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../contract/public-objects.ts';
-import { Superseded } from '../../publisher/errors.ts';
-import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY } from '../../storage/records/publication.ts';
-import { diesAfter, type Fault, faultyStorage } from './faulty-storage.ts';
-import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
-import { createWorld, dependenciesOn, market, price, START_MS, type World } from './world.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import { StorageUnavailable } from '../../../storage/errors.ts';
+import { DIRTY_EVERYTHING_KEY, HEAD_KEY } from '../../../storage/records/publication.ts';
+import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
+import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
+import { createWorld, dependenciesOn, market, price, START_MS, type World } from '../world.ts';
 
 const at = (offsetMs: number): string => new Date(START_MS + offsetMs).toISOString();
 
