@@ -17,6 +17,6 @@ test('a ledger that knows of no generation is not published over one that reader
 
 test('the first generation of an empty ledger is an empty list', async () => {
   const world = createWorld();
-  expect(await publish(world.dependencies)).toEqual({ kind: 'published', generation: 1 });
+  expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 1 });
   expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe('{"data":[],"page":{"nextCursor":null}}');
 });
