@@ -1,6 +1,8 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
 import { fileURLToPath } from 'node:url';
+import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import { packedGeneration } from '../../publisher/commit/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
@@ -106,7 +108,7 @@ const STANDING: MarketStanding = {
 
 const PAGE_SIZES = { markets: 3, observations: 4 };
 
-/** One stored object, as text. */
+/** One stored object, as text; an internal one as it is before compression. */
 export interface Golden {
   readonly metadata: ObjectMetadata;
   readonly body: string;
@@ -125,8 +127,19 @@ export function memoryStores(): () => Promise<Stores> {
   return async () => ({ ledger, objects, close: () => undefined });
 }
 
+/** A store that keeps bundles: a publisher deletes its own once it is applied. */
+function withoutDeletes(objects: ObjectStore): ObjectStore {
+  return {
+    get: (key, options) => objects.get(key, options),
+    stat: (key) => objects.stat(key),
+    put: (key, body, metadata, condition) => objects.put(key, body, metadata, condition),
+    list: (prefix, options) => objects.list(prefix, options),
+    delete: async () => 'deleted',
+  };
+}
+
 /**
- * Ingests and publishes the input in two generations, and gives back everything that is then stored. `seed` shuffles
+ * Ingests and publishes the input in two generations, and gives back everything that has been stored. `seed` shuffles
  * the order of arrival and the cutting into batches; 0 leaves the input in its order, in one batch.
  */
 export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0): Promise<Map<string, Golden>> {
@@ -143,7 +156,7 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
   };
   const publishOnce = async (): Promise<void> => {
     const stores = await open();
-    await publish(dependenciesOn(stores.ledger, stores.objects, clock, PAGE_SIZES));
+    await publish(dependenciesOn(stores.ledger, withoutDeletes(stores.objects), clock, PAGE_SIZES));
     stores.close();
   };
   await ingest(DEFINITIONS);
@@ -175,7 +188,8 @@ async function readAllObjects(objects: ObjectStore): Promise<Map<string, Golden>
     for (const key of page.keys) {
       const found = await objects.get(key);
       if (found.kind !== 'found') throw new Error(`${key} is listed, but not there`);
-      all.set(key, { metadata: found.metadata, body: new TextDecoder('utf-8', { fatal: true }).decode(found.body) });
+      const bytes = packedGeneration(key) === null ? found.body : zstdDecompressSync(found.body);
+      all.set(key, { metadata: found.metadata, body: new TextDecoder('utf-8', { fatal: true }).decode(bytes) });
     }
     after = page.next;
   }

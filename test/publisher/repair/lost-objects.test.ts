@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
-import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { createWorld, market, price, publicObjects, type World } from './world.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { createWorld, market, price, publicObjects, type World } from '../world.ts';
 
 async function publishedWorld(): Promise<World> {
   const world = createWorld();

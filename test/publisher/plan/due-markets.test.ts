@@ -1,19 +1,13 @@
 /** More is marked than one generation takes: so many generations follow one another, each whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { type PublishOutcome, publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import {
-  DIRTY_EVERYTHING_KEY,
-  DIRTY_PARTITION,
-  marketMarkKey,
-  HEAD_KEY,
-  type HeadValue,
-  parseMark,
-} from '../../storage/records/publication.ts';
-import { answerTo, wait, waiting } from './waiting.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from './world.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { FRESH_MARKS, HEAD_KEY, parseMark } from '../../../storage/records/publication.ts';
+import { answerTo, wait, waiting } from '../waiting.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 const slugsOf = (count: number) => Array.from({ length: count }, (_, index) => `m-${String(index).padStart(3, '0')}`);
 
@@ -33,22 +27,22 @@ const capped = ({ dependencies }: World, maxMarkedMarkets: number): PublisherDep
 async function publishAll(world: World, max: number): Promise<readonly PublishOutcome[]> {
   const outcomes: PublishOutcome[] = [];
   do {
-    outcomes.push(await publish(capped(world, max), 'marked-markets'));
+    outcomes.push(await publish(capped(world, max)));
     const { findings } = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
     expect(findings).toEqual([]);
-  } while (outcomes.at(-1)?.moreIsDue);
+  } while (outcomes.at(-1)?.isMoreDue);
   return outcomes;
 }
 
 describe('a publication that takes so many markets and no more', () => {
   test.each([
-    [3, 7, [{ moreIsDue: true }, { moreIsDue: true }, {}]],
-    [7, 7, [{}]],
-    [6, 7, [{ moreIsDue: true }, {}]],
-    [1, 2, [{ moreIsDue: true }, {}]],
-  ])('of %i at once, with %i marked, says whether more is due', async (max, markets, rest) => {
-    const expected = rest.map((more, index) => ({ kind: 'published', generation: index + 1, ...more }));
-    expect(await publishAll(await worldWith(markets), max)).toEqual(expected);
+    [3, 7, [true, true, false]],
+    [7, 7, [false]],
+    [6, 7, [true, false]],
+    [1, 2, [true, false]],
+  ])('of %i at once, with %i marked, says whether more is due', async (max, markets, more) => {
+    const expected = more.map((isMoreDue, index) => ({ kind: 'published', generation: index + 1, isMoreDue }));
+    expect(await publishAll(await worldWith(markets), max)).toMatchObject(expected);
   });
 
   test('ends at the bodies of one that takes all, however it was dealt out', async () => {
@@ -65,30 +59,29 @@ describe('a publication that takes so many markets and no more', () => {
     );
   });
 
-  test('tells nobody before the last of what was due is out: whose it was is not known', async () => {
+  test('tells each batch as soon as its own markets are out, and others not before', async () => {
     const world = await worldWith(5);
-    await wait(world, 'batch-1');
-    await publish(capped(world, 2));
-    await publish(capped(world, 2));
-    expect(await answerTo(world, 'batch-1')).toBeNull();
-    expect(await waiting(world)).toHaveLength(1);
-    await publish(capped(world, 2));
-    expect(await answerTo(world, 'batch-1')).toMatchObject({ generation: 3 });
-    expect(await waiting(world)).toEqual([]);
-  });
-
-  test('takes everything where it is asked for everything', async () => {
-    const world = await worldWith(5);
-    const put = { kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } } as const;
-    await world.ledger.transact([put], { attemptId: 'all' });
-    expect(await publish(capped(world, 2))).toEqual({ kind: 'published', generation: 1 });
+    const [first = '', second = '', third = '', , last = ''] = slugsOf(5);
+    await wait(world, 'batch/early', [first, second]);
+    await wait(world, 'batch/both', [first, third]);
+    await wait(world, 'batch/late', [last]);
+    // As versions before this one have left it: whose markets it waits for is not known.
+    await wait(world, 'batch/unknown', null);
+    const left = async () => {
+      await publish(capped(world, 2));
+      return await waiting(world);
+    };
+    expect(await left()).toEqual(['batch/both', 'batch/late', 'batch/unknown']);
+    expect(await left()).toEqual(['batch/late', 'batch/unknown']);
+    expect(await left()).toEqual([]);
+    const told = ['early', 'both', 'late', 'unknown'].map((id) => answerTo(world, `batch/${id}`));
+    expect((await Promise.all(told)).map((answer) => answer?.generation)).toEqual([1, 2, 3, 3]);
   });
 });
 
 describe('while more is marked again and again than one generation takes', () => {
   const markedNow = async ({ ledger }: World) => {
-    const { items } = await ledger.query(DIRTY_PARTITION, { prefix: marketMarkKey('').sort, limit: 100 });
-    return items.map((mark) => parseMark(mark).slug);
+    return (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
   };
 
   test('each mark is taken by the time that all slugs could have been gone around, whichever are hot', async () => {
@@ -107,7 +100,7 @@ describe('while more is marked again and again than one generation takes', () =>
             // As many of the first slugs as starve the others where marks are taken in order of slugs alone.
             const hot = isAlwaysHot ? slugs.slice(0, max) : marked.flatMap((number) => slugs[number] ?? []);
             await world.ingest(hot.map((slug) => price(slug, day + 1, 100 + day)));
-            await publish(capped(world, max), 'marked-markets');
+            await publish(capped(world, max));
             const left = await markedNow(world);
             for (const slug of slugs) {
               if (!left.includes(slug)) generationsLeft.delete(slug);
@@ -124,11 +117,11 @@ describe('while more is marked again and again than one generation takes', () =>
   test('one that takes all that is left is followed by one that begins at the first slug', async () => {
     const world = await worldWith(4);
     const [first = ''] = slugsOf(4);
-    const takenTo = async () => ((await world.ledger.get(HEAD_KEY))?.value as HeadValue | undefined)?.marksTakenTo;
+    const takenTo = async () => (await world.ledger.get(HEAD_KEY))?.value.marksTakenTo;
     await publish(capped(world, 3));
     expect(await takenTo()).toBe(slugsOf(4)[2]);
     await world.ingest([price(first, 1, 101)]);
-    expect((await publish(capped(world, 2))).moreIsDue).toBeUndefined();
+    expect((await publish(capped(world, 2))).isMoreDue).toBe(false);
     expect(await markedNow(world)).toEqual([]);
     expect(await takenTo()).toBeUndefined();
     await world.ingest(slugsOf(4).map((slug) => price(slug, 2, 102)));

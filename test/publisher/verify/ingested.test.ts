@@ -1,11 +1,11 @@
 /** Whatever ingest accepts can be published: the oracle finds nothing in it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { publish } from '../../publisher/publish.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { ingest } from '../ingest/ingest.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { ingest } from '../../ingest/ingest.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 
 /** What a text is made of: harmless words, and pieces of what must not be published. */
 const PIECES = [

@@ -2,18 +2,18 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
-import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
-import { OBJECT_CONCURRENCY, type PageSizes } from '../../publisher/dependencies.ts';
-import { BundleLost, ImmutableMismatch, Superseded } from '../../publisher/errors.ts';
-import { publish } from '../../publisher/publish.ts';
-import { rebuild, renderEverything } from '../../publisher/repair/rebuild.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import type { ObjectHead, ObjectMetadata, ObjectStore, StoredObject } from '../../storage/object-store.ts';
-import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
-import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
-import { removeMarket } from './remove-market.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { OBJECT_CONCURRENCY, type PageSizes } from '../../../publisher/dependencies.ts';
+import { BundleLost, ImmutableMismatch, Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild, renderEverything } from '../../../publisher/repair/rebuild.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { StorageCorrupt } from '../../../storage/errors.ts';
+import type { ObjectHead, ObjectMetadata, ObjectStore, StoredObject } from '../../../storage/object-store.ts';
+import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
 import {
   createWorld,
   dependenciesOn,
@@ -23,7 +23,7 @@ import {
   readerOf,
   SMALL_PAGES,
   type World,
-} from './world.ts';
+} from '../world.ts';
 
 function days(slug: string, count: number) {
   return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));

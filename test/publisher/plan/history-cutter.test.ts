@@ -1,7 +1,7 @@
 /** How histories are cut, for all histories: grown one change at a time, and cut from scratch. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pageCursor } from '../../contract/cursors.ts';
+import { pageCursor } from '../../../contract/cursors.ts';
 import {
   type ClosedPage,
   HistoryCutter,
@@ -9,9 +9,10 @@ import {
   type HistoryPlan,
   type IndexedPage,
   type OrderedObservation,
-} from '../../publisher/plan/history-cutter.ts';
-import type { ObservationValue } from '../../storage/records/markets.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+} from '../../../publisher/plan/history-cutter.ts';
+import { HistorySum } from '../../../storage/history-sum.ts';
+import type { ObservationValue } from '../../../storage/records/markets.ts';
+import { sha256Hex } from '../../../storage/sha256.ts';
 
 /** A history as a reader and the next plan find it. */
 interface Published {
@@ -63,13 +64,29 @@ function planHistory(input: Input, pieceSize = Number.POSITIVE_INFINITY): Cut {
     pages.push(...cutter.add(input.observations.slice(start, start + pieceSize)));
   }
   const plan = cutter.finish();
-  expect(pages.map(({ index, page, isNew }) => ({ index, page, isNew }))).toEqual(plan.pages);
+  expect(pages.map(({ body, nextCursor, ...cut }) => cut)).toEqual(plan.pages);
   return { ...plan, pages };
 }
 
 function inOrder(observations: Observations): readonly OrderedObservation[] {
   const places = [...observations].sort(([left], [right]) => left - right);
-  return places.map(([place, text]) => ({ order: orderOf(place), observation: observation(place, text) }));
+  return places.map(([place, text]) => ({
+    order: orderOf(place),
+    revision: revisionOf(text),
+    observation: observation(place, text),
+  }));
+}
+
+/** Another text is another revision. */
+function revisionOf(text: string): number {
+  return Number(/\d+/.exec(text)?.[0] ?? 1_000);
+}
+
+/** What the observations add up to, without cutting them. */
+function sumOf(all: Observations): string {
+  const sum = new HistorySum();
+  for (const [place, text] of all) sum.add(orderOf(place), revisionOf(text));
+  return sum.text;
 }
 
 /**
@@ -100,8 +117,8 @@ function publishPlan(before: Published | null, input: Input, plan: Cut): Publish
   const pages = [...kept, ...plan.pages.map(({ index, page }) => ({ index, page }))];
   expect(pages.map(({ index }) => index)).toEqual(pages.map((_, index) => index));
   expect(plan.closedPages).toBe(pages.length);
-  const dropped = (before?.pages ?? []).filter(({ page }) => !pages.some((now) => now.page.cursor === page.cursor));
-  expect(new Set(plan.unlinked)).toEqual(new Set(dropped));
+  const superseded = (before?.pages ?? []).filter(({ page }) => !pages.some((now) => now.page.cursor === page.cursor));
+  expect(new Set(plan.superseded)).toEqual(new Set(superseded));
   return { pages, bodies, head: plan.head.body };
 }
 
@@ -177,6 +194,20 @@ describe('a history that is cut', () => {
     );
   });
 
+  test('however a history grew, kept pages and what was cut add up to all of it, and each page to all up to its end', () => {
+    fc.assert(
+      fc.property(growth, pageSizes, (steps, pageSize) => {
+        grow(steps, pageSize, ({ pages }, all, plan) => {
+          expect(plan.sum).toBe(sumOf(all));
+          for (const { page } of pages) {
+            const upToItsEnd = [...all].filter(([place]) => orderOf(place) <= page.last);
+            expect(page).toMatchObject({ count: pageSize, sum: sumOf(new Map(upToItsEnd)) });
+          }
+        });
+      }),
+    );
+  });
+
   test('a history that grew step by step is cut as one from scratch, but for the generations in its cursors', () => {
     fc.assert(
       fc.property(growth, pageSizes, (steps, pageSize) => {
@@ -204,7 +235,7 @@ describe('a history that is cut', () => {
         expect(input.keptPages).toBe(before.pages.length);
         expect(after.pages.slice(0, before.pages.length)).toEqual(before.pages);
         expect(plan.pages.every(({ isNew }) => isNew)).toBe(true);
-        expect(plan.unlinked).toEqual([]);
+        expect(plan.superseded).toEqual([]);
         expectWhole(after, more, pageSize);
       }),
     );
@@ -234,7 +265,7 @@ describe('a history that is cut', () => {
         const plan = planHistory(input);
         expect(plan.head.body).toBe(published.head);
         expect(plan.pages.filter(({ isNew }) => isNew)).toEqual([]);
-        expect(plan.unlinked).toEqual([]);
+        expect(plan.superseded).toEqual([]);
         expect(planHistory(input)).toEqual(plan);
       }),
     );
@@ -259,7 +290,8 @@ describe('a history that is cut', () => {
         const input = inputOf(published, all, fromPlace, { generation: 50, pageSize });
         const plan = planHistory(input, pieceSize);
         expect(plan).toEqual(planHistory(input));
-        expect(plan.observations).toBe(all.size);
+        const kept = input.keptPages * pageSize;
+        expect(plan.rendered).toBe(all.size - kept);
       }),
     );
   });
@@ -272,5 +304,25 @@ describe('a history that is cut', () => {
   test('a kept page whose record is missing is refused, not guessed', () => {
     const input = { ...inputOf(null, new Map([[1, 'one']]), 0, { generation: 2, pageSize: 3 }), keptPages: 1 };
     expect(() => planHistory(input)).toThrow(RangeError);
+  });
+
+  test('a kept page whose sum nobody has recorded is refused', () => {
+    const { published, all } = grow([{ places: [1, 2, 3, 4] }], 2);
+    const input = inputOf(published, all, 4, { generation: 2, pageSize: 2 });
+    const [{ page } = {}] = input.publishedPages;
+    const { sum, ...older } = page as IndexedPage['page'];
+    expect(() => planHistory({ ...input, publishedPages: [{ index: 0, page: older }] })).toThrow(RangeError);
+  });
+
+  test('a page that comes out with its bytes keeps its cursor; its record is written again where it lacks the sum', () => {
+    const { published, all } = grow([{ places: [1, 2, 3, 4, 5] }], 2);
+    const [first, second] = published.pages as [IndexedPage, IndexedPage];
+    const { sum, count, ...older } = first.page;
+    const input = { ...inputOf(null, all, 0, { generation: 2, pageSize: 2 }), publishedPages: [{ ...first, page: older }, second] };
+    const { pages } = planHistory(input);
+    expect(pages.map(({ page, isNew, isRecorded }) => ({ page, isNew, isRecorded }))).toEqual([
+      { page: first.page, isNew: false, isRecorded: false },
+      { page: second.page, isNew: false, isRecorded: true },
+    ]);
   });
 });

@@ -1,15 +1,15 @@
 /** An older ledger beside a store that later generations were published to: all that publishes says so, and changes nothing. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { Superseded } from '../../publisher/errors.ts';
-import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
-import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import { HEAD_KEY } from '../../storage/records/publication.ts';
-import { openMemoryObjects } from '../storage/memory-objects.ts';
-import { diesAfter, faultyStorage } from './faulty-storage.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../../storage/errors.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { diesAfter, faultyStorage } from '../faulty-storage.ts';
 import {
   createWorld,
   dependenciesOn,
@@ -19,7 +19,7 @@ import {
   readerOf,
   SMALL_PAGES,
   type World,
-} from './world.ts';
+} from '../world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
 

@@ -1,15 +1,15 @@
 /** What a deployment says of itself is published when it changes, and only then. */
 import { describe, expect, test } from 'vitest';
-import { publicKey, STATIC_KINDS, type StaticKind } from '../../contract/public-objects.ts';
-import { waitlistBody } from '../../contract/waitlist.ts';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { publish } from '../../publisher/publish.ts';
-import { rebuild } from '../../publisher/repair/rebuild.ts';
-import { staticBodies } from '../../publisher/plan/static-bodies.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import type { Item } from '../../storage/ledger.ts';
-import { marketKey } from '../../storage/records/markets.ts';
-import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
+import { publicKey, STATIC_KINDS, type StaticKind } from '../../../contract/public-objects.ts';
+import { waitlistBody } from '../../../contract/waitlist.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { staticBodies } from '../../../publisher/plan/static-bodies.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { Item } from '../../../storage/ledger.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
+import { HEAD_KEY, type HeadValue } from '../../../storage/records/publication.ts';
 import {
   createWorld,
   market,
@@ -19,7 +19,7 @@ import {
   SMALL_PAGES,
   STATIC_BODIES,
   type World,
-} from './world.ts';
+} from '../world.ts';
 
 async function publishedWorld(): Promise<World> {
   const world = createWorld();

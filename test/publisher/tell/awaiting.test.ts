@@ -1,14 +1,13 @@
 /** Whoever waits for a generation is told one that shows what they wrote, once, whatever happens on the way. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../contract/public-objects.ts';
-import { Superseded } from '../../publisher/errors.ts';
-import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY } from '../../storage/records/publication.ts';
-import { diesAfter, type Fault, faultyStorage } from './faulty-storage.ts';
-import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
-import { createWorld, dependenciesOn, market, price, START_MS, type World } from './world.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import { StorageUnavailable } from '../../../storage/errors.ts';
+import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
+import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
+import { createWorld, dependenciesOn, market, price, START_MS, type World } from '../world.ts';
 
 const at = (offsetMs: number): string => new Date(START_MS + offsetMs).toISOString();
 
@@ -31,7 +30,7 @@ describe('whoever waits is told', () => {
   test('the generation that was published for it, and when', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one');
+    await wait(world, 'batch/one', ['a']);
     await publish(world.dependencies);
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 2, publishedAt: at(1_000) });
     expect(await waiting(world)).toEqual([]);
@@ -39,14 +38,15 @@ describe('whoever waits is told', () => {
 
   test('the newest generation, where nothing had to be published', async () => {
     const world = await publishedWorld();
-    await wait(world, 'batch/one');
-    expect(await publish(world.dependencies)).toEqual({ kind: 'unchanged', generation: 1 });
+    await wait(world, 'batch/one', ['a']);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 1 });
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
   });
 
   test('the first generation, where there was none: never generation 0', async () => {
     const world = createWorld();
-    await wait(world, 'batch/one');
+    await world.ingest([market('a')]);
+    await wait(world, 'batch/one', ['a']);
     await publish(world.dependencies);
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
   });
@@ -54,7 +54,7 @@ describe('whoever waits is told', () => {
   test('the generation that a dead publisher has committed, with its time', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one');
+    await wait(world, 'batch/one', ['a']);
     await publishWithFault(world, 'ledger.transact', diesAfter);
     expect(await answerTo(world, 'batch/one')).toBeNull();
     world.clock.nowMs += 60_000;
@@ -65,7 +65,7 @@ describe('whoever waits is told', () => {
   test('also when more wait than fit into one transaction', async () => {
     const world = await publishedWorld();
     const names = Array.from({ length: 120 }, (_, index) => `batch/${String(index).padStart(3, '0')}`);
-    for (const name of names) await wait(world, name);
+    for (const name of names) await wait(world, name, ['a']);
     await publish(world.dependencies);
     expect(await waiting(world)).toEqual([]);
     for (const name of names) expect(await answerTo(world, name)).toMatchObject({ generation: 1 });
@@ -73,11 +73,11 @@ describe('whoever waits is told', () => {
 
   test('one generation, which stays when they wait again', async () => {
     const world = await publishedWorld();
-    await wait(world, 'batch/one');
+    await wait(world, 'batch/one', ['a']);
     await publish(world.dependencies);
     await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one');
-    await wait(world, 'batch/two');
+    await wait(world, 'batch/one', ['a']);
+    await wait(world, 'batch/two', ['a']);
     await publish(world.dependencies);
     expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 1 });
     expect(await answerTo(world, 'batch/two')).toMatchObject({ generation: 2 });
@@ -87,10 +87,10 @@ describe('whoever waits is told', () => {
 
 test('whoever waits anew while the answer is being written goes on waiting, and the others do not', async () => {
   const world = await publishedWorld();
-  await wait(world, 'batch/one');
-  await wait(world, 'batch/two');
+  await wait(world, 'batch/one', ['a']);
+  await wait(world, 'batch/two', ['a']);
   await publishWithFault(world, 'ledger.transact', async ({ run }) => {
-    await wait(world, 'batch/one');
+    await wait(world, 'batch/one', ['a']);
     return await run();
   });
   expect(await answerTo(world, 'batch/one')).toBeNull();
@@ -132,7 +132,7 @@ describe('two publishers, one of them paused while the other works', () => {
         const slow = pausing(world, first);
         firstReached = await slow.reached;
         await world.ingest([market('c')]);
-        await wait(world, 'batch/c');
+        await wait(world, 'batch/c', ['c']);
         const rival = pausing(world, second);
         secondReached = await rival.reached;
         await slow.finish();
@@ -195,8 +195,8 @@ describe('a publication that asks for a purge', () => {
   test('others are not: one that does not ask, one that nobody knows, a batch', async () => {
     const world = await publishedWorld();
     await waitForPublication(world, 'one', null, false);
-    await wait(world, 'publication/unknown');
-    await wait(world, 'batch/one');
+    await wait(world, 'publication/unknown', null);
+    await wait(world, 'batch/one', ['a']);
     expect(await purged(world)).toEqual([]);
     expect(await waiting(world)).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('a publication that asks for a purge', () => {
   test('goes on waiting while the purge fails, and holds up nobody else', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
-    await wait(world, 'batch/one');
+    await wait(world, 'batch/one', ['a']);
     await waitForPublication(world, 'one', ['a'], true);
     const failure = new Error('the CDN said no');
     const caches = { purge: () => Promise.reject(failure) };
@@ -223,52 +223,5 @@ describe('a publication that asks for a purge', () => {
     });
     expect(await purged(world)).toHaveLength(1);
     expect(await waiting(world)).toEqual([]);
-  });
-});
-
-describe('the mark of everything', () => {
-  const mark = ({ ledger }: World, attemptId: string) =>
-    ledger.transact([{ kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } }], {
-      attemptId,
-    });
-  const isMarked = async ({ ledger }: World) => (await ledger.get(DIRTY_EVERYTHING_KEY)) !== null;
-
-  test('has every market published again, marked or not, and is cleared', async () => {
-    const world = await publishedWorld();
-    const { ledger } = world;
-    // What no write of ours does: a change without a mark.
-    const slugs = ['a', 'b'];
-    for (const slug of slugs) {
-      const key = { partition: `market/${slug}`, sort: 'record' };
-      const item = await ledger.get(key);
-      const value = { ...(item?.value as object), name: `Another ${slug}` };
-      await ledger.transact([{ kind: 'put', key, revision: 5, value, if: { kind: 'any' } }], { attemptId: slug });
-    }
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
-    await mark(world, 'operator');
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2 });
-    expect(await isMarked(world)).toBe(false);
-    for (const slug of slugs) {
-      const found = await world.objects.get(publicKey({ kind: 'market', slug }));
-      expect(Buffer.from((found as { body: Uint8Array }).body).toString()).toContain(`"Another ${slug}"`);
-    }
-  });
-
-  test('is cleared too when nothing has changed, and nothing is published', async () => {
-    const world = await publishedWorld();
-    await mark(world, 'operator');
-    expect(await publish(world.dependencies)).toEqual({ kind: 'unchanged', generation: 1 });
-    expect(await isMarked(world)).toBe(false);
-  });
-
-  test('stays when it is set again meanwhile', async () => {
-    const world = await publishedWorld();
-    await mark(world, 'operator');
-    await publishWithFault(world, 'ledger.transact', async ({ run }) => {
-      await mark(world, 'operator again');
-      return await run();
-    });
-    expect(await isMarked(world)).toBe(true);
-    expect((await world.ledger.get(HEAD_KEY))?.revision).toBe(1);
   });
 });

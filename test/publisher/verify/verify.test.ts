@@ -1,16 +1,16 @@
 /** The oracle is silent about what is as promised, also while a generation is being put in place. */
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../contract/openapi.ts';
-import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
-import { waitlistBody } from '../../contract/waitlist.ts';
-import { publish } from '../../publisher/publish.ts';
-import { staticBodies } from '../../publisher/plan/static-bodies.ts';
-import type { PublicReader } from '../../publisher/verify/reader.ts';
-import type { VerifyRule } from '../../publisher/verify/report.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import { readMapped, readMapping } from '../sample/read-mapped.ts';
+import { openApiDocument } from '../../../contract/openapi.ts';
+import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
+import { waitlistBody } from '../../../contract/waitlist.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { staticBodies } from '../../../publisher/plan/static-bodies.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { VerifyRule } from '../../../publisher/verify/report.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readMapped, readMapping } from '../../sample/read-mapped.ts';
 import { damagedReader, withField } from './damaged-reader.ts';
-import { setStanding } from './standing.ts';
+import { setStanding } from '../standing.ts';
 import {
   goodWorld,
   historyOf,
@@ -21,7 +21,7 @@ import {
   SECOND_LIST_PAGE,
   SNAPSHOT,
 } from './verified-world.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 
 describe('a good world has no findings', () => {
   test.each([true, false])('settled: %s', async (settled) => {
@@ -164,7 +164,7 @@ describe('source URLs with an @ are not e-mail addresses', () => {
   }
 
   test('those of the sample', async () => {
-    const folder = new URL('../../sample/', import.meta.url);
+    const folder = new URL('../../../sample/', import.meta.url);
     const mapping = readMapping(new URL('mapping.json', folder));
     const { observations } = await readMapped(mapping, new URL('currency-api.csv', folder));
     const urls = [...new Set(observations.map(({ record }) => record.sourceUrl))];

@@ -1,6 +1,6 @@
 /** A reader that sees what is published with some answers changed: how tests damage the world before they verify it. */
-import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 
 /** What becomes of the answer to one URL. */
 export type Edit = (response: PublicResponse) => PublicResponse | Promise<PublicResponse>;

@@ -1,14 +1,14 @@
 /** What is swept and, above all, what is not. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../contract/public-objects.ts';
-import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
-import type { PublisherDependencies } from '../../publisher/dependencies.ts';
-import { publish } from '../../publisher/publish.ts';
-import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
-import { verify } from '../../publisher/verify/verify.ts';
-import type { Change, Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { Change, Ledger } from '../../../storage/ledger.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
 import {
   GENERATION_PREFIX,
   generationKey,
@@ -16,11 +16,11 @@ import {
   UNLINKED_PARTITION,
   unlinkedKey,
   WALK_KEY,
-} from '../../storage/records/publication.ts';
-import { diesAfter, faultyStorage, ProcessDied } from './faulty-storage.ts';
-import { removeMarket } from './remove-market.ts';
-import { Witness } from './witness.ts';
-import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from './world.ts';
+} from '../../../storage/records/publication.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import { Witness } from '../witness.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 const HOUR_MS = 60 * 60 * 1000;

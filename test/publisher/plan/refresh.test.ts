@@ -1,14 +1,14 @@
 /** Publishing by market while all of it is due: what is marked goes out, and all of it stays due. */
 import { describe, expect, test } from 'vitest';
-import { publicKey } from '../../contract/public-objects.ts';
-import { Superseded } from '../../publisher/errors.ts';
-import { publish } from '../../publisher/publish.ts';
-import type { PurgeTargets } from '../../publisher/tell/purge.ts';
-import { marketKey } from '../../storage/records/markets.ts';
-import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY } from '../../storage/records/publication.ts';
-import { faultyStorage } from './faulty-storage.ts';
-import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
-import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
+import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY } from '../../../storage/records/publication.ts';
+import { faultyStorage } from '../faulty-storage.ts';
+import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
+import { createWorld, dependenciesOn, market, price, type World } from '../world.ts';
 
 /** Market `a` is marked; `b` is not, and its published body is not what the ledger holds. */
 async function worldWithHiddenChange(): Promise<World> {

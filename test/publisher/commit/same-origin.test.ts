@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { publish } from '../../publisher/publish.ts';
-import { StorageCorrupt } from '../../storage/errors.ts';
-import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
-import { createWorld, dependenciesOn, market, publicObjects } from './world.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { StorageCorrupt } from '../../../storage/errors.ts';
+import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { createWorld, dependenciesOn, market, publicObjects } from '../world.ts';
 
 test('a ledger that knows of no generation is not published over one that readers can see', async () => {
   const world = createWorld();
@@ -17,6 +17,6 @@ test('a ledger that knows of no generation is not published over one that reader
 
 test('the first generation of an empty ledger is an empty list', async () => {
   const world = createWorld();
-  expect(await publish(world.dependencies)).toEqual({ kind: 'published', generation: 1 });
+  expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 1 });
   expect(publicObjects(world.objects).get('public/api/v1/markets.json')).toBe('{"data":[],"page":{"nextCursor":null}}');
 });
