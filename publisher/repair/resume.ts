@@ -47,7 +47,6 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     renderer: head?.value.renderer ?? '',
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
-    resumedAtMs: atMs,
   };
   // In two steps: a generation without a bundle, which nobody can apply, fences out whoever still applies an earlier one.
   // Then nothing moves what is counted. Dying in between leaves a generation that needs to be resumed.
