@@ -10,7 +10,7 @@ import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
 import { planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
-import { RENDERER_VERSION, snapshotBody } from './render.ts';
+import { rendererOf, snapshotBody } from './render.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -47,7 +47,7 @@ export async function planGeneration(dependencies: PublisherDependencies, before
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
 
-  const renderer = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  const renderer = rendererOf(pageSizes);
   const head: Draft['head'] = {
     generation,
     publishedAt: new Date(atMs).toISOString(),
