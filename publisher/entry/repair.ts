@@ -6,7 +6,7 @@
  *   than the ledger. Where the answer has a `next`, there was no time for all: invoke it again with `"after"` that slug.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
-import { type RepairOutcome, repairMarket } from '../repair/repair-market.ts';
+import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
@@ -24,7 +24,7 @@ export type RepairAnswer =
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
   const { market, restore: isRestore, after } = Object(event) as { readonly [name: string]: unknown };
   if (typeof market === 'string') {
-    const outcome = await repairMarket(storage, market);
+    const outcome = await repairOne(storage, market);
     log('info', 'repaired', { market, outcome });
     return { outcome };
   }
