@@ -1,4 +1,5 @@
 /** What most worlds begin with: a few markets that are published. Made once, by the code under test, without a schedule. */
+import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import { CALM } from './faults.ts';
 import { LedgerItems } from './ledger-items.ts';
@@ -30,6 +31,7 @@ export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: str
     uploads: openMemoryUploads(nowMs),
     nowMs,
     newAttemptId: () => `${name}-${++attempts}`,
+    newId: (prefix) => `${prefix}_${newUlid(START_MS, (count) => random.bytes(count))}`,
     random: () => random.unit(),
     randomBytes: (count) => random.bytes(count),
     pause: async () => undefined,

@@ -1,6 +1,6 @@
 /** Clients of the write API: they send until they are answered, under one Idempotency-Key, and then send the next. */
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
-import { sha256Hex } from '../../storage/records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { Actor, type Actors } from './actors.ts';
 import { type SentBatch, Writer } from './model.ts';
 import { requestOf } from './requests.ts';

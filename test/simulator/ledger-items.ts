@@ -3,7 +3,10 @@
  * see: that follows some time after the commit, item by item.
  */
 import type { Json } from '../../contract/canonical-json.ts';
-import type { Condition, Item, ItemKey } from '../../storage/ledger.ts';
+import type { Condition, Item } from '../../storage/ledger.ts';
+
+/** Where an item is, whatever it holds. */
+export type Place = Pick<Item, 'partition' | 'sort'>;
 
 interface Entry {
   committed: Item | null;
@@ -23,24 +26,24 @@ interface Partition {
 export class LedgerItems {
   readonly #partitions = new Map<string, Partition>();
 
-  committed({ partition, sort }: ItemKey): Item | null {
+  committed({ partition, sort }: Place): Item | null {
     return this.#partitions.get(partition)?.entries.get(sort)?.committed ?? null;
   }
 
-  visible({ partition, sort }: ItemKey, atMs: number): Item | null {
+  visible({ partition, sort }: Place, atMs: number): Item | null {
     const entry = this.#partitions.get(partition)?.entries.get(sort);
     return entry === undefined ? null : seen(entry, atMs);
   }
 
-  isLocked({ partition, sort }: ItemKey, atMs: number): boolean {
+  isLocked({ partition, sort }: Place, atMs: number): boolean {
     return (this.#partitions.get(partition)?.entries.get(sort)?.lockedUntilMs ?? 0) > atMs;
   }
 
-  lock(key: ItemKey, untilMs: number): void {
+  lock(key: Place, untilMs: number): void {
     this.#entryOf(key).lockedUntilMs = untilMs;
   }
 
-  write(key: ItemKey, item: Item | null, atMs: number, visibleAtMs: number): void {
+  write(key: Place, item: Item | null, atMs: number, visibleAtMs: number): void {
     const entry = this.#entryOf(key);
     entry.before = seen(entry, atMs);
     entry.committed = item;
@@ -88,7 +91,7 @@ export class LedgerItems {
     return copy;
   }
 
-  #entryOf({ partition, sort }: ItemKey): Entry {
+  #entryOf({ partition, sort }: Place): Entry {
     let found = this.#partitions.get(partition);
     if (found === undefined) {
       found = { entries: new Map(), order: [] };

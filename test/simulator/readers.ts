@@ -2,7 +2,7 @@
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { createObjectCache } from '../../embedded/edge/cache.ts';
-import { StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { Incarnation } from './processes.ts';
 import { bodyOf, LIST_KEY, type ListedMarket, pageItems, pageKeyOf, type ShownObservation } from './published.ts';

@@ -3,7 +3,17 @@
  * commit, and conditions are judged by what is committed. To reads the items of a transaction become visible one by one, in
  * any order, until it is acknowledged. A transaction that meets another one on an item is cancelled, as DynamoDB does it.
  */
-import type { Change, CountChange, Item, Ledger, QueryPage, Refusal, TransactResult } from '../../storage/ledger.ts';
+import type {
+  Change,
+  CountChange,
+  Item,
+  ItemKey,
+  ItemsOf,
+  Ledger,
+  QueryPage,
+  Refusal,
+  TransactResult,
+} from '../../storage/ledger.ts';
 import {
   checkGetMany,
   checkKey,
@@ -82,23 +92,23 @@ export class SimulatedLedger {
           })
           .then(({ result }) => result);
       },
-      get: async (key) => {
+      get: async <Value>(key: ItemKey<Value>) => {
         checkKey(key);
         return await operations.perform(caller, {
           name: 'ledger.get',
           key: () => `${key.partition} ${key.sort}`,
           isWrite: false,
-          effect: () => items.visible(key, now()),
+          effect: () => items.visible(key, now()) as Item<Value> | null,
           describe: describeItem,
         });
       },
-      getMany: async (keys) => {
+      getMany: async <const Keys extends readonly ItemKey[]>(keys: Keys) => {
         checkGetMany(keys);
         return await operations.perform(caller, {
           name: 'ledger.getMany',
           key: () => keys.map(({ partition, sort }) => `${partition} ${sort}`).join(', '),
           isWrite: false,
-          effect: () => keys.map((key) => items.visible(key, now())),
+          effect: () => keys.map((key) => items.visible(key, now())) as ItemsOf<Keys>,
           describe: (found) => found.map(describeItem).join(', '),
         });
       },
@@ -192,6 +202,6 @@ function inShort({ kind, key }: Change): string {
   return `${kind} ${key.partition}:${key.sort}`;
 }
 
-function describeItem(item: Item | null): string {
+function describeItem(item: Pick<Item, 'sort' | 'revision'> | null): string {
   return item === null ? 'absent' : `${item.sort}@${item.revision}`;
 }

@@ -4,8 +4,8 @@
  */
 import {
   bodyDigest,
-  checkBody,
   checkListPrefix,
+  checkObjectBody,
   checkObjectKey,
   etagOfDigest,
   LIST_PAGE_SIZE,
@@ -70,7 +70,7 @@ export function objectsPortOf(
     },
     async put(key, body, metadata, condition) {
       checkObjectKey(key);
-      checkBody(key, body);
+      checkObjectBody(key, body);
       const entry = { etag: etagOfDigest(bodyDigest(body)), body: new Uint8Array(body), metadata: { ...metadata } };
       return await operations.perform(caller, {
         name: 'objects.put',

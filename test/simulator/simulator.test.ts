@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
-import { HEAD_KEY } from '../../storage/records.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { KINDS, type SimulationOptions, simulate } from './simulate.ts';
 import { WIRING } from './wiring.ts';
 

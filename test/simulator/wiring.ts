@@ -10,10 +10,10 @@ import type { Principal } from '../../lambdas/credentials/principal.ts';
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
-import { mayPass } from '../../lambdas/ingest/commit-markets.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { runUpload } from '../../lambdas/ingest/run-upload.ts';
+import { mayPass } from '../../lambdas/markets/commit-markets.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
@@ -26,30 +26,27 @@ import { rebuild } from '../../publisher/rebuild.ts';
 import { staticBodies } from '../../publisher/static-bodies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { WORK_PARTITION } from '../../storage/batch-records.ts';
-import { type Change, type Ledger, StorageUnavailable } from '../../storage/ledger.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION_PARTITION,
   DIRTY_PARTITION,
   generationOfKey,
   HEAD_KEY,
   type HeadValue,
-  OBSERVATION_PREFIX,
-} from '../../storage/records.ts';
+} from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadStore } from '../../storage/upload-store.ts';
 import type { LedgerItems } from './ledger-items.ts';
 
 /** What one process has of the world. */
-export interface Host {
+export interface Host extends Runtime {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
   readonly uploads: UploadStore;
-  readonly nowMs: () => number;
-  readonly newAttemptId: () => string;
-  readonly random: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly pause: (milliseconds: number) => Promise<void>;
 }
 
 export type Api = (event: HttpEvent) => Promise<HttpResult>;

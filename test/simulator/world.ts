@@ -1,6 +1,7 @@
 /** One simulated world: storage, clock, chance, and the processes on them. */
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
 import { type Conditions, Fates } from './faults.ts';
@@ -123,6 +124,7 @@ export class World {
       uploads: this.uploads,
       nowMs: () => this.nowMs(),
       newAttemptId: () => `${process}-${++attempts}`,
+      newId: (prefix) => `${prefix}_${newUlid(this.nowMs(), (count) => random.bytes(count))}`,
       random: () => random.unit(),
       randomBytes: (count) => random.bytes(count),
       pause: (milliseconds) =>
