@@ -3,7 +3,6 @@ import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts'
 import { publicKey } from '../../contract/public-objects.ts';
 import { createObjectCache } from '../../embedded/edge/cache.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
 import type { Incarnation } from './processes.ts';
 import { bodyOf, LIST_KEY, type ListedMarket, pageItems, pageKeyOf, type ShownObservation } from './published.ts';
 import type { StoredEntry } from './simulated-objects.ts';
@@ -37,7 +36,8 @@ const READ_MS = 1_000;
 export function edgeReader(world: World, name: string): Read {
   const { objects } = world.hostOf(immortal(name));
   const cache = createObjectCache<StoredEntry>({
-    objects: objects as Pick<ObjectStore, 'get'>,
+    // The cache's own timer of real time would outlive the world.
+    objects: { get: (key, options) => Promise.race([objects.get(key, options), world.ended]) },
     nowMs: () => world.nowMs(),
     view: (_key, { etag, body, metadata }) => ({ etag, body, metadata }),
     sizeOf: ({ body }) => body.length,

@@ -64,6 +64,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify(conditions)}`);
   await (kind === 'torn' ? runTorn(world) : runOrdinary(world));
   if (world.violation === null) await judge(world);
+  world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
 }
 

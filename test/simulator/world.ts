@@ -1,4 +1,5 @@
 /** One simulated world: storage, clock, chance, and the processes on them. */
+import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { newUlid } from '../../storage/ulid.ts';
@@ -52,11 +53,18 @@ export class World {
   /** Markets of which a transaction was torn: nobody knows what belongs to them. */
   readonly torn = new Set<string>();
   violation: Violation | null = null;
+  /** Rejects when the world ends. */
+  readonly ended: Promise<never>;
+  #end: (error: Error) => void = () => undefined;
   readonly #alterations: Alterations;
   #numbers = 0;
   readonly #listeners: ((committed: Committed) => void)[] = [];
 
   constructor(seed: number, base: BaseWorld, conditions: Conditions, trace: Trace, alterations: Alterations) {
+    this.ended = new Promise((_, reject) => {
+      this.#end = reject;
+    });
+    this.ended.catch(() => undefined);
     this.random = new Random(seed);
     const storageRandom = new Random(seed ^ 0x5bd1e995);
     this.scheduler = new Scheduler(storageRandom);
@@ -89,6 +97,11 @@ export class World {
 
   nowMs(): number {
     return START_MS + Math.floor(this.scheduler.elapsedMs);
+  }
+
+  /** What still waits for the world's storage waits no longer. */
+  end(): void {
+    this.#end(new StorageUnavailable('the world has ended'));
   }
 
   /** Each one once in this world. */
