@@ -2,8 +2,9 @@
  * Markets that are put off, since when, and why. The publisher decides that anew in each generation; what is kept here is for
  * people: a market that stays put off needs a repair.
  */
+import type { Change, ItemKey } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
-import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
+import { marketMarkKey, PUT_OFF, putOffKey, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /** After so long, somebody is told. */
@@ -24,26 +25,31 @@ export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): 
   return (await readAll(ledger, PUT_OFF)).map(({ sort, value }) => ({ slug: sort, ...value }));
 }
 
-/** Remembers those that a generation has put off, and forgets those that it has planned. Returns all that are put off now. */
+/**
+ * Remembers those that a generation has put off, and forgets those that it has planned. Of two publishers one may put off what the
+ * other has planned already: where no mark is left, nothing is put off. Returns all that are put off now.
+ */
 export async function settlePutOff(
   { ledger, nowMs, newAttemptId }: PublisherStorage,
   before: readonly PutOffMarket[],
   { planned, putOff }: { readonly planned: ReadonlyMap<string, unknown>; readonly putOff: ReadonlyMap<string, string> },
 ): Promise<readonly PutOffMarket[]> {
+  const now: PutOffMarket[] = [];
+  const transact = async (changes: readonly Change[]) =>
+    (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
   const known = new Set(before.map(({ slug }) => slug));
-  const now = before.filter(({ slug }) => !planned.has(slug));
+  for (const market of before) {
+    const { slug } = market;
+    const forget: Change = { kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } };
+    const isAbsent = (key: ItemKey): Change => ({ kind: 'check', key, if: { kind: 'absent' } });
+    const unmarked = planned.has(slug) ? [] : [isAbsent(marketMarkKey(slug)), isAbsent(refreshMarkKey(slug))];
+    if (putOff.has(slug) || !(await transact([forget, ...unmarked]))) now.push(market);
+  }
   for (const [slug, reason] of putOff) {
     if (known.has(slug)) continue;
     const value = { sinceMs: nowMs(), reason };
     now.push({ slug, ...value });
-    const put = { kind: 'put', key: putOffKey(slug), revision: 0, value, if: { kind: 'absent' } } as const;
-    await ledger.transact([put], { attemptId: newAttemptId() });
-  }
-  for (const { slug } of before) {
-    if (!planned.has(slug)) continue;
-    await ledger.transact([{ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } }], {
-      attemptId: newAttemptId(),
-    });
+    await transact([{ kind: 'put', key: putOffKey(slug), revision: 0, value, if: { kind: 'absent' } }]);
   }
   return now;
 }
