@@ -1,8 +1,8 @@
 /** What the publisher is given beside storage, a clock and ids: the same in every benchmark. */
 import { waitlistBody } from '../contract/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
-import { NO_CACHES } from '../publisher/tell/purge.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
+import { NO_CACHES } from '../publisher/tell/purge.ts';
 
 export const DEPLOYMENT: Pick<PublisherDependencies, 'pageSizes' | 'staticBodies' | 'caches'> = {
   pageSizes: DEFAULT_PAGE_SIZES,

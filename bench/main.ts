@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPublishAll } from './publish-all.ts';
+import { benchPublishMany } from './publish-many.ts';
 import { benchPublishOne } from './publish-one.ts';
 import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
@@ -23,6 +24,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   ingest: benchIngest,
   write: benchWrite,
   'publish-one': benchPublishOne,
+  'publish-many': benchPublishMany,
   'publish-all': benchPublishAll,
   read: benchRead,
 };

@@ -1,10 +1,10 @@
 /** Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. */
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { publish } from '../../publisher/publish.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { DEPLOYMENT } from '../deployment.ts';
+import { maxRssBytes } from '../own-memory.ts';
+import { publishDue, SettableClock } from '../publish-due.ts';
 import { cpuMs, elapsedMs } from '../rounds.ts';
 
 export interface PublishReport {
@@ -20,17 +20,18 @@ if (path === undefined) throw new RangeError('give the path of a ledger');
 const dataFolder = dirname(path);
 const ledger = openSqliteLedger(path, { exclusive: true });
 const objects = await openDirectoryObjects(join(dataFolder, 'objects'));
+const clock = new SettableClock(Date.now);
 let attempts = 0;
 const dependencies = {
   ledger,
   objects,
-  nowMs: Date.now,
+  nowMs: clock.nowMs,
   newAttemptId: () => `publish-${++attempts}`,
   ...DEPLOYMENT,
 };
 let spentMs = 0;
 const tookMs = await elapsedMs(async () => {
-  spentMs = await cpuMs(() => publish(dependencies));
+  spentMs = await cpuMs(() => publishDue(dependencies, clock));
 });
 ledger.close();
 const report: PublishReport = {
@@ -40,13 +41,3 @@ const report: PublishReport = {
   maxRssBytes: maxRssBytes(),
 };
 console.log(JSON.stringify(report));
-
-/**
- * On Linux `resourceUsage().maxRSS` is never below what the parent held when it started this process: the mark survives
- * exec. The mark of this process's own memory is `VmHWM` (proc_pid_status(5)). Both count kilobytes of 1,024 bytes.
- */
-function maxRssBytes(): number {
-  const own =
-    process.platform === 'linux' ? /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) : null;
-  return (own === null ? process.resourceUsage().maxRSS : Number(own[1])) * 1024;
-}

@@ -6,12 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
-import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { runUpload } from '../../lambdas/ingest/run-upload.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
@@ -19,6 +15,7 @@ import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
@@ -52,19 +49,7 @@ const newAttemptId = () => `worker-${++attempts}`;
 async function work({ uploads, nowMs }: ApiWorld, inner: Ledger): Promise<AccessCall[]> {
   const asked: AccessCall[] = [];
   const ledger = recordAccess(inner, asked);
-  const newId = (prefix: string) => `${prefix}_${++attempts}`;
-  const dependencies = { ledger, uploads, newAttemptId, newId, nowMs: () => nowMs };
-  await runWork({
-    ledger,
-    runners: {
-      ingest: ({ batch }) => runBatch(dependencies, batch),
-      upload: ({ upload }) => runUpload(dependencies, upload),
-      erasure: ({ erasure }) => runErasure(dependencies, erasure),
-    },
-    failed: (_, error) => {
-      throw error;
-    },
-  });
+  await workOff({ ledger, uploads, newAttemptId, nowMs: () => nowMs });
   return asked;
 }
 

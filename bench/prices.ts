@@ -1,0 +1,35 @@
+/** What AWS asks for what we use: USD of us-east-1, autumn 2026. docs/deploy.md says what comes of it in a month. */
+import type { OperationCounts } from './operations.ts';
+
+export const PRICES = {
+  /** A PUT, and a LIST. */
+  objectPut: 0.005 / 1_000,
+  /** A GET, and a HEAD. A DELETE costs nothing. */
+  objectGet: 0.0004 / 1_000,
+  ledgerWriteUnit: 0.625 / 1_000_000,
+  ledgerReadUnit: 0.125 / 1_000_000,
+  /** Of a function with one virtual CPU: 1,769 MB, arm64. */
+  functionSecond: 0.0000133334 * (1_769 / 1_024),
+  functionRequest: 0.2 / 1_000_000,
+  apiRequest: 1 / 1_000_000,
+  edgeRequest: 0.01 / 10_000,
+  routerRequest: 0.1 / 1_000_000,
+  /** Taken in; stored for a month it is 0.03. */
+  logGigabyte: 0.5,
+  tableGigabyteMonth: 0.25 + 0.2,
+  bucketGigabyteMonth: 0.023,
+  alarmMonth: 0.1,
+  metricMonth: 0.3,
+  dashboardMonth: 3,
+  secretMonth: 0.4,
+} as const;
+
+/** What storage asks for these operations. */
+export function dollarsOf(counts: OperationCounts): number {
+  return (
+    (counts.objectPuts + counts.objectLists) * PRICES.objectPut +
+    (counts.objectReads + counts.objectStats) * PRICES.objectGet +
+    counts.writeUnits * PRICES.ledgerWriteUnit +
+    counts.readUnits * PRICES.ledgerReadUnit
+  );
+}

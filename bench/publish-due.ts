@@ -1,0 +1,38 @@
+/** Publishes until nothing is due any more. */
+import type { PublisherDependencies } from '../publisher/dependencies.ts';
+import { publish } from '../publisher/publish.ts';
+
+/** A clock that can be put forward. */
+export class SettableClock {
+  readonly #nowMs: () => number;
+  #aheadMs = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  readonly nowMs = (): number => this.#nowMs() + this.#aheadMs;
+
+  forwardTo(atMs: number): void {
+    this.#aheadMs += Math.max(0, atMs - this.nowMs());
+  }
+}
+
+/** All that is marked, and not the list that its cadence holds back. */
+export async function publishMarked(
+  dependencies: PublisherDependencies,
+): Promise<{ readonly generations: number; readonly listDueAtMs: number | null }> {
+  for (let generations = 0; ; ) {
+    const { kind, isMoreDue, listDueAtMs } = await publish(dependencies);
+    if (kind === 'published') generations++;
+    if (!isMoreDue) return { generations, listDueAtMs };
+  }
+}
+
+/** All that is marked, and then the list: the clock is put forward to when it is due. Gives the number of generations. */
+export async function publishDue(dependencies: PublisherDependencies, clock: SettableClock): Promise<number> {
+  const { generations, listDueAtMs } = await publishMarked({ ...dependencies, nowMs: clock.nowMs });
+  if (listDueAtMs === null) return generations;
+  clock.forwardTo(listDueAtMs);
+  return generations + (await publishMarked({ ...dependencies, nowMs: clock.nowMs })).generations;
+}
