@@ -1,7 +1,7 @@
 /** Ledgers full of synthetic markets, none of them published yet. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
+import type { IngestMode, IngestRecordInput } from '../contract/ingest-records.ts';
 import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import { openSqliteLedger, type SqliteLedger } from '../storage/sqlite-ledger.ts';
@@ -21,8 +21,12 @@ export function dependenciesOn(ledger: Ledger): IngestDependencies {
 }
 
 /** Takes records in, and stops when any is refused. */
-export async function ingest(ledger: Ledger, records: readonly IngestRecordInput[]): Promise<void> {
-  const report = await applyBatch(dependenciesOn(ledger), records, { mode: 'append', partial: false, dryRun: false });
+export async function ingest(
+  ledger: Ledger,
+  records: readonly IngestRecordInput[],
+  mode: IngestMode = 'append',
+): Promise<void> {
+  const report = await applyBatch(dependenciesOn(ledger), records, { mode, partial: false, dryRun: false });
   if (!report.taken) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(report.faults[0])}`);
 }
 
