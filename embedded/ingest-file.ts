@@ -1,10 +1,13 @@
-/** Takes a CSV file with its mapping into the ledger, in batches, through the same code as the write API's worker. */
+/** Takes a CSV file with its mapping into the ledger, in batches, as the worker does with those of the write API. */
 import { setImmediate } from 'node:timers/promises';
-import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
+import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
+import { takeBatch } from '../lambdas/ingest/take-batch.ts';
 import { type CsvMapping, parseMapping } from '../mapping/csv-mapping.ts';
 import { type MappedRecord, mapCsv } from '../mapping/map-csv.ts';
-import { type IngestedFileValue, ingestedFileKey } from '../storage/records/batches.ts';
+import { readAll } from '../storage/paging.ts';
+import { checkpointKey, faultsOfBatch, type IngestedFileValue, ingestedFileKey } from '../storage/records/batches.ts';
 import { sha256Hex } from '../storage/sha256.ts';
+import { newUlid } from '../storage/ulid.ts';
 import { StartError } from './config.ts';
 
 /** A file to ingest, and how to read it. */
@@ -20,35 +23,38 @@ export interface IngestFile {
 export const BATCH_RECORDS = 1_000;
 
 /**
- * Ingests the file unless that has been done to its last row. A process that dies on the way leaves whole batches;
- * the next start reads the file again, finds them unchanged, and goes on.
+ * Ingests the file unless that has been done to its last row. Its batches have ids that follow from what is in them,
+ * so the start after one that died finds those that are done, and goes on.
  *
  * @param progress is told after each batch how many records are in.
  * @returns null when the file is in already.
  * @throws StartError when a row or the mapping is refused: a bundled file must be taken in whole.
  */
 export async function ingestFile(
-  dependencies: IngestDependencies,
+  dependencies: BatchDependencies,
   file: IngestFile,
   progress: (records: number) => void,
 ): Promise<IngestedFileValue | null> {
   const { ledger, nowMs, newAttemptId } = dependencies;
-  const key = ingestedFileKey(sha256Hex(`${sha256Hex(file.csv)}\n${sha256Hex(file.mapping)}`));
+  const digest = sha256Hex(`${sha256Hex(file.csv)}\n${sha256Hex(file.mapping)}`);
+  const key = ingestedFileKey(digest);
   if ((await ledger.get(key)) !== null) return null;
 
   const total = { accepted: 0, unchanged: 0 };
   for await (const rows of batchesOf(file)) {
     const records = rows.map(({ record }) => record);
-    const report = await applyBatch(dependencies, records, { mode: 'append', partial: false, dryRun: false });
-    const [fault] = report.faults;
+    const id = batchIdOf(digest, records);
+    await forgetRefusal(dependencies, id);
+    const { errors, counts } = await takeBatch(dependencies, { id, ...OPTIONS }, records);
+    const [fault] = errors;
     if (fault !== undefined) {
       const line = rows[fault.index]?.line;
       // A file that was accepted on other machines is more likely right than a clock that it is ahead of.
       const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
       throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}${hint}`);
     }
-    total.accepted += report.accepted;
-    total.unchanged += report.unchanged;
+    total.accepted += counts.accepted;
+    total.unchanged += counts.unchanged;
     progress(total.accepted + total.unchanged);
     // A ledger in this process answers without ever waiting: let signals and requests have their turn.
     await setImmediate();
@@ -56,6 +62,24 @@ export async function ingestFile(
   const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total };
   await ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'any' } }], { attemptId: newAttemptId() });
   return value;
+}
+
+const OPTIONS = { subject: 'system:sample', mode: 'append', partial: false, dryRun: false } as const;
+
+function batchIdOf(fileDigest: string, records: readonly unknown[]): string {
+  const digest = Buffer.from(sha256Hex(`${fileDigest}\n${JSON.stringify(records)}`), 'hex');
+  return `bat_${newUlid(0, (count) => digest.subarray(0, count))}`;
+}
+
+/** A batch that an earlier start refused is examined again: this machine's clock may be right by now. */
+async function forgetRefusal({ ledger, newAttemptId }: BatchDependencies, id: string): Promise<void> {
+  const checkpoint = await ledger.get(checkpointKey(id));
+  if (checkpoint?.value.state !== 'refused') return;
+  const items = [checkpoint, ...(await readAll(ledger, faultsOfBatch(id)))];
+  const deletes = items.map(({ partition, sort }) => {
+    return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
+  });
+  await ledger.transact(deletes, { attemptId: newAttemptId() });
 }
 
 async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecord[]> {

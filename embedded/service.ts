@@ -7,11 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { openApiDocument } from '../contract/openapi.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
-import { runErasure } from '../lambdas/accounts/run-erasure.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
-import { runBatch } from '../lambdas/ingest/run-batch.ts';
-import { runUpload, type UploadDependencies } from '../lambdas/ingest/run-upload.ts';
-import { runWork } from '../lambdas/worker/run-work.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
@@ -20,8 +16,8 @@ import { publish } from '../publisher/publish.ts';
 import { findLostObjects } from '../publisher/repair/lost-objects.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
-import type { Item } from '../storage/ledger.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
+import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
 import { type EmbeddedConfig, StartError } from './config.ts';
 import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
@@ -31,7 +27,7 @@ import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
-import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
@@ -101,8 +97,8 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake() });
     const working = startWorkLoop(
-      { ...background, uploads: writeApi.uploads },
-      { onDone: () => publishing.wake(), onErased: () => data.emptyLog(), report },
+      { ...systemRuntime, ledger: background.ledger, uploads: writeApi.uploads },
+      { publishing, onErased: () => data.emptyLog(), report },
     );
     const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
     const takeUpload = createUploadServer({
@@ -140,34 +136,6 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
   }
-}
-
-const WORK_INTERVAL_MS = 60_000;
-
-/** Does what requests have queued; what has been done may be due for publication. */
-function startWorkLoop(
-  dependencies: UploadDependencies,
-  { onDone, onErased, report }: { onDone: () => void; onErased: () => void; report: Report },
-): WakeLoop {
-  const newId = (prefix: string) => `${prefix}_${newUlid(Date.now(), randomBytes)}`;
-  const runners = {
-    ingest: ({ batch }: { batch: string }) => runBatch(dependencies, batch),
-    upload: ({ upload }: { upload: string }) => runUpload(dependencies, upload),
-    erasure: async ({ erasure }: { erasure: string }) => {
-      const outcome = await runErasure({ ...dependencies, newId }, erasure);
-      if (outcome === 'done') onErased();
-      return outcome;
-    },
-  };
-  const failed = (item: Item, error: unknown) => report(`work ${item.sort} failed`, error);
-  return startWakeLoop({
-    round: async () => {
-      // Also when it stops half-way: what was done before that is due for publication.
-      await runWork({ ledger: dependencies.ledger, runners, failed }).finally(onDone);
-    },
-    intervalMs: WORK_INTERVAL_MS,
-    onError: (cause) => report('work has stopped until the next minute', cause),
-  });
 }
 
 /** What a store can be in that no rebuild mends: told to whoever started the service. */

@@ -5,6 +5,8 @@ export interface WakeLoop {
   wake(): void;
   /** Wakes it in so many milliseconds; of several calls the earliest counts. */
   wakeIn(durationMs: number): void;
+  /** Waits for the end of the rounds that are under way or due. */
+  settled(): Promise<void>;
   /** Lets the round under way finish, and starts no other. */
   stop(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export function startWakeLoop({ round, intervalMs, paceMs = 0, onError }: WakeLo
   return {
     wake,
     wakeIn,
+    async settled() {
+      await running;
+    },
     async stop() {
       stopper.abort();
       clearInterval(timer);

@@ -7,6 +7,7 @@
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
+import { PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -15,6 +16,7 @@ export const FUNCTION_NAMES = [
   'publish',
   'verify',
   'collect-garbage',
+  'repair',
   'first-key',
 ] as const;
 
@@ -50,9 +52,8 @@ export interface Access {
   readonly invalidate: boolean;
 }
 
-/** Where redo bundles are, beside the public objects and out of readers' reach (publisher/bundle.ts). */
+/** Redo bundles and layouts of the market list: beside the public objects, and out of readers' reach. */
 export const REDO_OBJECTS = 'redo/*';
-/** Where the layouts of the market list are, likewise. */
 export const LAYOUT_OBJECTS = 'layout/*';
 
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
@@ -70,61 +71,51 @@ const NOTHING: Access = {
 
 /** What is published is a projection of these. No entitlement, key, contact or audit record is among them. */
 const PUBLISHER_READS: Partitions = [
-  'awaiting-generation',
-  'dirty',
-  'generation-of',
-  'market/*',
-  'markets',
-  'publication',
-  'publications',
-  'published/*',
-  'unlinked',
+  P.awaitingGeneration,
+  P.generationOf,
+  P.generations,
+  P.head,
+  P.listChanges,
+  P.market,
+  P.marketIndex,
+  P.marks,
+  P.publications,
+  P.published,
+  P.putOff,
+  P.supersededPages,
 ];
-
-/** The publisher's own records, and nobody else's. */
-const PUBLISHER_TABLE: TableAccess = {
-  read: PUBLISHER_READS,
-  put: ['generation-of', 'publication', 'published/*', 'unlinked'],
-  count: [],
-  delete: ['awaiting-generation', 'dirty', 'published/*', 'unlinked'],
-};
-
-/** Nothing is deleted in publishing: what is left over, bodies of a removed market among it, is garbage. */
-const PUBLISHED: ObjectAccess = {
-  read: [PUBLIC_OBJECTS, REDO_OBJECTS],
-  put: [PUBLIC_OBJECTS, REDO_OBJECTS],
-  delete: [],
-};
 
 /** What the write API writes: everything that a request may ask for. Nothing that only the publisher may say. */
 const WRITE_API_PUTS: Partitions = [
-  'api-keys',
-  'audit/*',
-  'awaiting-generation',
-  'batch/*',
-  'claim/*',
-  'claims/*',
-  'dirty',
-  'entitlements/*',
-  'erasures',
-  'idempotency/*',
-  'market/*',
-  'publications',
-  'verifications',
-  'verifications/*',
-  'waitlist',
-  'watchlists/*',
-  'work',
+  P.apiKeys,
+  P.auditByActor,
+  P.auditByTarget,
+  P.awaitingGeneration,
+  P.batches,
+  P.claims,
+  P.claimsByState,
+  P.claimsBySubject,
+  P.entitlements,
+  P.erasures,
+  P.idempotency,
+  P.market,
+  P.marks,
+  P.publications,
+  P.verifications,
+  P.verificationsByMarket,
+  P.waitlist,
+  P.watchlists,
+  P.work,
 ];
 
 export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
     ...NOTHING,
     table: {
-      read: [...WRITE_API_PUTS, 'generation-of', 'usage/*'],
+      read: [...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
-      count: ['usage/*'],
-      delete: ['claims/*', 'watchlists/*'],
+      count: [P.usage],
+      delete: [P.claimsByState, P.claimsBySubject, P.watchlists],
     },
     // To sign the URLs by which large files are put; whoever has one has this permission, for that key.
     uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
@@ -134,67 +125,113 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [
-        'api-keys',
-        'batch/*',
-        'claim/*',
-        'claims/*',
-        'entitlements/*',
-        'erasures',
-        'idempotency/*',
-        'market/*',
-        'markets',
-        'usage/*',
-        'verifications',
-        'verifications/*',
-        'watchlists/*',
-        'work',
+        P.apiKeys,
+        P.batches,
+        P.claims,
+        P.claimsByState,
+        P.claimsBySubject,
+        P.entitlements,
+        P.erasures,
+        P.idempotency,
+        P.market,
+        P.marketIndex,
+        P.usage,
+        P.verifications,
+        P.verificationsByMarket,
+        P.watchlists,
+        P.work,
       ],
       put: [
-        'api-keys',
-        'audit/actor/system:*',
-        'audit/target/*',
-        'awaiting-generation',
-        'batch/*',
-        'claim/*',
-        'claims/*',
-        'dirty',
-        'entitlements/*',
-        'erasures',
-        'market/*',
-        'markets',
-        'verifications',
-        'verifications/*',
+        P.apiKeys,
+        P.auditBySystem,
+        P.auditByTarget,
+        P.awaitingGeneration,
+        P.batches,
+        P.claims,
+        P.claimsByState,
+        P.claimsBySubject,
+        P.entitlements,
+        P.erasures,
+        P.market,
+        P.marketIndex,
+        P.marks,
+        P.verifications,
+        P.verificationsByMarket,
+        // A lease is written into its item.
+        P.work,
       ],
       count: [],
-      delete: ['claims/*', 'idempotency/*', 'usage/*', 'watchlists/*', 'work'],
+      delete: [P.claimsByState, P.claimsBySubject, P.idempotency, P.usage, P.watchlists, P.work],
     },
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
   'upload-arrived': {
     ...NOTHING,
-    table: { read: ['batch/*'], put: ['batch/*', 'work'], count: [], delete: [] },
+    table: { read: [P.batches], put: [P.batches, P.work], count: [], delete: [] },
     // To see whether it is there: that counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
-  publish: { ...NOTHING, table: PUBLISHER_TABLE, publicObjects: PUBLISHED, invalidate: true },
+  publish: {
+    ...NOTHING,
+    table: {
+      read: PUBLISHER_READS,
+      put: [
+        P.generationOf,
+        P.generations,
+        P.head,
+        P.listChanges,
+        P.published,
+        P.putOff,
+        P.supersededPages,
+        // To have every market rendered again.
+        P.work,
+      ],
+      count: [],
+      delete: [P.awaitingGeneration, P.listChanges, P.marks, P.published, P.putOff, P.supersededPages],
+    },
+    publicObjects: {
+      read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      put: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      // Its own bundle, once it is applied. Nothing that readers could have is deleted in publishing.
+      delete: [REDO_OBJECTS],
+    },
+    invalidate: true,
+  },
   // It sees what readers see, from where they stand.
   verify: NOTHING,
   'collect-garbage': {
     ...NOTHING,
     table: {
-      // It keeps the place where its next walk begins.
-      read: ['garbage', 'markets', 'publication', 'published/*', 'unlinked'],
-      put: ['garbage'],
+      read: [P.generations, P.head, P.marketIndex, P.published, P.supersededPages, P.sweep],
+      // The place where its next walk begins.
+      put: [P.sweep],
       count: [],
-      delete: ['publication', 'unlinked'],
+      // HEAD is in a partition of its own, which is not here.
+      delete: [P.generations, P.supersededPages],
     },
-    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS], put: [], delete: [PUBLIC_OBJECTS, REDO_OBJECTS] },
+    publicObjects: {
+      read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+      put: [],
+      delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
+    },
+  },
+  // By hand only. What it changes is in the ledger; the publisher then publishes it.
+  repair: {
+    ...NOTHING,
+    table: {
+      read: PUBLISHER_READS,
+      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      count: [],
+      // Observations of a market that has no record: nothing says what they are of.
+      delete: [P.market, P.marketIndex, P.marks, P.putOff],
+    },
+    publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },
   'first-key': {
     ...NOTHING,
     table: {
-      read: ['api-keys', 'first-key'],
-      put: ['api-keys', 'audit/actor/system:*', 'audit/target/*', 'first-key'],
+      read: [P.apiKeys, P.firstKey],
+      put: [P.apiKeys, P.auditBySystem, P.auditByTarget, P.firstKey],
       count: [],
       delete: [],
     },

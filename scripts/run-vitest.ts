@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REPORT_FILE_VARIABLE, type SkippedTest, type TestReport } from './vitest-report.ts';
+import { REPORT_FILE_VARIABLE, type SkippedTest, type TestProgress, type TestReport } from './vitest-report.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
@@ -17,12 +17,14 @@ export interface Outcome extends TestReport {
 
 /**
  * Runs the tests of a set whose files' paths hold one of the filters; all of them without a filter. Never rejects for a
- * test that fails, and never looks better than the exit code: what is wrong outside of tests counts as one failure.
+ * test that fails, and never looks better than the exit code: what is wrong outside of tests counts as one failure. `tell`
+ * is called now and then with how far it is.
  */
 export async function runVitest(
   set: TestSet,
   filters: readonly string[],
   environment: Readonly<Record<string, string>>,
+  tell: (progress: string) => void,
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
   const file = join(folder, 'report.json');
@@ -30,6 +32,7 @@ export async function runVitest(
     const { exitCode, output } = await runNode(
       [VITEST, 'run', '--silent=passed-only', '--reporter=dot', '--reporter=./scripts/vitest-report.ts', ...filters],
       { ...environment, TIDEMARK_TESTS: set, [REPORT_FILE_VARIABLE]: file },
+      (message) => tell(inWords(message as TestProgress)),
     );
     const report = readReport(file);
     if (report === null) return failure(`Vitest ended with ${exitCode} and left no report.`, output, NOTHING);
@@ -44,6 +47,10 @@ export async function runVitest(
 
 const NOTHING: TestReport = { passed: 0, failed: 0, skipped: [], notes: [] };
 
+function inWords({ files, ofFiles, passed }: TestProgress): string {
+  return `${files} of ${ofFiles} files, ${passed} tests passed`;
+}
+
 function failure(reason: string, output: string, report: TestReport): Outcome {
   return { ...report, failed: 1, output: `${output}\n${reason}` };
 }
@@ -56,21 +63,23 @@ function readReport(file: string): TestReport | null {
   }
 }
 
-/** Runs a script with this Node. `exitCode` is the signal's name when one ended it. */
+/** Runs a script with this Node. `exitCode` is the signal's name when one ended it. `onMessage` hears what it sends. */
 export function runNode(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  onMessage?: (message: unknown) => void,
 ): Promise<{ exitCode: number | string; output: string }> {
   const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: { ...process.env, ...colour, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', onMessage === undefined ? 'ignore' : 'ipc'],
     });
     const chunks: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    if (onMessage !== undefined) child.on('message', onMessage);
     child.on('error', reject);
     child.on('close', (code, signal) =>
       resolve({ exitCode: code ?? signal ?? 'no exit code', output: Buffer.concat(chunks).toString('utf8') }),

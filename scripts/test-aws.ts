@@ -10,13 +10,18 @@
  */
 import { ENGINES_VARIABLE } from '../test/aws/engines/engine.ts';
 import { type StartedEngines, startEngines } from '../test/aws/engines/start-engines.ts';
+import { openProgress } from './progress.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
 
 /** Runs the tests that need engines, once all of these are started, and stops them. */
-export async function testOnEngines(starting: Promise<StartedEngines>, filters: readonly string[]): Promise<Outcome> {
+export async function testOnEngines(
+  starting: Promise<StartedEngines>,
+  filters: readonly string[],
+  tell: (progress: string) => void,
+): Promise<Outcome> {
   const engines = await starting;
   try {
-    const outcome = await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(engines.states) });
+    const outcome = await runVitest('aws', filters, { [ENGINES_VARIABLE]: JSON.stringify(engines.states) }, tell);
     const missing = Object.values(engines.states).filter((state) => 'missing' in state).length;
     return process.env.CI === 'true' ? { ...outcome, failed: outcome.failed + missing } : outcome;
   } finally {
@@ -25,7 +30,11 @@ export async function testOnEngines(starting: Promise<StartedEngines>, filters: 
 }
 
 if (import.meta.main) {
-  const outcome = await testOnEngines(startEngines(console.log), process.argv.slice(2));
+  const progress = openProgress(process.stdout);
+  const outcome = await testOnEngines(startEngines(progress.say), process.argv.slice(2), (how) =>
+    progress.at('on engines', how),
+  );
+  progress.end('on engines');
   if (outcome.failed > 0) console.log(`\n${outcome.output.trimEnd()}\n`);
   for (const line of [...outcome.notes, ...skippedLines(outcome.skipped), counts(outcome)]) console.log(line);
   process.exitCode = outcome.failed > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 /**
- * `npm test`: type check, lint and tests, one line each, with the full output of what failed. Ends with the line
- * `N passed, N failed`; type check and lint count as one each. Exits with 1 when anything failed or no test ran.
+ * `npm test`: type check, lint and tests, one line each, with the full output of what failed. Meanwhile it says how far they
+ * are. Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 when anything failed or
+ * no test ran.
  *
  *     npm test                     the fast tests; with CI=true the slow ones too, and those on engines of AWS
  *     npm run test:slow            the slow ones too, always
@@ -10,6 +11,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
+import { openProgress } from './progress.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
 import { testOnEngines } from './test-aws.ts';
 import type { SkippedTest } from './vitest-report.ts';
@@ -20,24 +22,25 @@ const { values, positionals: filters } = parseArgs({
   options: { slow: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
+const progress = openProgress(process.stdout);
 const isCi = process.env.CI === 'true';
 
 interface Step {
   readonly name: string;
-  readonly run: () => Promise<Outcome>;
+  readonly run: (tell: (progress: string) => void) => Promise<Outcome>;
 }
 
 const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
-const fast = { name: 'tests', run: () => runVitest('fast', filters, {}) };
-const slow = { name: 'slow tests', run: () => runVitest('slow', filters, {}) };
+const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, {}, tell) };
+const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
 /** One round after the other; what is in one round runs at the same time. */
-const rounds: Step[][] = [[typeCheck], [lint]];
+const rounds: Step[][] = [[typeCheck, lint]];
 if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
 else if (isCi) {
   // Engines are built beside the other tests, and those on them wait as much as the slow ones do.
-  const starting = startEngines(console.log);
-  rounds.push([fast], [slow, { name: 'on engines', run: () => testOnEngines(starting, []) }]);
+  const starting = startEngines(progress.say);
+  rounds.push([fast], [slow, { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) }]);
 } else rounds.push([fast], ...(values.slow ? [[slow]] : []));
 
 let passed = 0;
@@ -50,11 +53,13 @@ process.exitCode = failed > 0 ? 1 : 0;
 
 async function take({ name, run }: Step): Promise<void> {
   const startedAt = performance.now();
-  const outcome = await run();
+  progress.at(name, '');
+  const outcome = await run((how) => progress.at(name, how));
+  progress.end(name);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  if (outcome.failed > 0) console.log(`\n${outcome.output.trimEnd()}\n`);
-  console.log(`${name.padEnd(12)}${counts(outcome)}  (${seconds} s)`);
-  for (const note of outcome.notes) console.log(note.replaceAll(/^/gm, '  '));
+  if (outcome.failed > 0) progress.say(`\n${outcome.output.trimEnd()}\n`);
+  progress.say(`${name.padEnd(12)}${counts(outcome)}  (${seconds} s)`);
+  for (const note of outcome.notes) progress.say(note.replaceAll(/^/gm, '  '));
   passed += outcome.passed;
   failed += outcome.failed;
   skipped.push(...outcome.skipped);

@@ -1,6 +1,9 @@
-/** A Vitest reporter that counts, for `scripts/test.ts`: writes a {@link TestReport} to the file that it is told. */
+/**
+ * A Vitest reporter that counts, for `scripts/test.ts`: sends how far the run is ({@link TestProgress}) to the process that
+ * started it, and writes a {@link TestReport} to the file that it is told.
+ */
 import { writeFileSync } from 'node:fs';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** The environment variable that names the file. */
 export const REPORT_FILE_VARIABLE = 'TIDEMARK_TEST_REPORT';
@@ -14,6 +17,17 @@ export interface TestReport {
   readonly notes: readonly string[];
 }
 
+export interface TestProgress {
+  /** Files whose tests have all ended, of those that are run. */
+  readonly files: number;
+  readonly ofFiles: number;
+  /** Tests that have passed so far. */
+  readonly passed: number;
+}
+
+/** A message is sent no more often than this. */
+const TELL_EVERY_MS = 250;
+
 export interface SkippedTest {
   readonly name: string;
   /** What `context.skip` was told; null for tests that say in their names when they are skipped. */
@@ -22,6 +36,28 @@ export interface SkippedTest {
 
 /** Vitest makes an instance of a reporter file's default export. */
 export default class VitestReport implements Reporter {
+  #progress: TestProgress = { files: 0, ofFiles: 0, passed: 0 };
+  #toldMs = Number.NEGATIVE_INFINITY;
+
+  onTestRunStart(files: readonly unknown[]): void {
+    this.#tell({ ofFiles: files.length });
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    if (test.result().state === 'passed') this.#tell({ passed: this.#progress.passed + 1 });
+  }
+
+  onTestModuleEnd(): void {
+    this.#tell({ files: this.#progress.files + 1 });
+  }
+
+  #tell(news: Partial<TestProgress>): void {
+    this.#progress = { ...this.#progress, ...news };
+    if (performance.now() - this.#toldMs < TELL_EVERY_MS) return;
+    this.#toldMs = performance.now();
+    process.send?.(this.#progress);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const report = { passed: 0, failed: unhandledErrors.length, skipped: [] as SkippedTest[], notes: [] as string[] };
     for (const module of modules) {

@@ -18,8 +18,8 @@ export interface DirectoryUploads extends UploadStore {
   isTarget(id: string, query: URLSearchParams): boolean;
   /**
    * Takes in a file. `forbidden`: it is no target (see {@link isTarget}). `content-differs`: the bytes are not those that
-   * were said. `stored-already`: it was there before this one came, of which nothing is read. Durable when it is `stored`;
-   * otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more
+   * were said. `stored-already`: it was there before this one came, of which nothing is read. Durable when it is `stored`
+   * or was; otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more
    * of a file than a chunk. Rejects with what the body rejects with, and with `StorageUnavailable` where the file cannot be
    * kept: when there is no room for it, before its first byte is read.
    */
@@ -103,7 +103,11 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
     async receive(id, query, body) {
       const content = contentOf(id, query);
       if (content === null) return 'forbidden';
-      if ((await head(id)) !== null) return 'stored-already';
+      if ((await head(id)) !== null) {
+        // Another request may have renamed it a moment ago, and not have synced its name.
+        await onDisk(id, syncFolder(folder));
+        return 'stored-already';
+      }
       await onDisk(id, makeRoom(folder, content.bytes));
       const temporary = join(folder, newName() + PARTIAL);
       try {

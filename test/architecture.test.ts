@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['contract/', 'storage/', 'publisher/'],
   site: ['contract/'],
   bench: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
-  scripts: ['contract/', 'infra/', 'test/aws/engines/', 'test/aws/shape/', 'test/scenario/'],
+  scripts: ['contract/', 'infra/', 'test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
   test: [''],
 };
 
@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
-  'publisher/purge-cloudfront.ts',
+  'publisher/tell/purge-cloudfront.ts',
   'storage/dynamodb-',
   'storage/s3-',
   'storage/environment-credentials.ts',

@@ -142,6 +142,7 @@ export const publicReadOperations = defineOperations({
         publishedAt: '2026-10-01T12:00:00.000Z',
         counts: { markets: 1, observations: 57, unknownValues: 0 },
         listDigest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        listGeneration: 4,
       },
     },
   },

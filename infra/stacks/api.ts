@@ -7,13 +7,12 @@ import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
-import { AWAITING_GENERATION, FRESH_MARKS } from '../../storage/records/publication.ts';
 import type { Configuration } from '../configuration.ts';
 import { addSchedule, Doorbell, doorbellStatements, type RingingEvent } from '../constructs/doorbell.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import { failuresName, functionName } from '../names.ts';
+import { PARTITIONS } from '../partitions.ts';
 import type { FunctionName } from '../permissions.ts';
 import { allow } from '../policies.ts';
 import type { DataStack } from './data.ts';
@@ -82,6 +81,7 @@ export class ApiStack extends Stack {
     this.#addUploadArrived();
     this.#addPublisher();
     this.#addCaretakers();
+    this.#addRepair();
     this.#addOutputs();
   }
 
@@ -127,7 +127,7 @@ export class ApiStack extends Stack {
       statements: this.#doorbellStatements(),
     });
     // A lease is written over its item: only an item that is new rings.
-    this.#addDoorbell('WorkerDoorbell', worker, [WORK_PARTITION], ['INSERT'], WORKER_COALESCE);
+    this.#addDoorbell('WorkerDoorbell', worker, [PARTITIONS.work], ['INSERT'], WORKER_COALESCE);
     worker.function.configureAsyncInvoke(SWEPT);
   }
 
@@ -165,7 +165,7 @@ export class ApiStack extends Stack {
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     });
     // A mark that is set again is news too.
-    const marks = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
+    const marks = [PARTITIONS.marks, PARTITIONS.awaitingGeneration];
     this.#addDoorbell('PublisherDoorbell', publish, marks, ['INSERT', 'MODIFY'], PUBLISHER_COALESCE);
     publish.function.configureAsyncInvoke(SWEPT);
   }
@@ -187,6 +187,15 @@ export class ApiStack extends Stack {
     for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(SWEPT);
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
     addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
+  }
+
+  /** Invoked by hand, after a restore. */
+  #addRepair(): void {
+    this.#addFunction('repair', {
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      timeoutSeconds: LONGEST_SECONDS,
+      variables: this.#storageVariables(),
+    });
   }
 
   #storageVariables(): Variables {

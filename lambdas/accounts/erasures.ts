@@ -3,7 +3,7 @@
  * is a worker's, from `run-erasure.ts`.
  */
 import type { Erasure } from '../../contract/operations/erasures.ts';
-import { replaced } from '../../storage/changes.ts';
+import { created, replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import {
   type ApiKeyValue,
@@ -15,7 +15,8 @@ import {
   waitlistRequestKey,
   waitlistRequestOf,
 } from '../../storage/records/accounts.ts';
-import { workKey } from '../../storage/records/batches.ts';
+import { type Lease, workKey } from '../../storage/records/batches.ts';
+import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { type Found, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { giveBackKeys, revoked } from './api-keys.ts';
 
@@ -28,7 +29,7 @@ export const createErasure = writeHandler<'createErasure'>()({
     const keys = await reader.getMany(application.value.keys.map(apiKeyKey));
     return { application, keys: keys.filter((item) => item !== null) };
   },
-  decide({ body, now, newId }, account, found) {
+  decide({ body, now, nowMs, newId }, account, found) {
     const { subject } = body;
     if (account?.application === null) {
       const errors = [{ pointer: '/subject', code: 'invalid', detail: 'no waitlist request has this account' }];
@@ -41,13 +42,12 @@ export const createErasure = writeHandler<'createErasure'>()({
       target: `erasure/${id}`,
       changes: [
         { kind: 'put', key: erasureKey(id), revision: 1, value, if: { kind: 'absent' } },
-        {
-          kind: 'put',
-          key: workKey(id),
-          revision: 0,
-          value: { kind: 'erasure', erasure: id },
-          if: { kind: 'absent' },
-        },
+        created(workKey(id), {
+          kind: 'erasure',
+          erasure: id,
+          lane: id,
+          lease: account === null ? null : notBefore(nowMs),
+        }),
         ...(account === null ? [] : closeAccount(account.application, account.keys, now, found)),
       ],
       response: { body: shown(value), location: `/api/v1/erasures/${id}` },
@@ -62,6 +62,11 @@ export const getErasure: ReadHandler<'getErasure'> = {
     return { body: shown(item.value) };
   },
 };
+
+/** The keys of the account have written for the last time by then. */
+function notBefore(nowMs: number): Lease {
+  return { owner: null, untilMs: nowMs + LAST_WRITE_MS };
+}
 
 /** Fits one transaction: an account has at most `FEATURES['api-keys'].maxLimit` keys. */
 function closeAccount(application: Item, keys: readonly Item[], now: string, found: Found): Change[] {

@@ -31,9 +31,10 @@ import {
   verificationsOfMarketPartition,
 } from '../../storage/records/review.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { CREDENTIAL_CACHE_SECONDS } from '../credentials/account-cache.ts';
+import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
+import { missing } from '../worker/contended.ts';
 import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
 export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
@@ -41,9 +42,6 @@ export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttempt
 }
 
 const ACTOR = 'system:erasure';
-
-/** For how long the keys of an account go on writing though they are revoked: from caches, and what is under way. */
-const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 
 /** Items that are read at a time. */
 const PAGE_ITEMS = 100;
@@ -57,8 +55,7 @@ const PAGE_ITEMS = 100;
 export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
-  if (record === null) throw new Error(`no erasure ${id}: it is written together with its work`);
-  const { subject, requestedAt } = record.value as ErasureValue;
+  const { subject, requestedAt } = record?.value ?? (await missing(dependencies, erasureKey(id)));
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);

@@ -14,6 +14,9 @@ import type { Entitlements } from './principal.ts';
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
 
+/** For how long a key that is revoked may still write: from such a cache, and what was under way. */
+export const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
+
 /** The most keys, unknown key ids and subjects that are remembered, of each. */
 const MAX_ENTRIES = 10_000;
 
@@ -61,28 +64,34 @@ export function createAccountCache({
   const reading = new Map<string, Promise<ApiKeyValue | null>>();
   const beliefs = new LRUCache<string, Entitlements>({ max: MAX_ENTRIES });
 
-  async function read(keyId: string): Promise<ApiKeyValue | null> {
+  /** Reads the record, and keeps it unless the key has been forgotten meanwhile: it may be older than that. */
+  function read(keyId: string): Promise<ApiKeyValue | null> {
     const readAtMs = nowMs();
-    const item = await ledger.get(apiKeyKey(keyId));
-    const record = item === null ? null : item.value;
-    const cache = record === null ? absent : present;
-    cache.set(keyId, { record, readAtMs });
-    return record;
+    const isCurrent = () => reading.get(keyId) === started;
+    const started = ledger
+      .get(apiKeyKey(keyId))
+      .then((item) => {
+        const record = item?.value ?? null;
+        if (isCurrent()) (record === null ? absent : present).set(keyId, { record, readAtMs });
+        return record;
+      })
+      .finally(() => {
+        if (isCurrent()) reading.delete(keyId);
+      });
+    reading.set(keyId, started);
+    return started;
   }
 
   return {
     async apiKey(keyId, maxAgeMs = cacheSeconds * 1000) {
       const cached = present.get(keyId) ?? absent.get(keyId);
       if (cached !== undefined && nowMs() - cached.readAtMs < maxAgeMs) return cached.record;
-      const running = reading.get(keyId);
-      if (running !== undefined) return await running;
-      const started = read(keyId).finally(() => reading.delete(keyId));
-      reading.set(keyId, started);
-      return await started;
+      return await (reading.get(keyId) ?? read(keyId));
     },
     forget(keyId) {
       present.delete(keyId);
       absent.delete(keyId);
+      reading.delete(keyId);
     },
     believed: (subject) => beliefs.get(subject) ?? knownEntitlements(null),
     learn(subject, item) {

@@ -3,12 +3,12 @@
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { created } from '../../storage/changes.ts';
-import { type BatchValue, batchKey, rawPartKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
+import type { PutChange } from '../../storage/ledger.ts';
+import { type BatchValue, batchKey, workKey } from '../../storage/records/batches.ts';
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
-import { packRaw } from './raw-body.ts';
 import { readReport, reportOf } from './read-report.ts';
+import { newBatch } from './stored-batch.ts';
 
 /** Two batches with the same id cannot be: it is new, so its record refuses what is there already. */
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
@@ -16,26 +16,24 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
     const sent = readBatch(request);
     if ('kind' in sent) return sent;
     const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
+    const { subject } = request.principal;
     const id = request.newId('bat');
-    const parts = packRaw(bytes);
-    const batch: BatchValue = {
+    const described = {
       id,
-      subject: request.principal.subject,
+      subject,
       ...sent,
       mediaType: mediaType as BatchValue['mediaType'],
-      sha256: sha256Hex(bytes),
-      bytes: bytes.length,
-      rawParts: parts.length,
       receivedAt: request.now,
     };
-    const work: WorkValue = { kind: 'ingest', batch: id };
+    const { batch, changes } = newBatch(described, bytes);
+    const [record, ...parts] = changes;
     return {
       kind: 'commit',
       target: `batch/${id}`,
       changes: [
-        created(batchKey(id), batch),
-        ...parts.map((part, index) => ({ ...created(rawPartKey(id, index), part), ...expiry(sent, request.nowMs) })),
-        created(workKey(id), work),
+        record as PutChange,
+        ...parts.map((part) => ({ ...part, ...expiry(sent, request.nowMs) })),
+        created(workKey(id), { kind: 'ingest', batch: id, lane: subject, lease: null }),
       ],
       uses: [
         { feature: 'ingest-rows-per-day', amount: sent.records },

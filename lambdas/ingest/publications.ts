@@ -1,22 +1,17 @@
-/** The handlers of publications: marks for the publisher, and somebody who waits to be told the generation. */
-import type { Json } from '../../contract/canonical-json.ts';
+/** The handlers of publications. The worker sets the marks, and has the publication wait to be told its generation. */
 import type { Publication } from '../../contract/operations/publications.ts';
-import type { Change, Condition, ItemKey } from '../../storage/ledger.ts';
+import { created } from '../../storage/changes.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
-  awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
   type PublicationValue,
   publicationKey,
-  refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 
-/**
- * Reads which of the markets are there. A condition could say so too, but a transaction has no room for one beside the two
- * marks of each market; and a mark of a market that has gone since does no harm.
- */
+/** Reads which of the markets are there. The mark of one that has gone since does no harm. */
 export const createPublication = writeHandler<'createPublication'>()({
   async read({ body: { markets } }, reader) {
     if (markets === 'all') return [];
@@ -39,9 +34,15 @@ export const createPublication = writeHandler<'createPublication'>()({
       kind: 'commit',
       target: `publication/${id}`,
       changes: [
-        put(publicationKey(id), value, { kind: 'absent' }),
-        put(awaitingGenerationKey(`publication/${id}`), null, { kind: 'any' }),
-        ...marksOf(markets).map((key) => put(key, null, { kind: 'any' })),
+        created(publicationKey(id), value),
+        created(workKey(id), {
+          kind: 'refresh',
+          markets: value.markets,
+          after: '',
+          publication: id,
+          lane: id,
+          lease: null,
+        }),
       ],
       response: { body: shown(value, null), location: `/api/v1/publications/${id}` },
     };
@@ -55,19 +56,6 @@ export const getPublication: ReadHandler<'getPublication'> = {
     return { body: shown(item.value, answer?.value ?? null) };
   },
 };
-
-/**
- * Closed history pages are rendered again too, from the oldest on: after a change of how they are rendered an operator
- * must be able to see the whole of one market as it will be.
- */
-function marksOf(markets: 'all' | readonly string[]): readonly ItemKey[] {
-  if (markets === 'all') return [];
-  return markets.map(refreshMarkKey);
-}
-
-function put(key: ItemKey, value: Json, condition: Condition): Change {
-  return { kind: 'put', key, revision: 0, value, if: condition };
-}
 
 function shown({ id, markets, purge, createdAt }: PublicationValue, answer: GenerationOfValue | null): Publication {
   return {

@@ -1,13 +1,12 @@
-/** A large file is there. Apart from what applies it, since who waits for its arrival needs nothing that reads it. */
-
+/** A large file is there. Apart from what applies it: the function that learns of its arrival needs nothing that reads it. */
+import { replaced } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
-import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
-import { moved } from './move-upload.ts';
 
-export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId'> {
+export interface QueueUploadDependencies {
   readonly ledger: Ledger;
+  readonly newAttemptId: () => string;
   readonly uploads: Pick<UploadFiles, 'head'>;
 }
 
@@ -21,12 +20,11 @@ export async function queueUpload(
   id: string,
 ): Promise<void> {
   const item = await ledger.get(uploadKey(id));
-  if (item === null || item.value.state !== 'awaiting-content') return;
-  if ((await uploads.head(id)) === null) return;
-  const work: WorkValue = { kind: 'upload', upload: id };
+  if (item?.value.state !== 'awaiting-content' || (await uploads.head(id)) === null) return;
+  const work: WorkValue = { kind: 'upload', upload: id, lane: id, lease: null };
   await ledger.transact(
     [
-      moved(item, { state: 'queued' }),
+      replaced(item, { ...item.value, state: 'queued' }),
       { kind: 'put', key: workKey(id), revision: 0, value: work, if: { kind: 'any' } },
     ],
     { attemptId: newAttemptId() },

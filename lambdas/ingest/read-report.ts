@@ -1,60 +1,67 @@
 /** What `GET /api/v1/ingest/batches/{id}` shows. */
-
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
-import { type BatchValue, batchKey, type CheckpointValue, checkpointKey } from '../../storage/records/batches.ts';
+import { readAll } from '../../storage/paging.ts';
+import {
+  type BatchValue,
+  batchKey,
+  type CheckpointValue,
+  checkpointKey,
+  strandsOf,
+} from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
-
+import { totalsOf } from './batch-changes.ts';
 import { readFaults, type StoredFault } from './stored-faults.ts';
+
+type Progress = Pick<CheckpointValue, 'state' | 'accepted' | 'unchanged' | 'refused' | 'markets' | 'finishedAt'>;
+
+const QUEUED = { state: 'queued', accepted: 0, unchanged: 0, refused: 0, markets: [], finishedAt: null } as const;
 
 /** The report on a batch as things stand; null when there is no such batch. */
 export async function readReport(reader: LedgerReader, batchId: string): Promise<BatchReport | null> {
-  const keys = [batchKey(batchId), checkpointKey(batchId), generationOfKey(`batch/${batchId}`)];
-  const [batchItem, checkpointItem, generationItem] = await reader.getMany(keys);
-  if (!batchItem) return null;
-  const checkpoint = (checkpointItem?.value ?? null) as CheckpointValue | null;
-  const published = (generationItem?.value ?? null) as GenerationOfValue | null;
-  const faults = await readFaults(reader, batchId, checkpoint?.faultParts ?? 0);
-  return reportOf(batchItem.value as BatchValue, checkpoint, faults, published);
+  const [batch, checkpoint, published] = await reader.getMany([
+    batchKey(batchId),
+    checkpointKey(batchId),
+    generationOfKey(`batch/${batchId}`),
+  ]);
+  if (batch === null) return null;
+  if (checkpoint === null) return reportOf(batch.value);
+  const faults = await readFaults(reader, batchId);
+  if (checkpoint.value.state !== 'applying') return reportOf(batch.value, checkpoint.value, faults, published?.value);
+  const { revisions, ...totals } = totalsOf(checkpoint, await readAll(reader, strandsOf(batchId)));
+  return reportOf(batch.value, { ...checkpoint.value, ...totals, markets: Object.keys(revisions).sort() }, faults);
 }
 
-/** The report on a batch: without a checkpoint, on one that no worker has begun. */
+/** The report on a batch: without progress, on one that no worker has begun. */
 export function reportOf(
-  batch: BatchValue,
-  checkpoint: CheckpointValue | null = null,
+  { id, mode, partial, dryRun, mediaType, sha256, bytes, records, receivedAt }: BatchValue,
+  { state, accepted, unchanged, refused, markets, finishedAt }: Progress | typeof QUEUED = QUEUED,
   faults: readonly StoredFault[] = [],
   published: GenerationOfValue | null = null,
 ): BatchReport {
-  const { id, mode, partial, dryRun, sha256, bytes, records, receivedAt } = batch;
   return {
     id,
-    state: checkpoint?.state ?? 'queued',
+    state,
     mode,
     partial,
     dryRun,
     sha256,
     bytes,
     records,
-    counts: {
-      accepted: checkpoint?.accepted ?? 0,
-      unchanged: checkpoint?.unchanged ?? 0,
-      refused: checkpoint?.refused ?? 0,
-    },
-    errors: faults.map((fault) => errorOf(fault, batch)),
-    markets: [...(checkpoint?.markets ?? [])].sort(),
+    counts: { accepted, unchanged, refused },
+    errors: faults.map(({ index, line, pointer, code, detail }) => {
+      return {
+        line,
+        index,
+        pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer,
+        code,
+        detail,
+      };
+    }),
+    markets: [...markets],
     receivedAt,
-    finishedAt: checkpoint?.finishedAt ?? null,
+    finishedAt,
     generation: published?.generation ?? null,
     publishedAt: published?.publishedAt ?? null,
-  };
-}
-
-function errorOf({ index, line, pointer, code, detail }: StoredFault, { mediaType }: BatchValue) {
-  return {
-    line,
-    index,
-    pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer,
-    code,
-    detail,
   };
 }

@@ -1,106 +1,84 @@
 /**
- * Applies a large file, part by part: each is kept and applied as a batch of its own, exactly once, by the same code as
- * batches that were sent as such. So nothing here can be done twice: a part's batch has an id that follows from the
- * upload's and the part's number, and a batch that is applied is found so. How far a part goes is said by the batch that is
- * kept for it: whoever goes on may cut the file by other limits, and takes that part as it was cut.
+ * Applies a large file, one part at a time: each is kept and applied as a batch of its own, exactly once, by the same code as
+ * batches that were sent as such. The transaction that ends a part's batch moves the upload on, from the revision that was
+ * read; so the upload says which part is next, and two workers never count one twice.
  *
  *     awaiting-content ──► queued ──► applying ──► applied | stopped
  *
- * The upload's item moves on once a part's batch has ended, under the condition that nobody else has moved it. A worker
- * that fails, dies, or has no more time is followed by one that reads on from there. A part that refers to a market which an
- * earlier part defines finds it; there is no all or nothing, since the whole is never looked at before it is applied.
+ * A part's batch has an id that follows from the upload's and the part's number. How far the part goes is said by the batch
+ * that is kept for it: the next worker may cut the file by other limits, and takes that part as it was cut. A part that refers
+ * to a market which an earlier part defines finds it. There is no all or nothing, since the whole is never looked at before it
+ * is applied.
  */
-
+import { replaced } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { type BatchValue, type UploadValue, uploadKey, workKey } from '../../storage/records/batches.ts';
+import {
+  type BatchValue,
+  type RowTotals,
+  type UploadValue,
+  uploadKey,
+  workKey,
+} from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
-import type { IngestDependencies } from './apply-batch.ts';
-import { moved } from './move-upload.ts';
+import type { BatchDependencies } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
-import { readCheckpoint } from './stored-batch.ts';
 import { countRecords, type KeptPart, keptAsBatch, partBatchId, readKeptPart } from './upload-batches.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
 
-export interface UploadDependencies extends IngestDependencies {
+export interface UploadDependencies extends BatchDependencies {
   readonly uploads: UploadFiles;
-  /** Asked before each part; false leaves what is left for the next run. Default: always true. */
-  readonly hasTime?: () => boolean;
   readonly limits?: PartLimits;
 }
+
+/**
+ * Applies the next part; `later` when another worker is ahead with it.
+ *
+ * @throws StorageUnavailable when storage fails, Contended when others are in the way: call it again.
+ * @throws StorageCorrupt when there is no such upload, or its content is gone, or not what it was. Whatever else goes wrong
+ *   with a part has ended that part's batch; the next call goes on after it.
+ */
+export type UploadRunner = (uploadId: string) => Promise<'done' | 'more' | 'later'>;
 
 /** How many batches with refused records a report names. */
 export const REFUSED_BATCHES_NAMED = 100;
 
-/**
- * Whoever has moved an upload so short a time ago is at it still, or has died: a worker that stops for any other reason takes
- * its mark away. No safety hangs on this, only work done twice.
- */
-export const AT_WORK_MS = 30_000;
+const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
-/**
- * Applies what is left of the upload, as far as there is time; `later` when there is more of it, or somebody else is at it,
- * and the work stays on the queue. Harmless when it has come to its end already.
- *
- * @throws StorageUnavailable when storage fails: run it again, at once if need be.
- * @throws StorageCorrupt when there is no such upload, or its content is gone, or not what it was.
- */
-export async function runUpload(dependencies: UploadDependencies, uploadId: string): Promise<'done' | 'later'> {
-  const { ledger, newAttemptId, uploads, hasTime = () => true } = dependencies;
-  const from = await ledger.get(uploadKey(uploadId));
-  if (from === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
-  const { id, bytes, finishedAt, movedAtMs } = from.value;
-  const workDone: Change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } };
-  if (finishedAt !== null) {
-    await ledger.transact([workDone], { attemptId: newAttemptId() });
-    return 'done';
-  }
-  if (movedAtMs !== null && dependencies.nowMs() - movedAtMs < AT_WORK_MS) return 'later';
-  const content = await uploads.head(id);
-  if (content?.bytes !== bytes) throw new StorageCorrupt(`the content of upload ${id} is gone, or not what it was`);
+/** A runner that reads on in the file where its last part has ended. */
+export function createUploadRunner(dependencies: UploadDependencies): UploadRunner {
+  const { ledger, newAttemptId, nowMs } = dependencies;
+  const nextPart = createPartReader(dependencies);
+  const commit = async (changes: readonly Change[]) =>
+    (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
 
-  let item = from;
-  const attempts = new Set<string>();
-  const move = async (changed: Partial<UploadValue>, others: readonly Change[] = []): Promise<boolean> => {
-    const put = moved(item, { movedAtMs: dependencies.nowMs(), ...changed });
-    const attemptId = newAttemptId();
-    attempts.add(attemptId);
-    if (!(await ledger.transact([put, ...others], { attemptId })).committed) return false;
-    item = { ...item, revision: put.revision, value: put.value };
-    return true;
-  };
-  const end = async (state: 'applied' | 'stopped') => {
-    const finishedAt = new Date(dependencies.nowMs()).toISOString();
-    return (await move({ state, finishedAt }, [workDone])) ? 'done' : 'later';
-  };
-  /** For whoever comes next: nobody is at it. Reads it again, since the answer to the last move may be what was lost. */
-  const leave = async (): Promise<void> => {
-    const found = attempts.size === 0 ? null : await ledger.get(uploadKey(id));
-    if (found === null || !attempts.has(found.attemptId)) return;
-    await ledger.transact([moved(found, { movedAtMs: null })], { attemptId: newAttemptId() });
-  };
+  return async function runUpload(uploadId) {
+    const item = await ledger.get(uploadKey(uploadId));
+    if (item === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
+    const upload = item.value;
+    const workDone: Change = { kind: 'delete', key: workKey(uploadId), if: { kind: 'any' } };
+    if (upload.finishedAt !== null) return (await commit([workDone])) ? 'done' : 'later';
 
-  try {
-    for await (const part of partsLeft(dependencies, from.value)) {
-      if (!hasTime()) {
-        await leave();
-        return 'later';
-      }
-      const before = item.value;
-      if (before.recordsDone + part.records > before.records) return await end('stopped');
-      const changed = await applyPart(dependencies, before, part);
-      // Overtaken: whoever has moved it, or kept other lines for this part, goes on.
-      if (changed === null || !(await move(changed))) return 'later';
+    const finishedAt = new Date(nowMs()).toISOString();
+    const part = await nextPart(upload);
+    if (upload.recordsDone + part.records > upload.records) {
+      const stopped = replaced(item, { ...upload, state: 'stopped', finishedAt });
+      return (await commit([stopped, workDone])) ? 'done' : 'later';
     }
-    const { bytesDone } = item.value;
-    if (bytesDone !== bytes)
-      throw new StorageCorrupt(`${bytesDone} of ${bytes} bytes of upload ${id} are in its parts`);
-    return await end('applied');
-  } catch (error) {
-    // Where this fails too, the mark goes by itself.
-    await leave().catch(() => undefined);
-    throw error;
-  }
+    const isLast = part.end === upload.bytes;
+    const end: Partial<UploadValue> = isLast ? { state: 'applied', finishedAt } : { state: 'applying' };
+    const atEnd = (totals: RowTotals) => {
+      return [replaced(item, { ...after(upload, part, totals), ...end }), ...(isLast ? [workDone] : [])];
+    };
+    const batch = partBatchId(uploadId, upload.partsDone);
+    if (part.records === 0) {
+      if (!(await commit(atEnd(NO_ROWS)))) return 'later';
+    } else {
+      if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
+      if ((await runBatch(dependencies, batch, atEnd)) === 'later') return 'later';
+    }
+    return isLast ? 'done' : 'more';
+  };
 }
 
 interface Part extends KeptPart {
@@ -110,22 +88,37 @@ interface Part extends KeptPart {
   readonly content: readonly string[] | null;
 }
 
+function createPartReader(dependencies: UploadDependencies): (upload: UploadValue) => Promise<Part> {
+  let reading: { readonly id: string; readonly at: number; readonly parts: AsyncGenerator<Part> } | null = null;
+  return async function nextPart(upload) {
+    const { id, bytesDone, bytes } = upload;
+    const isNext = reading?.id === id && reading.at === bytesDone;
+    if (!isNext) await reading?.parts.return(undefined);
+    const parts = isNext && reading ? reading.parts : partsLeft(dependencies, upload);
+    reading = null;
+    const { value: part, done } = await parts.next();
+    if (done) throw new StorageCorrupt(`${bytesDone} of ${bytes} bytes of upload ${id} are in its parts`);
+    reading = part.end === bytes ? null : { id, at: part.end, parts };
+    return part;
+  };
+}
+
 /** The first one is as long as the batch that is kept for it, if one is: what that says of its lines counts. */
 async function* partsLeft(
   { ledger, uploads, limits = PART_LIMITS }: UploadDependencies,
   { id, bytes, bytesDone, partsDone }: UploadValue,
 ): AsyncGenerator<Part> {
+  const content = await uploads.head(id);
+  if (content?.bytes !== bytes) throw new StorageCorrupt(`the content of upload ${id} is gone, or not what it was`);
   const cut = (from: number, by: PartLimits) => cutParts(exactly(bytes - from, uploads.read(id, from)), from, by);
   let from = bytesDone;
   const kept = await readKeptPart(ledger, partBatchId(id, partsDone));
   if (kept !== null) {
-    for await (const { lines, end } of cut(from, {
-      ...limits,
-      maxLines: kept.lines,
-      maxBytes: Number.MAX_SAFE_INTEGER,
-    })) {
-      if (lines.length !== kept.lines)
+    const asKept = { ...limits, maxLines: kept.lines, maxBytes: Number.MAX_SAFE_INTEGER };
+    for await (const { lines, end } of cut(from, asKept)) {
+      if (lines.length !== kept.lines) {
         throw new StorageCorrupt(`part ${partsDone} of upload ${id} is not in its content`);
+      }
       from = end;
       break;
     }
@@ -136,34 +129,21 @@ async function* partsLeft(
   }
 }
 
-/** What the upload moves on to; null where others are ahead with this part. */
-async function applyPart(
-  dependencies: UploadDependencies,
-  upload: UploadValue,
-  part: Part,
-): Promise<Partial<UploadValue> | null> {
-  const place = {
-    state: 'applying',
+/** The upload once this part has ended. */
+function after(upload: UploadValue, part: Part, { accepted, unchanged, refused }: RowTotals): UploadValue {
+  const batch = partBatchId(upload.id, upload.partsDone);
+  const named = { batch, firstLine: upload.linesDone + 1, refused };
+  return {
+    ...upload,
     bytesDone: part.end,
     linesDone: upload.linesDone + part.lines,
     partsDone: upload.partsDone + 1,
     recordsDone: upload.recordsDone + part.records,
-  } as const;
-  if (part.records === 0) return place;
-  const batch = partBatchId(upload.id, upload.partsDone);
-  if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return null;
-  await runBatch(dependencies, batch);
-  const checkpoint = await readCheckpoint(dependencies.ledger, batch);
-  if (checkpoint === null) throw new StorageCorrupt(`batch ${batch} has come to its end, but left no checkpoint`);
-  const { accepted, unchanged, refused } = checkpoint.value;
-  const named = { batch, firstLine: upload.linesDone + 1, refused };
-  return {
-    ...place,
     accepted: upload.accepted + accepted,
     unchanged: upload.unchanged + unchanged,
     refused: upload.refused + refused,
     refusedIn: refused === 0 ? upload.refusedIn : [...upload.refusedIn, named].slice(0, REFUSED_BATCHES_NAMED),
-    lastBatch: batch,
+    lastBatch: part.records === 0 ? upload.lastBatch : batch,
   };
 }
 
@@ -171,12 +151,12 @@ async function applyPart(
 async function keepPart(
   { ledger, nowMs, newAttemptId }: UploadDependencies,
   upload: UploadValue,
-  batch: string,
+  id: string,
   lines: readonly string[],
 ): Promise<boolean> {
-  const { sha256, changes } = keptAsBatch(upload, batch, lines, nowMs());
+  const { batch, changes } = keptAsBatch(upload, id, lines, nowMs());
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;
   const found = result.refusals.find(({ index }) => index === 0)?.found;
-  return (found?.value as BatchValue | undefined)?.sha256 === sha256;
+  return (found?.value as BatchValue | undefined)?.sha256 === batch.sha256;
 }

@@ -1,34 +1,13 @@
-/** Reads a batch back from the ledger, as it came. */
-
+/** A batch in the ledger: stored as it came, and read back so. */
+import { created, type Versioned } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
-import type { Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
-import {
-  type BatchValue,
-  batchKey,
-  type CheckpointValue,
-  checkpointKey,
-  rawPartKey,
-} from '../../storage/records/batches.ts';
+import type { Ledger, PutChange } from '../../storage/ledger.ts';
+import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { missing } from '../worker/contended.ts';
+import { packRaw, unpackRaw } from './raw-body.ts';
 
-import { unpackRaw } from './raw-body.ts';
-
-export interface Checkpoint {
-  readonly revision: number;
-  readonly value: CheckpointValue;
-}
-
-export async function readCheckpoint(ledger: LedgerReader, id: string): Promise<Checkpoint | null> {
-  const [item] = await ledger.getMany([checkpointKey(id)]);
-  return item ? { revision: item.revision, value: item.value } : null;
-}
-
-/** @throws StorageCorrupt when there is none: its work was written together with it. */
-export async function readBatch(ledger: LedgerReader, id: string): Promise<BatchValue> {
-  const [item] = await ledger.getMany([batchKey(id)]);
-  if (!item) throw new StorageCorrupt(`there is work for batch ${id}, but no such batch`);
-  return item.value;
-}
+export type Checkpoint = Versioned<CheckpointValue>;
 
 /** One record of a batch, and its line in an NDJSON body. */
 export interface RawRecord {
@@ -36,25 +15,61 @@ export interface RawRecord {
   readonly line: number | null;
 }
 
+export interface StoredBatch {
+  readonly batch: BatchValue;
+  /** Empty where they cannot be read. */
+  readonly records: readonly RawRecord[];
+}
+
+export interface NewBatch {
+  readonly batch: BatchValue;
+  /** The batch itself, first of all, and its body. Refused where there is a batch of this id. */
+  readonly changes: readonly PutChange[];
+}
+
+/** What stores these bytes as a batch. */
+export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>, bytes: Uint8Array): NewBatch {
+  const parts = packRaw(bytes);
+  const batch: BatchValue = { ...sent, sha256: sha256Hex(bytes), bytes: bytes.length, rawParts: parts.length };
+  return {
+    batch,
+    changes: [
+      created(batchKey(batch.id), batch),
+      ...parts.map((part, index) => created(rawPartKey(batch.id, index), part)),
+    ],
+  };
+}
+
+interface ReadDependencies {
+  readonly ledger: Pick<Ledger, 'getMany' | 'transact'>;
+  readonly newAttemptId: () => string;
+}
+
+/** @throws StorageCorrupt when there is none: its work was written together with it. */
+export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {
+  const [item] = await dependencies.ledger.getMany([batchKey(id)]);
+  return item?.value ?? (await missing(dependencies, batchKey(id)));
+}
+
 /**
  * The records of a batch. Their bytes are checked against the digest that was taken when they came.
  *
  * @throws StorageCorrupt when they are not the same, or not all there.
  */
-export async function readRecords(ledger: LedgerReader, batch: BatchValue): Promise<readonly RawRecord[]> {
+export async function readRecords(dependencies: ReadDependencies, batch: BatchValue): Promise<readonly RawRecord[]> {
   const keys = Array.from({ length: batch.rawParts }, (_, part) => rawPartKey(batch.id, part));
-  const parts = (await ledger.getMany(keys)).map((item, part) => textOf(item, keys[part] as ItemKey));
+  const parts: string[] = [];
+  for (const [part, item] of (await dependencies.ledger.getMany(keys)).entries()) {
+    const text = item?.value ?? (await missing(dependencies, rawPartKey(batch.id, part)));
+    if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is no text`);
+    parts.push(text);
+  }
   const bytes = unpackRaw(parts);
   if (sha256Hex(bytes) !== batch.sha256) {
     throw new StorageCorrupt(`the stored body of batch ${batch.id} is not the one that came: its digest differs`);
   }
   const text = Buffer.from(bytes).toString('utf8');
   return batch.mediaType === 'application/json' ? recordsOfJson(text) : recordsOfLines(text);
-}
-
-function textOf(item: Item | null, { partition, sort }: ItemKey): string {
-  if (typeof item?.value !== 'string') throw new StorageCorrupt(`${partition}, ${sort} is missing or no text`);
-  return item.value;
 }
 
 function recordsOfJson(text: string): readonly RawRecord[] {

@@ -1,9 +1,10 @@
 /** Faults as items of the ledger: bounded, so that no batch has more of them than can be kept and sent. */
-
-import { StorageCorrupt } from '../../storage/errors.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { MAX_GET_KEYS, type PutChange } from '../../storage/ledger.ts';
-import { type FaultsValue, faultsKey } from '../../storage/records/batches.ts';
+import { BATCH_FAILED } from '../../contract/ingest-records.ts';
+import type { LedgerReader, PutChange } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { type FaultsValue, faultsKey, faultsOfBatch } from '../../storage/records/batches.ts';
+import type { RowFault } from '../markets/check-rows.ts';
+import type { StoredBatch } from './stored-batch.ts';
 
 const POINTER_CHARACTERS = 200;
 const DETAIL_CHARACTERS = 500;
@@ -13,24 +14,58 @@ const PART_BYTES = 200_000;
 /** Of faults that come up together. A batch with more is refused for what it is; its count of refused rows is exact. */
 const PARTS_AT_MOST = 10;
 
-/** Faults that come up while a part of a batch is applied, one a row, never take more items than this. */
+/** Faults that come up while rows are applied, one a row, never take more items than this in one transaction. */
 export const COMMIT_FAULT_PARTS = 2;
+
+/** Where faults come up, in the order in which a report shows them. */
+const EXAMINATION = 0;
+const FIRST_STRAND = 1;
+const FAILURE = 9_999;
 
 export type StoredFault = FaultsValue[number];
 
-/** The changes that store faults as items from number `first` on. */
-export function faultChanges(
-  batchId: string,
+type Faulty = Omit<StoredFault, 'line'>;
+
+/** Says nothing of what went wrong: that is for the operator. */
+const FAILED: Faulty = {
+  index: 0,
+  pointer: '',
+  code: BATCH_FAILED,
+  detail:
+    'the batch could not be applied, or not all of it: see how many records were accepted. The operator is told; send what ' +
+    'is missing in smaller batches',
+};
+
+export function examinationFaults(batch: StoredBatch, faults: readonly RowFault[]): readonly PutChange[] {
+  return faultChanges(batch, EXAMINATION, 0, faults);
+}
+
+/** @param first the number of the first item: so many are stored of this strand */
+export function strandFaults(
+  batch: StoredBatch,
+  strand: number,
   first: number,
-  faults: readonly Omit<StoredFault, 'line'>[],
-  lineOf: (index: number) => number | null,
+  faults: readonly RowFault[],
+): readonly PutChange[] {
+  return faultChanges(batch, FIRST_STRAND + strand, first, faults);
+}
+
+export function failureFault(batch: StoredBatch): readonly PutChange[] {
+  return faultChanges(batch, FAILURE, 0, [FAILED]);
+}
+
+function faultChanges(
+  { batch, records }: StoredBatch,
+  source: number,
+  first: number,
+  faults: readonly Faulty[],
 ): readonly PutChange[] {
   const parts: StoredFault[][] = [];
   let bytes = PART_BYTES;
   for (const { index, pointer, code, detail } of faults) {
     const stored: StoredFault = {
       index,
-      line: lineOf(index),
+      line: records[index]?.line ?? null,
       pointer: bounded(pointer, POINTER_CHARACTERS),
       code,
       detail: bounded(detail, DETAIL_CHARACTERS),
@@ -46,28 +81,16 @@ export function faultChanges(
   }
   return parts.map((value, index) => ({
     kind: 'put',
-    key: faultsKey(batchId, first + index),
+    key: faultsKey(batch.id, source, first + index),
     revision: 0,
     value,
-    // Guarded by the checkpoint, which says how many there are.
+    // Guarded by the checkpoint, or the strand, that the same transaction moves.
     if: { kind: 'any' },
   }));
 }
 
-export async function readFaults(
-  ledger: LedgerReader,
-  batchId: string,
-  parts: number,
-): Promise<readonly StoredFault[]> {
-  const keys = Array.from({ length: parts }, (_, part) => faultsKey(batchId, part));
-  const faults: StoredFault[] = [];
-  for (let start = 0; start < keys.length; start += MAX_GET_KEYS) {
-    for (const item of await ledger.getMany(keys.slice(start, start + MAX_GET_KEYS))) {
-      if (item === null) throw new StorageCorrupt(`batch ${batchId} has lost a part of its faults`);
-      faults.push(...item.value);
-    }
-  }
-  return faults;
+export async function readFaults(ledger: LedgerReader, batchId: string): Promise<readonly StoredFault[]> {
+  return (await readAll(ledger, faultsOfBatch(batchId))).flatMap(({ value }) => value);
 }
 
 /** Rows can hold any text; what is cut in the middle of a character must still be text. */

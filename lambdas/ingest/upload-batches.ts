@@ -1,12 +1,9 @@
 /** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
-
 import { hash } from 'node:crypto';
-import { created } from '../../storage/changes.ts';
-import type { Change, LedgerReader } from '../../storage/ledger.ts';
-import { type BatchValue, batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
-
-import { packRaw, unpackRaw } from './raw-body.ts';
+import type { LedgerReader } from '../../storage/ledger.ts';
+import { batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
+import { unpackRaw } from './raw-body.ts';
+import { type NewBatch, newBatch } from './stored-batch.ts';
 
 /** How much of the file is in a batch. */
 export interface KeptPart {
@@ -27,37 +24,20 @@ export async function readKeptPart(ledger: LedgerReader, batchId: string): Promi
   if (!item) return null;
   const { records, rawParts } = item.value;
   const parts = await ledger.getMany(Array.from({ length: rawParts }, (_, part) => rawPartKey(batchId, part)));
-  const body = unpackRaw(parts.map((part) => String(part?.value ?? '')));
+  const body = unpackRaw(parts.map((part) => part?.value ?? ''));
   return { lines: body.filter((byte) => byte === LINE_FEED).length, records };
 }
 
-/** What keeps lines as if they had been sent as a batch: the batch, first of all, and its body. Refused where one is kept. */
+/** What keeps lines as if they had been sent as a batch. */
 export function keptAsBatch(
   { subject, mode }: UploadValue,
-  batchId: string,
+  id: string,
   lines: readonly string[],
   nowMs: number,
-): { readonly sha256: string; readonly changes: readonly Change[] } {
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-  const parts = packRaw(bytes);
-  const batch: BatchValue = {
-    id: batchId,
-    subject,
-    mode,
-    partial: true,
-    dryRun: false,
-    mediaType: 'application/x-ndjson',
-    records: countRecords(lines),
-    sha256: sha256Hex(bytes),
-    bytes: bytes.length,
-    rawParts: parts.length,
-    receivedAt: new Date(nowMs).toISOString(),
-  };
-  const changes = [
-    created(batchKey(batchId), batch),
-    ...parts.map((text, index) => created(rawPartKey(batchId, index), text)),
-  ];
-  return { sha256: batch.sha256, changes };
+): NewBatch {
+  const sent = { id, subject, mode, partial: true, dryRun: false, mediaType: 'application/x-ndjson' } as const;
+  const described = { ...sent, records: countRecords(lines), receivedAt: new Date(nowMs).toISOString() };
+  return newBatch(described, Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
 /** Blank lines are none. */

@@ -30,7 +30,6 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
       refused: 0,
       refusedIn: [],
       lastBatch: null,
-      movedAtMs: null,
       finishedAt: null,
     };
     return {

@@ -4,10 +4,10 @@
  * rows takes several, in order.
  */
 
-import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Ledger, TransactResult } from '../../storage/ledger.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
+import { Contended } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
 import { readMarkets } from './read-markets.ts';
@@ -16,7 +16,7 @@ export interface CommitMarketsDependencies extends Pick<Runtime, 'newAttemptId'>
   readonly ledger: Ledger;
 }
 
-/** How far a batch has come: whole markets, and rows of the one after them. */
+/** How far a list of markets has been committed: whole markets, and rows of the one after them. */
 export interface Position {
   readonly marketsDone: number;
   readonly rowsDone: number;
@@ -27,9 +27,8 @@ export const START: Position = { marketsDone: 0, rowsDone: 0 };
 /** What one transaction does. */
 export interface Part {
   readonly decisions: readonly MarketDecision[];
-  /** Where the batch stands once it is committed. */
+  /** Where the list stands once it is committed. */
   readonly position: Position;
-  readonly isLast: boolean;
 }
 
 /** What is committed together with a part, and what to do once it is. */
@@ -50,20 +49,8 @@ export interface Journal {
  */
 const MAX_SHARED_TEXTS = 175;
 
-const COMMITTED: TransactResult = { committed: true };
-
-/** How often a market is read and decided again when other writers keep changing it. */
-const MAX_TRIES = 10;
-
-/** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
-export class Contended extends Error {
-  override readonly name = 'Contended';
-}
-
-/** Whether what has failed may be done by trying again. */
-export function mayPass(error: unknown): boolean {
-  return error instanceof StorageUnavailable || error instanceof Contended;
-}
+/** How often markets are read and decided again when other writers keep changing them. */
+export const MAX_TRIES = 10;
 
 /**
  * Commits every part of every market, and tells the journal. `overtaken` means that another worker has moved the journal:
@@ -83,16 +70,16 @@ export async function commitMarkets(
   // Markets that somebody else has written to go one by one, so that they do not hold up one another.
   let contended = 0;
   let tries = 0;
-  do {
+  while (queue.length > 0) {
     const taken = takeMarkets(queue, options.maxChanges, contended > 0);
     const decisions = taken.flatMap(({ parts }) => parts.slice(0, 1));
     const [left] = taken.slice(-1).flatMap(withoutFirstPart);
     const position = left
       ? { marketsDone, rowsDone: rowsDone + (decisions[0]?.outcomes.size ?? 0) }
       : { marketsDone: marketsDone + taken.length, rowsDone: 0 };
-    const entry = journal.entryOf({ decisions, position, isLast: left === undefined && taken.length === queue.length });
+    const entry = journal.entryOf({ decisions, position });
     const changes = [...entry.changes, ...decisions.flatMap((decision) => decision.changes)];
-    const result = changes.length === 0 ? COMMITTED : await ledger.transact(changes, { attemptId: newAttemptId() });
+    const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) {
       entry.committed();
       queue.splice(0, taken.length, ...(left === undefined ? [] : [left]));
@@ -110,8 +97,18 @@ export async function commitMarkets(
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));
     contended = Math.max(contended, taken.length);
-  } while (queue.length > 0);
+  }
   return 'done';
+}
+
+/** What one transaction does to all of these markets; null where they do not fit one. */
+export function asOneTransaction(
+  markets: readonly PlannedMarket[],
+  maxChanges: number,
+): readonly MarketDecision[] | null {
+  const decisions = markets.flatMap(({ parts }) => parts);
+  const fits = decisions.length === markets.length && takeMarkets(markets, maxChanges, false).length === markets.length;
+  return fits ? decisions : null;
 }
 
 /** As many markets from the head of the queue as share a transaction; one that takes several has them for itself. */

@@ -139,9 +139,7 @@ export async function readLastKnown(
 }
 
 async function getAll(ledger: LedgerReader, keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
-  const found: (Item | null)[] = [];
-  for (let start = 0; start < keys.length; start += MAX_GET_KEYS) {
-    found.push(...(await ledger.getMany(keys.slice(start, start + MAX_GET_KEYS))));
-  }
-  return found;
+  const starts = Array.from({ length: Math.ceil(keys.length / MAX_GET_KEYS) }, (_, call) => call * MAX_GET_KEYS);
+  const found = starts.map((start) => ledger.getMany(keys.slice(start, start + MAX_GET_KEYS)));
+  return (await Promise.all(found)).flat();
 }

@@ -5,21 +5,20 @@ import type { MarketDecision } from './decide.ts';
 export interface Tally {
   readonly accepted: number;
   readonly unchanged: number;
-  /** Slugs of the markets that changed, once each, in order. */
-  readonly markets: readonly string[];
+  readonly refused: number;
+  /** Of each market that changed, by slug: the revision that is written. */
+  readonly revisions: { readonly [slug: string]: number };
 }
 
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
-  let accepted = 0;
-  let unchanged = 0;
-  for (const { outcomes } of decisions) {
-    for (const { kind } of outcomes.values()) {
-      if (kind === 'accepted') accepted++;
-      if (kind === 'unchanged') unchanged++;
-    }
+  const counts = { accepted: 0, unchanged: 0, refused: 0 };
+  const revisions: { [slug: string]: number } = {};
+  for (const { slug, outcomes, changes } of decisions) {
+    for (const { kind } of outcomes.values()) counts[kind]++;
+    const [record] = changes;
+    if (record?.kind === 'put') revisions[slug] = record.revision;
   }
-  const changed = decisions.filter(({ changes }) => changes.length > 0).map(({ slug }) => slug);
-  return { accepted, unchanged, markets: [...new Set(changed)].sort() };
+  return { ...counts, revisions };
 }
 
 /** The faults of the rows that a decision refuses. */

@@ -49,7 +49,9 @@ export function createSecrets(master: Uint8Array): Secrets {
     open(sealed, context) {
       const bytes = Buffer.from(sealed, 'base64');
       const end = bytes.length - TAG_BYTES;
-      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, IV_BYTES));
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(end));
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]).toString('utf8');
     },

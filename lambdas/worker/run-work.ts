@@ -1,99 +1,125 @@
 /**
- * Does the work that requests have left behind: items of one queue, each by the runner of its kind. Batches are applied in
- * the order of their ids, which is that of the requests to the millisecond; between work of two kinds there is no order.
+ * Does the work that requests have left behind, beside any number of other workers. Work is queued in lanes. A lane is a
+ * subject's batches in the order of their ids, which is that of the requests to the millisecond; or it is one upload, one
+ * erasure, one refresh. Of each lane the first item alone may be worked on, by the worker that has leased it.
  */
+import type { Versioned } from '../../storage/changes.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Task, WorkValue } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import { mayPass } from './contended.ts';
+import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
+import type { WorkItem } from './leases.ts';
 
-import { setTimeout } from 'node:timers/promises';
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
-import { WORK_QUEUE, type WorkValue } from '../../storage/records/batches.ts';
-import { mayPass } from '../markets/commit-markets.ts';
+type Kind = Task['kind'];
 
-type Kind = WorkValue['kind'];
+/** A work item of one kind. */
+export type WorkOf<Name extends Kind> = Versioned<WorkValue & { kind: Name }>;
 
 /**
- * Does one item's work to its end, and takes the item off the queue in its last transaction; or leaves it for a later run,
- * when it is not due yet. May be called again for work that was begun, or done, by another worker or before a crash.
+ * Does an item's work, or a part of it. The transaction that does the last of it takes the item off the queue. May be called
+ * again for work that was begun, or done, by another worker or before a crash.
+ *
+ * - `more`: a part of it is done.
+ * - `later`: it is not due, or another worker is ahead with it.
  */
-export type Runner<Value extends WorkValue = WorkValue> = (work: Value) => Promise<'done' | 'later'>;
+export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<'done' | 'more' | 'later'>;
 
-type RunnerOf<Name extends Kind> = Runner<Extract<WorkValue, { kind: Name }>>;
-
-export interface WorkDependencies {
-  readonly ledger: Pick<Ledger, 'query'>;
+export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
   /** A host without a place for large files has no uploads. */
-  readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: RunnerOf<Name> } & {
-    readonly upload?: RunnerOf<'upload'>;
+  readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: Runner<Name> } & {
+    readonly upload?: Runner<'upload'>;
   };
-  /** Told of each failure that is not one of storage: only a person can mend it. */
-  readonly failed: (item: Item, error: unknown) => void;
-  /** Asked before each item; false leaves it and all others on the queue for the next run. Default: always true. */
+  /** Told of each failure that is not one of storage. */
+  readonly failed: (item: WorkItem, error: unknown) => void;
+  /** Asked before each step; false leaves what is left for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
-  /** Waits before an item is tried again. Default: a timer. */
-  readonly pause?: (milliseconds: number) => Promise<unknown>;
-  /** From 0 to 1, exclusive: workers that have met must not meet again. Default: `Math.random`. */
-  readonly random?: () => number;
+  /** Awaited after each step, so that others have their turn. */
+  readonly afterStep?: () => Promise<void>;
 }
 
 export interface WorkDone {
   readonly done: number;
   /** Items of which `failed` was told. Those that are still on the queue are tried again by the next run. */
   readonly failed: number;
-  /** Items that are not due yet. */
+  /** Items that are not due, or with which another worker is ahead. */
   readonly later: number;
+  /** When the next item that is not due, or that another worker has leased, may be taken; null where there is none. */
+  readonly nextAtMs: number | null;
 }
 
-const PAGE_ITEMS = 100;
+/** After so long the queue is read again: batches that have come meanwhile are seen then. */
+const LOOK_AGAIN_MS = 1_000;
 
 /** How often an item is tried in one run when storage does not answer or others are in its way, and the first pause. */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Runs what is on the queue, and what comes while it does, until nothing is left but items that have failed or are not due,
- * or there is no more time. Items that fail do not hold up the others; the next run tries them again.
+ * Runs what is on the queue, and what comes while it does, until there is nothing left that it may take, or no more time.
+ * Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not due, holds
+ * up its own lane and no other one.
  *
- * @throws StorageUnavailable when storage fails, Contended when others are in the way: the run ends with that item, since
- *   those after it must not be done before it. The next run begins with it.
+ * @throws StorageUnavailable when storage fails. The next run goes on.
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
-  const tried = new Set<string>();
-  const counts = { done: 0, failed: 0, later: 0 };
-  for (;;) {
-    const found = tried.size;
-    for await (const items of queryPages(dependencies.ledger, WORK_QUEUE, { limit: PAGE_ITEMS })) {
-      for (const item of items) {
-        if (tried.has(item.sort)) continue;
-        if (dependencies.hasTime?.() === false) return counts;
-        tried.add(item.sort);
-        counts[await runItem(dependencies, item)]++;
+  const { nowMs, hasTime = () => true } = dependencies;
+  const counts = { done: 0, failed: 0, later: 0, more: 0 };
+  const lanes = new Lanes(dependencies);
+  try {
+    for (;;) {
+      await lanes.look();
+      const turnsBefore = lanes.turns;
+      const lookAgainAtMs = nowMs() + LOOK_AGAIN_MS;
+      while (nowMs() < lookAgainAtMs && hasTime()) {
+        const lane = lanes.next('small');
+        if (lane === undefined) break;
+        await step(lane);
       }
+      const large = hasTime() ? lanes.next('large') : undefined;
+      if (large !== undefined) await step(large);
+      if (lanes.turns > turnsBefore) continue;
+      const { done, failed, later } = counts;
+      return { done, failed, later, nextAtMs: lanes.nextAtMs };
     }
-    if (tried.size === found) return counts;
+  } finally {
+    // Where this fails, the leases end by themselves.
+    await lanes.giveBackAll().catch(() => undefined);
+  }
+
+  async function step(lane: Lane): Promise<void> {
+    const item = await lanes.take(lane);
+    if (item === null) return;
+    const outcome = await runItem(dependencies, item);
+    counts[outcome]++;
+    if (outcome === 'done') lanes.done(lane);
+    else if (outcome === 'more') await lanes.pause(lane);
+    else await lanes.leave(lane);
+    await dependencies.afterStep?.();
   }
 }
 
 async function runItem(
-  { runners, failed, pause = setTimeout, random = Math.random }: WorkDependencies,
-  item: Item<WorkValue>,
-): Promise<keyof WorkDone> {
-  const work = item.value;
+  { runners, failed, pause, random }: WorkDependencies,
+  item: WorkItem,
+): Promise<'done' | 'more' | 'later' | 'failed'> {
   for (let tries = 1; ; tries++) {
     try {
-      return await runnerOf(runners, work.kind)(work);
+      return await runnerOf(runners, item.value.kind)(item);
     } catch (error) {
-      if (!mayPass(error)) {
-        failed(item, error);
-        return 'failed';
+      if (mayPass(error) && tries < TRIES) {
+        await pause(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + random()));
+        continue;
       }
-      if (tries === TRIES) throw error;
-      await pause(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + random()));
+      if (error instanceof StorageUnavailable) throw error;
+      failed(item, error);
+      return 'failed';
     }
   }
 }
 
-function runnerOf(runners: WorkDependencies['runners'], kind: Kind): Runner {
-  const runner = Object.hasOwn(runners, kind) ? (runners[kind] as Runner) : undefined;
+function runnerOf(runners: WorkDependencies['runners'], kind: Kind): (item: WorkItem) => ReturnType<Runner<Kind>> {
+  const runner = Object.hasOwn(runners, kind) ? runners[kind] : undefined;
   if (runner === undefined) throw new Error(`no runner for work of kind ${kind}: a newer version has queued it`);
-  return runner;
+  return runner as (item: WorkItem) => ReturnType<Runner<Kind>>;
 }

@@ -36,23 +36,23 @@ export class BundleWriter {
   readonly #parts: ObjectRef[] = [];
   #lines: string[] = [];
   #bytes = 0;
-  #puts = 0;
+  #isEmpty = true;
 
   constructor(objects: ObjectStore, generation: number) {
     this.#objects = objects;
     this.#generation = generation;
   }
 
-  /** Whether nothing that a reader could see would change. */
+  /** Whether there is nothing to put and nothing to record. */
   get isEmpty(): boolean {
-    return this.#puts === 0;
+    return this.#isEmpty;
   }
 
   async add(line: BundleLine): Promise<void> {
     const text = JSON.stringify(line);
     this.#lines.push(text);
     this.#bytes += text.length;
-    if (line.kind === 'put') this.#puts++;
+    this.#isEmpty = false;
     if (this.#bytes >= BUNDLE_PART_BYTES) this.#parts.push(await this.#flush([]));
   }
 

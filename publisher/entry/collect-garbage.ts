@@ -1,6 +1,6 @@
 /**
- * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects
- * and bundles: no publisher deletes any. Invoked by hand with `{ "dryRun": true }` it removes nothing.
+ * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects: the
+ * publisher deletes its own bundle and nothing else. Invoked by hand with `{ "dryRun": true }` it removes nothing.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { collectGarbage } from '../sweep/collect-garbage.ts';

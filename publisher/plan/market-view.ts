@@ -63,7 +63,8 @@ export async function viewMarket(
   const fromOrder = isRefresh || record === null ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
     page.sum !== undefined && page.count === pageSize && (fromOrder === null || page.last < fromOrder);
-  const publishedPages = published === null ? [] : await readPages(ledger, slug, isKept);
+  // Of a market that was never published there are none; a copy of the ledger may have lost what says that it was.
+  const publishedPages = published === null && !isRefresh ? [] : await readPages(ledger, slug, isKept);
   const lastKept = publishedPages.find(isKept);
   return {
     slug,

@@ -10,7 +10,7 @@ import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
 import { planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
-import { RENDERER_VERSION, snapshotBody } from './render.ts';
+import { rendererOf, snapshotBody } from './render.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -40,11 +40,14 @@ export async function planGeneration(dependencies: PublisherDependencies, before
   const bundle = new BundleWriter(objects, generation);
 
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets);
-  const markets = await planMarkets(dependencies, bundle, generation, due.markets);
+  // While the ledger does not know what readers have, it does not know which pages of a history the store has either.
+  const isDoubtful = before?.list.isDoubtful === true;
+  const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
+  const markets = await planMarkets(dependencies, bundle, generation, asked);
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
 
-  const renderer = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  const renderer = rendererOf(pageSizes);
   const head: Draft['head'] = {
     generation,
     publishedAt: new Date(atMs).toISOString(),
@@ -54,7 +57,7 @@ export async function planGeneration(dependencies: PublisherDependencies, before
     staticDigests: await addStaticBodies(dependencies, bundle, before),
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
-    ...(before?.resumedAtMs === undefined ? {} : { resumedAtMs: before.resumedAtMs }),
+    ...knownSince(before, list, generation),
   };
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
@@ -76,6 +79,12 @@ export async function planGeneration(dependencies: PublisherDependencies, before
     isRefreshLeft: left.isRefreshLeft,
     listDueAtMs: dueAtMs,
   };
+}
+
+/** The doubt has ended when the list is cut from all bodies. */
+function knownSince(before: HeadValue | null, list: ListState, generation: number): Pick<HeadValue, 'knownSince'> {
+  if (before?.list.isDoubtful && !list.isDoubtful) return { knownSince: generation };
+  return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
 interface Left {

@@ -9,7 +9,12 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Counted up when the same records come to other bytes: then every market is rendered again. */
-export const RENDERER_VERSION = 2;
+const RENDERER_VERSION = 2;
+
+/** All that bytes depend on beside the records, as HEAD records it. */
+export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
+  return `${RENDERER_VERSION}/${markets}/${observations}`;
+}
 
 /** A body with the digest that names it: SHA-256 in hex. */
 export interface Rendered {

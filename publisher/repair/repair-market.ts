@@ -3,10 +3,11 @@
  * transaction. What is there counts: the record is made to say what the observations add up to.
  *
  * Safety: the record is written under the condition that nobody has moved it since it was read. A writer that commits meanwhile
- * moves it, and the repair begins again; so nothing that was acknowledged is taken for torn.
+ * moves it, and the repair begins again. A transaction that was committed before may not show whole yet: each market is looked
+ * at again once it is repaired, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Change, type Item, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
 import {
   MARKET_INDEX,
@@ -15,12 +16,23 @@ import {
   marketKey,
   observationsOf,
 } from '../../storage/records/markets.ts';
-import { FRESH_MARKS, historyMarkKey, marketMarkKey, parseMark, putOffKey } from '../../storage/records/publication.ts';
+import {
+  FRESH_MARKS,
+  historyMarkKey,
+  historyMarksOf,
+  marketMarkKey,
+  parseMark,
+  putOffKey,
+  refreshMarkKey,
+} from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { mendedLinks, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
-/** `removed`: the ledger has observations of the market and no record, so nothing says what they are of. They are removed. */
-export type RepairOutcome = 'unchanged' | 'repaired' | 'removed';
+/**
+ * - `removed`: the ledger has observations of the market and no record, so nothing says what they are of. They are removed.
+ * - `unknown`: the ledger has nothing of such a market.
+ */
+export type RepairOutcome = 'unchanged' | 'repaired' | 'removed' | 'unknown';
 
 const MAX_TRIES = 10;
 
@@ -28,11 +40,23 @@ type Repair = Pick<PublisherStorage, 'ledger' | 'newAttemptId'>;
 
 /** Repairs one market. Throws when it is written to faster than it can be read. */
 export async function repairMarket(storage: Repair, slug: string): Promise<RepairOutcome> {
+  let outcome: RepairOutcome | null = null;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const outcome = await tryRepair(storage, slug);
-    if (outcome !== null) return outcome;
+    const found = await tryRepair(storage, slug);
+    if (found === 'unchanged' || found === 'unknown') return outcome ?? found;
+    outcome = found ?? outcome;
   }
   throw new Error(`${slug} was written to during each of ${MAX_TRIES} repairs: try it again`);
+}
+
+/**
+ * The same as an operator asks for it. The market is rendered from its first observation, too: what is recorded of its pages may
+ * be as wrong as its record was.
+ */
+export async function repairOne(storage: Repair, slug: string): Promise<RepairOutcome> {
+  const outcome = await repairMarket(storage, slug);
+  if (outcome !== 'unknown') await transact(storage, [refreshMark(slug)]);
+  return outcome;
 }
 
 /**
@@ -51,7 +75,7 @@ export async function repairMarkets(
   for (const slug of await slugsToRepair(storage, after)) {
     if (!hasTime()) return { outcomes, next: last };
     const outcome = await repairMarket(storage, slug);
-    if (outcome !== 'unchanged') outcomes.set(slug, outcome);
+    if (outcome !== 'unchanged' && outcome !== 'unknown') outcomes.set(slug, outcome);
     last = slug;
   }
   return { outcomes, next: null };
@@ -66,42 +90,40 @@ async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonl
 }
 
 /** Null when somebody has written to the market meanwhile. */
-async function tryRepair({ ledger, newAttemptId }: Repair, slug: string): Promise<RepairOutcome | null> {
+async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome | null> {
+  const { ledger } = storage;
   const record = await ledger.get(marketKey(slug));
   const observations = await readAll(ledger, observationsOf(slug));
-  if (record === null) return await removeTorn({ ledger, newAttemptId }, slug, observations);
+  const mark = await ledger.get(marketMarkKey(slug));
+  const index = await ledger.get(marketIndexKey(slug));
+  if (record === null) {
+    const isUnknown = observations.length === 0 && mark === null && index === null;
+    return isUnknown ? 'unknown' : await removeTorn(storage, slug, observations);
+  }
   const links = mendedLinks(observations);
-  const isIndexed = (await ledger.get(marketIndexKey(slug))) !== null;
-  if (isIndexed && links.length === 0 && isRight(record.value, recountOf(observations))) return 'unchanged';
-
-  const revision = Math.max(record.revision, ...observations.map((item) => item.revision)) + 1;
+  // A mark of a revision that the record has not come to would wait for it for ever.
+  const isThere = record.revision >= (mark?.revision ?? 0);
+  if (index !== null && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
+    return 'unchanged';
+  }
+  const newest = observations.reduce((most, item) => Math.max(most, item.revision), mark?.revision ?? 0);
+  const revision = 1 + Math.max(record.revision, newest);
+  const asRead = { kind: 'revision-is', revision: record.revision } as const;
   const mended = new Map(links.map((item) => [item.sort, { ...item, revision }]));
   for (const batch of inBatches([...mended.values()], MAX_TRANSACT_CHANGES - 1)) {
-    const check: Change = {
-      kind: 'check',
-      key: marketKey(slug),
-      if: { kind: 'revision-is', revision: record.revision },
-    };
-    const puts = batch.map((item): Change => {
-      const { partition, sort, value, attemptId } = item;
+    const puts = batch.map(({ partition, sort, value, attemptId }): Change => {
       return { kind: 'put', key: { partition, sort }, revision, value, if: { kind: 'written-by', attemptId } };
     });
-    if (!(await ledger.transact([check, ...puts], { attemptId: newAttemptId() })).committed) return null;
+    if (!(await transact(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...puts]))) return null;
   }
   const recount = recountOf(observations.map((item) => mended.get(item.sort) ?? item));
-  const any = { kind: 'any' } as const;
+  const value = withRecount(record.value, recount);
   const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug)];
-  const changes: Change[] = [
-    {
-      kind: 'put',
-      key: marketKey(slug),
-      revision,
-      value: withRecount(record.value, recount),
-      if: { kind: 'revision-is', revision: record.revision },
-    },
-    ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: any })),
-  ];
-  return (await ledger.transact(changes, { attemptId: newAttemptId() })).committed ? 'repaired' : null;
+  const isDone = await transact(storage, [
+    { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
+    ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
+  ]);
+  return isDone ? 'repaired' : null;
 }
 
 function isRight(record: MarketRecordValue, recount: Recount): boolean {
@@ -117,19 +139,28 @@ function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordV
   return { ...record, ...recount, standing: { ...standing, comparisons } };
 }
 
+/** The refresh mark takes it out of what is published, in case it is. */
 async function removeTorn(
-  { ledger, newAttemptId }: Repair,
+  storage: Repair,
   slug: string,
   observations: readonly StoredObservation[],
 ): Promise<RepairOutcome | null> {
-  const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug), putOffKey(slug)];
-  const gone: readonly Pick<Item, 'partition' | 'sort'>[] = [...observations, ...marks];
+  const marks = [marketMarkKey(slug), marketIndexKey(slug), putOffKey(slug)];
+  const gone = [...observations, ...(await readAll(storage.ledger, historyMarksOf(slug))), ...marks];
   const absent: Change = { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } };
-  for (const batch of inBatches(gone, MAX_TRANSACT_CHANGES - 1)) {
-    const deletes = batch.map(({ partition, sort }): Change => {
-      return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
-    });
-    if (!(await ledger.transact([absent, ...deletes], { attemptId: newAttemptId() })).committed) return null;
+  for (const batch of inBatches<ItemKey<unknown>>(gone, MAX_TRANSACT_CHANGES - 2)) {
+    const deletes = batch.map(({ partition, sort }): Change => ({ kind: 'delete', key: { partition, sort }, if: ANY }));
+    if (!(await transact(storage, [absent, refreshMark(slug), ...deletes]))) return null;
   }
   return 'removed';
+}
+
+const ANY = { kind: 'any' } as const;
+
+function refreshMark(slug: string): Change {
+  return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: ANY };
+}
+
+async function transact({ ledger, newAttemptId }: Repair, changes: readonly Change[]): Promise<boolean> {
+  return (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
 }

@@ -8,20 +8,24 @@
  * the hands of readers: the sweep leaves them alone for as long as a cursor lives.
  */
 import { publicKey } from '../../contract/public-objects.ts';
-import { type Change, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { type Change, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { inBatches, queryPages } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import {
+  FRESH_MARKS,
   HEAD_KEY,
   type HeadValue,
   type ListState,
+  parseMark,
   publishedHeadsKey,
+  REFRESH_MARKS,
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { shownGeneration } from '../commit/same-origin.ts';
 import { raiseHead } from '../commit/swap-head.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import { rendererOf } from '../plan/render.ts';
 
 /**
  * Prepares it: the next generations publish everything again. May be called again. Returns the generation to which HEAD was
@@ -34,7 +38,7 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
   const head = await ledger.get(HEAD_KEY);
   const shown = await shownGeneration(storage);
   if (head === null && shown === 0) return null;
-  // Before HEAD is raised: whoever publishes from then on finds the marks.
+  // Before HEAD is raised: whoever publishes from then on finds the marks. So none need be asked for again.
   await markEverything(storage);
   const atMs = nowMs();
   const generation = Math.max(head?.revision ?? 0, shown) + 1;
@@ -44,10 +48,9 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     bundle: { key: '', digest: '' },
     applied: false,
     list: await listAsShown(storage, head?.value.list ?? null),
-    renderer: head?.value.renderer ?? '',
+    renderer: rendererOf(storage.pageSizes),
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
-    resumedAtMs: atMs,
   };
   // In two steps: a generation without a bundle, which nobody can apply, fences out whoever still applies an earlier one.
   // Then nothing moves what is counted. Dying in between leaves a generation that needs to be resumed.
@@ -59,10 +62,11 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
 /** What readers have. The layout may be an older one: it only says which pages need no new name. */
 async function listAsShown({ objects }: PublisherStorage, known: ListState | null): Promise<ListState> {
   const found = await objects.get(publicKey({ kind: 'market-list' }));
+  const isFound = found.kind === 'found';
   return {
     generation: known?.generation ?? 0,
-    shows: known?.shows ?? 0,
-    digest: found.kind === 'found' ? sha256Hex(found.body) : null,
+    shows: Math.max(known?.shows ?? 0, isFound ? found.metadata.generation : 0),
+    digest: isFound ? sha256Hex(found.body) : null,
     markets: known?.markets ?? 0,
     publishedAtMs: 0,
     layout: known?.layout ?? null,
@@ -82,11 +86,21 @@ async function markEverything({ ledger, newAttemptId }: PublisherStorage): Promi
   }
 }
 
+/** A market that was removed is marked until a generation without it is applied: that one counts it off. */
+async function publishedSlugs(ledger: Ledger): Promise<ReadonlySet<string>> {
+  const slugs = new Set<string>();
+  for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
+  for (const marks of [FRESH_MARKS, REFRESH_MARKS]) {
+    for await (const items of queryPages(ledger, marks)) for (const mark of items) slugs.add(parseMark(mark).slug);
+  }
+  return slugs;
+}
+
 /** What the ledger knows to be published: the generations to come count on from there. */
 async function countPublished({ ledger }: PublisherStorage): Promise<HeadValue['counts']> {
   const counts = { markets: 0, observations: 0, unknownValues: 0 };
-  for await (const items of queryPages(ledger, MARKET_INDEX, { limit: MAX_GET_KEYS })) {
-    for (const heads of await ledger.getMany(items.map(({ sort }) => publishedHeadsKey(sort)))) {
+  for (const batch of inBatches([...(await publishedSlugs(ledger))], MAX_GET_KEYS)) {
+    for (const heads of await ledger.getMany(batch.map(publishedHeadsKey))) {
       if (heads === null) continue;
       counts.markets++;
       counts.observations += heads.value.observations;

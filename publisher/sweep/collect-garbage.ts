@@ -21,7 +21,8 @@
  * superseded by an expired generation is judged as one that was never in use, so its record may go before the page or without
  * it: a walk finds what a run leaves behind.
  *
- * After a restore the ledger does not know which pages readers hold cursors of. Until those have expired, nothing is walked.
+ * After a restore the ledger does not know which pages readers hold cursors of. Nothing is removed before it knows again what is
+ * published, and nothing is walked before the generation that ended the doubt has expired.
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
@@ -142,8 +143,7 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
-    const { nowMs } = this.#storage;
-    if (nowMs() >= this.#list.resumedAtMs + PAGE_RETENTION_SECONDS * 1000) await this.#walk(reach);
+    if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
       removed: [...this.#removed],
       kept: this.#kept,

@@ -30,19 +30,19 @@ export interface SettledList {
   readonly cursors: ReadonlySet<string>;
   /** The key of its layout. */
   readonly layoutKey: string;
-  /** See {@link HeadValue}; 0 where HEAD was never raised. */
-  readonly resumedAtMs: number;
+  /** See {@link HeadValue}; 0 where there was no doubt. */
+  readonly knownSince: number;
 }
 
 /** Null unless a generation is in place, applied, and its list is known. */
 export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
-  const { list, resumedAtMs = 0 } = head.value;
+  const { list, knownSince = 0 } = head.value;
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
-  return { generation: head.revision, cursors, layoutKey: list.layout.key, resumedAtMs };
+  return { generation: head.revision, cursors, layoutKey: list.layout.key, knownSince };
 }
 
 interface Body {
@@ -65,15 +65,15 @@ export class Reach {
   readonly #ledger: Ledger;
   readonly #objects: ObjectStore;
   readonly #list: SettledList;
-  readonly #newestExpired: number;
+  /** What this generation or an earlier one has superseded is retained no longer; 0: all is retained. */
+  readonly newestExpired: number;
   #retainedListPages: Promise<ReadonlySet<string>> | null = null;
 
-  /** @param newestExpired what this generation or an earlier one has superseded is retained no longer; 0: all is retained. */
   constructor({ ledger, objects }: PublisherStorage, list: SettledList, newestExpired: number) {
     this.#ledger = ledger;
     this.#objects = objects;
     this.#list = list;
-    this.#newestExpired = newestExpired;
+    this.newestExpired = newestExpired;
   }
 
   /** What a later generation has put is never unreachable. */
@@ -81,7 +81,7 @@ export class Reach {
     return this.#list.generation;
   }
 
-  readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.#newestExpired;
+  readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.newestExpired;
 
   /**
    * Judges any number of objects, some thousands at a time. Of what is in use, one record is looked up for each page of a
@@ -127,7 +127,7 @@ export class Reach {
   /** Bundles of earlier generations; layouts of expired ones, unless the list still has that layout. */
   #isPackedDone(key: string, written: number): boolean {
     if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
-    return written <= this.#newestExpired && key !== this.#list.layoutKey;
+    return written <= this.newestExpired && key !== this.#list.layoutKey;
   }
 
   /**
@@ -135,7 +135,7 @@ export class Reach {
    * not looked at before that has expired: by then it was superseded, or never shown.
    */
   async #isListPageLost(cursor: string): Promise<boolean> {
-    if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.#newestExpired) return false;
+    if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.newestExpired) return false;
     this.#retainedListPages ??= this.#readRetainedListPages();
     return !(await this.#retainedListPages).has(cursor);
   }
@@ -145,10 +145,10 @@ export class Reach {
     const cursors = new Set<string>();
     for await (const generations of queryPages(this.#ledger, GENERATIONS)) {
       for (const { revision, value } of generations) {
-        if (revision <= this.#newestExpired || value.layout === null) continue;
+        if (revision <= this.newestExpired || value.layout === null) continue;
         const layout = await readLayoutAt(this.#objects, value.layout);
         for (const cursor of layout?.superseded ?? []) {
-          if (cursorGeneration(cursor) <= this.#newestExpired) cursors.add(cursor);
+          if (cursorGeneration(cursor) <= this.newestExpired) cursors.add(cursor);
         }
       }
     }

@@ -1,15 +1,16 @@
 /**
- * The records of accepted work: ingest batches, and the queue from which a worker takes them.
+ * The records of accepted work: ingest batches, and the queue from which workers take them.
  *
- * | partition           | sort         | holds                                                              |
- * |---------------------|--------------|--------------------------------------------------------------------|
- * | `batch/<batch id>`  | `record`     | {@link BatchValue}                                                 |
- * | `batch/<batch id>`  | `raw/<n>`    | a part of the request's body as it came, gzip in base64            |
- * | `batch/<batch id>`  | `checkpoint` | {@link CheckpointValue}: how far the worker has come               |
- * | `batch/<batch id>`  | `faults/<n>` | {@link FaultsValue}: faults, in the order in which they came up    |
- * | `batch/<upload id>` | `upload`     | {@link UploadValue}: a large file, and how far the worker has come |
- * | `work`              | `<work id>`  | {@link WorkValue}: what a worker must do, each kind in order       |
- * | `ingested-files`    | `<digest>`   | {@link IngestedFileValue}: a file taken in whole                   |
+ * | partition           | sort                  | holds                                                              |
+ * |---------------------|-----------------------|--------------------------------------------------------------------|
+ * | `batch/<batch id>`  | `record`              | {@link BatchValue}                                                 |
+ * | `batch/<batch id>`  | `raw/<n>`             | a part of the request's body as it came, gzip in base64            |
+ * | `batch/<batch id>`  | `checkpoint`          | {@link CheckpointValue}: what has become of the batch              |
+ * | `batch/<batch id>`  | `strand/<n>`          | {@link StrandValue}: how far one share of its markets has come     |
+ * | `batch/<batch id>`  | `faults/<source>/<n>` | {@link FaultsValue}                                                |
+ * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file, and how far a worker has come   |
+ * | `work`              | `<work id>`           | {@link WorkValue}: what a worker must do, in order of ids          |
+ * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file taken in whole                   |
  */
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { ItemKey } from '../ledger.ts';
@@ -31,31 +32,44 @@ export type BatchValue = {
   receivedAt: string;
 };
 
+/** What became of rows. */
+export type RowTotals = { accepted: number; unchanged: number; refused: number };
+
 /**
- * Moved forward by each transaction of the batch, under the condition that its revision is the one that was read: so
- * each part of a batch is applied once, however many workers apply it and wherever they die.
+ * Absent until something of the batch is decided. A batch that fits one transaction is ended by that transaction; any other
+ * one is opened first. Revision 0 when it is opened, 1 when an opened batch is ended.
  */
-export type CheckpointValue = {
+export type CheckpointValue = RowTotals & {
+  /** While it is `applying`, the totals are of the rows that were set aside alone: the strands hold the rest. */
   state: 'applying' | 'applied' | 'examined' | 'refused';
   /** Rows that were refused before anything was applied, by index; none of them is tried again. */
   setAside: number[];
-  /** How many of the batch's markets are done, in order of their slugs; those without a row that is left do not count. */
-  marketsDone: number;
-  /** How many rows of the market after those are done, in order of its history. */
-  rowsDone: number;
-  accepted: number;
-  unchanged: number;
-  refused: number;
-  /** How many `faults/<n>` items there are. */
-  faultParts: number;
+  /** How many strands the markets are dealt out to; 0 for a batch that was never opened. */
+  strands: number;
   /** Slugs of the markets that changed. */
   markets: string[];
   finishedAt: string | null;
 };
 
 /**
- * A large file, which is applied as a row of batches, one for each part of it. Revision: counts every change. What moves
- * is moved once a part's batch has come to its end.
+ * A share of an opened batch's markets. Each transaction that applies rows of the share moves it, under the condition that its
+ * revision is the one that was read: so each row is applied once, however many workers do so and wherever they die. The
+ * transaction that ends the batch moves every strand once more, so no worker that is late can apply anything after it.
+ */
+export type StrandValue = RowTotals & {
+  /** How many markets of the share are done, in order of their slugs. */
+  marketsDone: number;
+  /** How many rows of the market after those are done, in order of its history. */
+  rowsDone: number;
+  /** How many items of faults there are of this strand. */
+  faultParts: number;
+  /** Of the markets that changed, by slug: the newest revision that the batch has written. */
+  revisions: { [slug: string]: number };
+};
+
+/**
+ * A large file, which is applied as a row of batches, one for each part of it. Revision: counts every change. The
+ * transaction that ends a part's batch moves it on.
  */
 export type UploadValue = {
   id: string;
@@ -80,12 +94,10 @@ export type UploadValue = {
   refusedIn: { batch: string; firstLine: number; refused: number }[];
   /** The batch of the newest part. */
   lastBatch: string | null;
-  /** When a worker last moved it on, in milliseconds since the epoch; null before. */
-  movedAtMs: number | null;
   finishedAt: string | null;
 };
 
-/** What a `faults/<n>` item holds; see `batchReportSchema`, where `pointer` and `line` are put as the request needs them. */
+/** What an item of faults holds; see `batchReportSchema`, where `pointer` and `line` are put as the request needs them. */
 export type FaultsValue = {
   index: number;
   line: number | null;
@@ -97,15 +109,25 @@ export type FaultsValue = {
 /** What a worker must do. Its id is that of the batch, the upload, the erasure or the publication. Revision: counts changes. */
 export type WorkValue = Task & {
   /** Of several items of one lane, the first on the queue alone may be worked on: they are done in the order of their ids. */
-  lane?: string;
-  lease?: { owner: string | null; untilMs: number } | null;
+  lane: string;
+  lease: Lease | null;
 };
 
 export type Task =
   | { kind: 'ingest'; batch: string }
   | { kind: 'upload'; upload: string }
   | { kind: 'erasure'; erasure: string }
+  /**
+   * Marks these markets, or all, to be rendered again: those after a slug are left to do. Once all are marked, which is when
+   * `after` is null, the publication begins to wait.
+   */
   | { kind: 'refresh'; markets: string[] | null; after: string | null; publication: string | null };
+
+/**
+ * Until this moment no other worker takes the item; where there is no owner it is not due before. A lease saves work that would
+ * be done twice. Safety does not depend on it: checkpoints see to that.
+ */
+export type Lease = { owner: string | null; untilMs: number };
 
 /** A file that has been taken in to its last row, by the digest of its bytes and of its mapping. */
 export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number };
@@ -125,10 +147,20 @@ export const checkpointKey = (id: string): ItemKey<CheckpointValue> => ({
   partition: batchPartition(id),
   sort: 'checkpoint',
 });
-export const FAULTS_PREFIX = 'faults/';
-export const faultsKey = (id: string, index: number): ItemKey<FaultsValue> => ({
+/** How far each share of the batch's markets has come, in order. */
+export const strandsOf = (id: string): KeyRange<StrandValue> => ({ partition: batchPartition(id), prefix: 'strand/' });
+export const strandKey = (id: string, strand: number): ItemKey<StrandValue> => ({
   partition: batchPartition(id),
-  sort: FAULTS_PREFIX + part(index),
+  sort: `strand/${part(strand)}`,
+});
+/** All faults of a batch, in order of where they came up. */
+export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({
+  partition: batchPartition(id),
+  prefix: 'faults/',
+});
+export const faultsKey = (id: string, source: number, index: number): ItemKey<FaultsValue> => ({
+  partition: batchPartition(id),
+  sort: `faults/${part(source)}/${part(index)}`,
 });
 
 export const WORK_PARTITION = 'work';

@@ -58,8 +58,8 @@ export type HeadValue = {
   counts: { markets: number; observations: number; unknownValues: number };
   /** The last slug whose fresh mark it took, where it left others: the next goes on after it. Absent where it left none. */
   marksTakenTo?: string;
-  /** When HEAD was last raised above a store that the ledger did not know, in milliseconds since the epoch. */
-  resumedAtMs?: number;
+  /** The generation that ended the last doubt: readers may hold cursors of pages that were shown before, and that no record names. */
+  knownSince?: number;
 };
 
 /** One generation, for the sweep. Revision: the generation. */

@@ -65,6 +65,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+  ['repair', 'an administrator, after the first generation', { restore: true }, { repaired: 0, next: null }],
   // Nobody serves what it would read: in the scenario somebody does.
   ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],
 ])('%s answers %s', async ([name, , event, expected], { annotate }) => {

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ENVIRONMENT } from '../../contract/aws.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
-import { marketUrl } from '../../contract/routes.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -142,6 +142,23 @@ test('the file whose worker was killed is taken in, each record once', async () 
 
 describe('the end of the scenario', () => {
   for (const step of STEPS.filter(isLast)) test(step.says, () => step.run(scenario));
+});
+
+test('after a repair as after a restore, everything is published again: the same bytes', async () => {
+  const [slug = ''] = large.slugs;
+  const read = async () => {
+    shape.forgetReads();
+    const answers = await Promise.all([MARKETS_URL, marketUrl(slug), historyUrl(slug)].map((url) => session.read(url)));
+    return answers.map(({ status, headers, text }) => ({ status, etag: headers.get('etag'), text }));
+  };
+  const shown = async () => {
+    shape.forgetReads();
+    return JSON.parse((await session.read(SNAPSHOT_URL)).text).generation as number;
+  };
+  const [before, generation] = [await read(), await shown()];
+  expect(await shape.functions.invoke('repair', { restore: true })).toEqual({ repaired: 0, next: null });
+  await expect.poll(shown, { timeout: 30_000 }).toBeGreaterThan(generation + 1);
+  expect(await read()).toEqual(before);
 });
 
 test('nothing that is published breaks a promise, nothing was given up, and every function has done its work', async ({

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
@@ -23,6 +24,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   publish: 650 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
+  repair: 500 * KILOBYTE,
 };
 
 /** In no bundle, whoever may come to import it. */
@@ -46,10 +48,11 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   publish: ['cloudfront', 'dynamodb', 's3'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
+  repair: ['dynamodb', 's3'],
 };
 
 /** Requests and rows, and what is in a file with their code; the OpenAPI document, made of schemas; what is published. */
-const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify'];
+const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify', 'repair'];
 
 /** All bundles, on a machine that does other things too. */
 const BUILDING_MS = 120_000;
@@ -153,6 +156,8 @@ describe('in a fresh process', () => {
     ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+    ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
+    ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'removed' }],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ])('%s answers %s', async (name, _, event, expected) => {
     const { result, fault } = await invoke(name, event);
@@ -162,6 +167,7 @@ describe('in a fresh process', () => {
 
   test.each<[FunctionName, unknown]>([
     ['upload-arrived', { Messages: [] }],
+    ['repair', {}],
     ['verify', SCHEDULE_EVENT],
     ['verify', { share: { index: 1, of: 1 } }],
   ])('%s fails for what it cannot do', async (name, event) => {
@@ -199,8 +205,8 @@ describe('publish is counted', () => {
 
   test('when a rival was quicker', async () => {
     const rival = {
-      [TABLE_PARTITION_KEY]: { S: 'publication' },
-      [TABLE_SORT_KEY]: { S: 'head' },
+      [TABLE_PARTITION_KEY]: { S: HEAD_KEY.partition },
+      [TABLE_SORT_KEY]: { S: HEAD_KEY.sort },
       revision: { N: '1' },
       attemptId: { S: 'rival' },
       value: { S: 'null' },

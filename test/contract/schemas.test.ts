@@ -73,6 +73,7 @@ const SNAPSHOT = {
   publishedAt: '2026-10-01T12:00:00.000Z',
   counts: { markets: 0, observations: 0, unknownValues: 0 },
   listDigest: 'a'.repeat(64),
+  listGeneration: 1,
 };
 
 /** Where it is refused, as JSON Pointers; empty when it is taken. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
@@ -79,6 +80,31 @@ describe('a change to a key takes effect within CREDENTIAL_CACHE_SECONDS', () =>
     world.clock.nowMs += 1000;
     expect([await isAccepted(world), await isAccepted(world, previousText)]).toEqual([false, false]);
     expect(world.counts.reads).toBe(1);
+  });
+});
+
+describe('a key that this process has changed', () => {
+  it('takes effect at once', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    expect(await isAccepted(world)).toBe(true);
+    await world.putKey(world.key.keyId, revoked);
+    world.authenticator.forget(world.key.keyId);
+    expect(await isAccepted(world)).toBe(false);
+  });
+
+  it('takes effect at once, although a read of it is under way that began before', async () => {
+    const world = await credentialWorld({ signingKeys: [] });
+    const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
+    world.storage.answers = gate;
+    const early = isAccepted(world);
+    await world.putKey(world.key.keyId, revoked);
+    world.authenticator.forget(world.key.keyId);
+    world.storage.answers = Promise.resolve();
+    const next = isAccepted(world);
+    // The earlier answer comes last.
+    await setImmediate();
+    answer();
+    expect([await early, await next, await isAccepted(world)]).toEqual([true, false, false]);
   });
 });
 

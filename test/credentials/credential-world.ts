@@ -93,8 +93,8 @@ export interface CredentialWorld {
   /** What the issuer answers to a fetch of its keys; an error is thrown. */
   readonly issuer: { jwks: string | Error };
   readonly counts: { reads: number; fetches: number };
-  /** Whether the ledger cannot be reached, and else how long its answers are on the way. */
-  readonly storage: { down: boolean; answerMs: number };
+  /** Whether the ledger cannot be reached; else how long its answers are on the way, and what they wait for. */
+  readonly storage: { down: boolean; answerMs: number; answers: Promise<void> };
   /** A good key, and its parts. */
   readonly key: ApiKeyParts;
   readonly keyText: string;
@@ -112,7 +112,7 @@ export async function credentialWorld({ signingKeys, scopePrefix }: WorldOptions
   const clock = { nowMs: START_MS };
   const issuer: CredentialWorld['issuer'] = { jwks: jwksOf(...signingKeys) };
   const counts = { reads: 0, fetches: 0 };
-  const storage = { down: false, answerMs: 0 };
+  const storage = { down: false, answerMs: 0, answers: Promise.resolve() };
   const key = newApiKey('test', randomBytes);
   const nowMs = () => clock.nowMs;
 
@@ -120,7 +120,9 @@ export async function credentialWorld({ signingKeys, scopePrefix }: WorldOptions
     async get<Value>(itemKey: ItemKey<Value>): Promise<Item<Value> | null> {
       counts.reads++;
       if (storage.down) throw new StorageUnavailable('The test has cut the line to the ledger.');
+      const { answers } = storage;
       const item = await ledger.get(itemKey);
+      await answers;
       clock.nowMs += storage.answerMs;
       return item;
     },

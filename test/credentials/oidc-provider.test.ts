@@ -7,8 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { createTokenVerifier, type TokenVerifier } from '../../lambdas/credentials/jwt.ts';
 
 // It warns of each default that a real deployment should not leave as it is.
-vi.spyOn(console, 'warn').mockImplementation(() => {});
-vi.spyOn(console, 'info').mockImplementation(() => {});
+beforeEach(() => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  vi.spyOn(console, 'info').mockImplementation(() => {});
+});
 const { Provider } = await import('oidc-provider');
 
 const AUDIENCE = 'https://tidemark.test/api';

@@ -91,6 +91,19 @@ test('a round that fails is told of, and is done again at the next interval, not
   expect(rounds).toHaveLength(2);
 });
 
+test('a wake-up at any moment of the end of a round is not lost', async () => {
+  for (let steps = 0; steps <= 20; steps++) {
+    const { loop, rounds } = watchedLoop();
+    loop.wake();
+    rounds[0]?.end();
+    // The promises that end a round settle one after the other, each in a step of its own.
+    for (let step = 0; step < steps; step++) await null;
+    loop.wake();
+    await settle();
+    expect(rounds, `woken after ${steps} steps`).toHaveLength(2);
+  }
+});
+
 test('a wake-up during a round that fails is not lost', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();

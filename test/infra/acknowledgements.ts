@@ -11,7 +11,7 @@ export interface Acknowledgement {
 
 const LOGS = 'arn:<AWS::Partition>:logs:us-east-1:<AWS::AccountId>:log-group:/aws/lambda/tidemark-';
 
-const PUBLISHERS = /\/(publish|collect-garbage)\/Role\//;
+const PUBLISHERS = /\/(publish|collect-garbage|repair)\/Role\//;
 
 export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   {
@@ -88,6 +88,11 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/redo/*]',
     path: PUBLISHERS,
     reason: 'Redo bundles are named by generation and digest, below this prefix.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/layout/*]',
+    path: PUBLISHERS,
+    reason: 'Layouts of the list are named by generation and digest, below this prefix.',
   },
   {
     id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/uploads/*]',

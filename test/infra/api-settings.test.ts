@@ -157,6 +157,7 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   publish: PUBLISHER,
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
+  repair: ['tableName', 'publicBucket'],
   'first-key': ['tableName', 'keyEnvironment'],
 };
 

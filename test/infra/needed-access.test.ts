@@ -6,39 +6,39 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
-import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { runUpload } from '../../lambdas/ingest/run-upload.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
-import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
+import { restore } from '../../publisher/repair/restore.ts';
+import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import type { Ledger } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { API_OPERATIONS, seedWorld, validCall } from '../write-api/valid-calls.ts';
 import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
-import { allows, recordAccess, type Statement, type TableCall } from './recorded-access.ts';
+import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
 
 const SLUGS = ['aluminium-usd', 'copper-usd', 'gold-usd', 'silver-usd', 'tin-usd'];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What of the calls the role of the function would refuse. */
-function refused(name: FunctionName, calls: readonly TableCall[]): readonly TableCall[] {
+function refused(name: FunctionName, calls: readonly AccessCall[]): readonly AccessCall[] {
   const role: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, `golden/role-${name}.json`), 'utf8'));
   return calls.filter((call) => !allows(role, call));
 }
 
 /** A world with markets, whose write API is recorded. */
-async function openRecordedWorld(): Promise<{ world: ApiWorld; ledger: Ledger; asked: TableCall[] }> {
+async function openRecordedWorld(): Promise<{ world: ApiWorld; ledger: Ledger; asked: AccessCall[] }> {
   const ledger = openMemoryLedger();
   await seedWorld(openApiWorld({ ledger }));
-  const asked: TableCall[] = [];
+  const asked: AccessCall[] = [];
   return { world: openApiWorld({ ledger: recordAccess(ledger, asked) }), ledger, asked };
 }
 
@@ -46,33 +46,22 @@ let attempts = 0;
 const newAttemptId = () => `worker-${++attempts}`;
 
 /** Does what is on the queue, and gives what it asked for. */
-async function work({ uploads, nowMs }: ApiWorld, inner: Ledger): Promise<TableCall[]> {
-  const asked: TableCall[] = [];
+async function work({ uploads, nowMs }: ApiWorld, inner: Ledger): Promise<AccessCall[]> {
+  const asked: AccessCall[] = [];
   const ledger = recordAccess(inner, asked);
-  const newId = (prefix: string) => `${prefix}_${++attempts}`;
-  const dependencies = { ledger, uploads, newAttemptId, newId, nowMs: () => nowMs };
-  await runWork({
-    ledger,
-    runners: {
-      ingest: ({ batch }) => runBatch(dependencies, batch),
-      upload: ({ upload }) => runUpload(dependencies, upload),
-      erasure: ({ erasure }) => runErasure(dependencies, erasure),
-    },
-    failed: (_, error) => {
-      throw error;
-    },
-  });
+  await workOff({ ledger, uploads, newAttemptId, nowMs: () => nowMs });
   return asked;
 }
 
 /** Publishes, collects garbage three days later, and gives what both asked for. */
 async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const objects = openMemoryObjects();
-  const published: TableCall[] = [];
-  const collected: TableCall[] = [];
-  const publisher = dependenciesOn(recordAccess(inner, published), objects, { nowMs });
+  const published: AccessCall[] = [];
+  const collected: AccessCall[] = [];
+  const publisher = dependenciesOn(recordAccess(inner, published), recordObjectAccess(objects, published), { nowMs });
   await publish(publisher);
-  await collectGarbage(dependenciesOn(recordAccess(inner, collected), objects, { nowMs: nowMs + 3 * DAY_MS }), {
+  const recorded = recordObjectAccess(objects, collected);
+  await collectGarbage(dependenciesOn(recordAccess(inner, collected), recorded, { nowMs: nowMs + 3 * DAY_MS }), {
     dryRun: false,
   });
   return { published, collected };
@@ -107,7 +96,7 @@ describe('a large file', () => {
     const body = { sha256: sha256Hex(bytes), bytes: bytes.length, records: 1 };
     const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body });
     world.uploads.put(json.id, bytes);
-    const queued: TableCall[] = [];
+    const queued: AccessCall[] = [];
     await queueUpload({ ledger: recordAccess(ledger, queued), uploads: world.uploads, newAttemptId }, json.id);
     expect(queued).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
     expect(refused('upload-arrived', queued)).toEqual([]);
@@ -131,8 +120,12 @@ describe('the worker', () => {
 describe('the publisher', () => {
   it('may close pages, correct them and remove a market', async () => {
     const world = createWorld();
-    const asked: TableCall[] = [];
-    const publisher = { ...world.dependencies, ledger: recordAccess(world.ledger, asked) };
+    const asked: AccessCall[] = [];
+    const publisher = {
+      ...world.dependencies,
+      ledger: recordAccess(world.ledger, asked),
+      objects: recordObjectAccess(world.objects, asked),
+    };
     const prices = Array.from({ length: 10 }, (_, day) => price('gold-usd', day + 1, 400_000 + day));
     await world.ingest([...SLUGS.map((slug) => market(slug)), ...prices]);
     await publish(publisher);
@@ -141,7 +134,7 @@ describe('the publisher', () => {
     await removeMarket(world, 'gold-usd');
     await publish(publisher);
     for (const [action, partition] of [
-      ['dynamodb:PutItem', 'unlinked'],
+      ['dynamodb:PutItem', 'superseded'],
       ['dynamodb:DeleteItem', 'published/market/gold-usd'],
     ]) {
       expect(asked).toContainEqual({ action, partition });
@@ -150,9 +143,32 @@ describe('the publisher', () => {
   });
 });
 
+describe('a repair', () => {
+  it('may restore a ledger that holds parts of transactions, beside a store that is later', async () => {
+    const world = createWorld();
+    await world.ingest([...SLUGS.map((slug) => market(slug)), price('gold-usd', 1, 400_000)]);
+    await publish(world.dependencies);
+    const observations = await readAll(world.ledger, observationsOf('gold-usd'));
+    const torn = [marketKey('tin-usd'), ...observations.map(({ partition, sort }) => ({ partition, sort }))];
+    const deletes = torn.map((key) => ({ kind: 'delete', key, if: { kind: 'any' } }) as const);
+    await world.ledger.transact(deletes, { attemptId: 'a restore' });
+    const asked: AccessCall[] = [];
+    const ledger = recordAccess(world.ledger, asked);
+    const objects = recordObjectAccess(world.objects, asked);
+    const { repaired } = await restore({ ...world.dependencies, ledger, objects });
+    expect(repaired).toEqual(
+      new Map([
+        ['gold-usd', 'repaired'],
+        ['tin-usd', 'removed'],
+      ]),
+    );
+    expect(refused('repair', asked)).toEqual([]);
+  });
+});
+
 describe('the first key', () => {
   it('may be made, and looked for', async () => {
-    const asked: TableCall[] = [];
+    const asked: AccessCall[] = [];
     const ledger = recordAccess(openMemoryLedger(), asked);
     const newId = (prefix: string) => `${prefix}_1`;
     const now = '2026-11-20T12:00:00Z';

@@ -1,6 +1,8 @@
 /** What each function may do: as written down, and no more than is promised. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { GENERATIONS, HEAD_KEY } from '../../storage/records/publication.ts';
 import { statementsOf } from './access.ts';
 import { allows, type Statement } from './recorded-access.ts';
 import { synthesised } from './synthesised.ts';
@@ -55,8 +57,21 @@ describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
 describe('among all functions', () => {
   const able = (holds: (name: FunctionName) => boolean) => FUNCTION_NAMES.filter(holds);
 
-  it('garbage collection alone deletes objects: no publisher does', () => {
-    expect(able((name) => actionsOf(name).includes('s3:DeleteObject'))).toEqual(['collect-garbage']);
+  it.each<[string, string, readonly FunctionName[]]>([
+    ['what readers may have', 'public/api/v1/markets.json', ['collect-garbage']],
+    ['layouts', 'layout/1-a.json.zst', ['collect-garbage']],
+    ['redo bundles', 'redo/1-a.json.zst', ['publish', 'collect-garbage']],
+    ['anything else', 'other/1', []],
+  ])('%s (%s) is deleted by nobody but %j', (_what, key, deleting) => {
+    const call = { action: 's3:DeleteObject', resource: `<PublicObjects>/${key}` };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(deleting);
+  });
+
+  it('HEAD is deleted by nobody, and records of generations by garbage collection alone', () => {
+    const deleting = (partition: string) =>
+      able((name) => allows(roleOf(name), { action: 'dynamodb:DeleteItem', partition }));
+    expect(deleting(HEAD_KEY.partition)).toEqual([]);
+    expect(deleting(GENERATIONS.partition)).toEqual(['collect-garbage']);
   });
 
   it.each([
@@ -66,14 +81,14 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work is given by who takes requests and by who sees uploads arrive, not by the worker itself', () => {
-    const call = { action: 'dynamodb:PutItem', partition: 'work' };
-    expect(able((name) => allows(roleOf(name), call))).toEqual(['write-api', 'upload-arrived']);
+  it('work is given by who takes requests, sees uploads arrive, or publishes; the worker writes its leases there', () => {
+    const call = { action: 'dynamodb:PutItem', partition: WORK_PARTITION };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(['write-api', 'worker', 'upload-arrived', 'publish']);
   });
 
-  it('only the publisher moves HEAD', () => {
-    const call = { action: 'dynamodb:PutItem', partition: 'publication' };
-    expect(able((name) => allows(roleOf(name), call))).toEqual(['publish']);
+  it('HEAD is moved by the publisher, and by a person with a repair', () => {
+    const call = { action: 'dynamodb:PutItem', partition: HEAD_KEY.partition };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(['publish', 'repair']);
   });
 
   it('only the write API knows the secret', () => {
@@ -84,7 +99,9 @@ describe('among all functions', () => {
     'the publisher cannot so much as read %s: what is paid or personal has no influence',
     (partition) => {
       for (const action of ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query']) {
-        expect(allows(roleOf('publish'), { action, partition })).toBe(false);
+        for (const name of ['publish', 'repair'] as const) {
+          expect(allows(roleOf(name), { action, partition })).toBe(false);
+        }
       }
     },
   );

@@ -1,11 +1,20 @@
-/** What calls of a ledger ask of IAM, action by action, and whether a role allows it. */
+/** What calls of a ledger and of an object store ask of IAM, action by action, and whether a role allows it. */
 import type { Ledger } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 
 /** One action that IAM decides about. */
 export interface TableCall {
   readonly action: string;
   readonly partition: string;
 }
+
+/** The same, of objects: a bucket, or a key in it, as roles name them. */
+export interface ObjectCall {
+  readonly action: string;
+  readonly resource: string;
+}
+
+export type AccessCall = TableCall | ObjectCall;
 
 /** As `storage/dynamodb-ledger.ts` maps them; IAM looks at each part of a transaction by itself. */
 const ACTION_OF_CHANGE = {
@@ -16,7 +25,7 @@ const ACTION_OF_CHANGE = {
 } as const;
 
 /** A ledger that notes what each call of it would ask. */
-export function recordAccess(ledger: Ledger, calls: TableCall[]): Ledger {
+export function recordAccess(ledger: Ledger, calls: AccessCall[]): Ledger {
   const note = (action: string, partition: string) => calls.push({ action, partition });
   return {
     transact(changes, options) {
@@ -38,6 +47,40 @@ export function recordAccess(ledger: Ledger, calls: TableCall[]): Ledger {
   };
 }
 
+const BUCKET = '<PublicObjects>';
+
+/**
+ * A store of public objects that notes what each call of it would ask, as `storage/s3-objects.ts` maps it. A put or a
+ * deletion with `If-Match` reads, too.
+ */
+export function recordObjectAccess(objects: ObjectStore, calls: AccessCall[]): ObjectStore {
+  const note = (key: string, ...actions: readonly string[]) => {
+    for (const action of actions) calls.push({ action, resource: `${BUCKET}/${key}` });
+  };
+  return {
+    get(key, options) {
+      note(key, 's3:GetObject');
+      return objects.get(key, options);
+    },
+    stat(key) {
+      note(key, 's3:GetObject');
+      return objects.stat(key);
+    },
+    put(key, body, metadata, condition) {
+      note(key, 's3:PutObject', ...(condition.kind === 'matches' ? ['s3:GetObject'] : []));
+      return objects.put(key, body, metadata, condition);
+    },
+    delete(key, etag) {
+      note(key, 's3:DeleteObject', 's3:GetObject');
+      return objects.delete(key, etag);
+    },
+    list(prefix, options) {
+      calls.push({ action: 's3:ListBucket', resource: BUCKET });
+      return objects.list(prefix, options);
+    },
+  };
+}
+
 /** A statement of a role's policy. */
 export interface Statement {
   readonly Effect: 'Allow' | 'Deny';
@@ -47,12 +90,13 @@ export interface Statement {
   readonly Condition?: any;
 }
 
-/** Whether the role allows the call, as `storage/dynamodb-ledger.ts` makes it. */
-export function allows(statements: readonly Statement[], { action, partition }: TableCall): boolean {
-  const holds = ({ Effect, Action, Condition = {} }: Statement) => {
-    if (Effect !== 'Allow' || !Action.includes(action)) return false;
+/** Whether the role allows the call, as the adapters make it. */
+export function allows(statements: readonly Statement[], call: AccessCall): boolean {
+  const holds = ({ Effect, Action, Resource, Condition = {} }: Statement) => {
+    if (Effect !== 'Allow' || !Action.includes(call.action)) return false;
+    if ('resource' in call) return Resource.some((pattern) => isLike(call.resource, pattern));
     const patterns: readonly string[] = Condition['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? ['*'];
-    return patterns.some((pattern) => isLike(partition, pattern));
+    return patterns.some((pattern) => isLike(call.partition, pattern));
   };
   return statements.some(holds);
 }

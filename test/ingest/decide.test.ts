@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { MarketDecision } from '../../lambdas/markets/decide.ts';
-import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 
@@ -245,7 +245,7 @@ describe('closed pages of the history are marked exactly when something is not a
     const model = createMarketModel('a');
     for (const batch of before) model.decide(...batch);
     const { changes } = model.decide(records, mode);
-    const marks = changes.map(({ key }) => key).filter(({ partition }) => partition === DIRTY_PARTITION);
+    const marks = changes.map(({ key }) => key).filter(({ partition }) => partition === FRESH_MARKS.partition);
     const histories = marks.map(({ sort }) => sort).filter((sort) => sort.startsWith('history/'));
     expect(histories.map((sort) => sort.split('/')[2])).toEqual(fromDay === null ? [] : [day(fromDay)]);
     expect(marks.some(({ sort }) => sort === 'market/a')).toBe(changes.length > 0);

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { batchReportSchema } from '../../contract/ingest-records.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { Contended } from '../../lambdas/markets/commit-markets.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
+import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import { rawPartKey } from '../../storage/records/batches.ts';
@@ -13,6 +12,7 @@ import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
+import { workOff } from './work-off.ts';
 
 let attempts = 0;
 const newAttemptId = () => `attempt-${++attempts}`;
@@ -116,16 +116,12 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     await queueBatch(ledger, 'later', [market('c')]);
     const failures: unknown[] = [];
     const through = refusing(ledger, error);
-    const outcome = await runWork({
-      ledger,
-      runners: {
-        ingest: ({ batch }) => runBatch({ ledger: through, nowMs: () => START_MS, newAttemptId }, batch),
-        erasure: async () => 'done',
-        upload: async () => 'done',
-      },
+    const outcome = await workOff({
+      ledger: through,
+      nowMs: () => START_MS,
       failed: (item, failure) => failures.push([item.sort, (failure as Error).message]),
     });
-    expect(outcome).toEqual({ done: 1, failed: 1, later: 0 });
+    expect(outcome).toMatchObject({ done: 1, failed: 1, later: 0 });
     expect(failures).toEqual([['batch', SECRET]]);
     expect((await reportOn(ledger, 'later')).state).toBe('applied');
     expect(await queuedWork(ledger)).toEqual([]);

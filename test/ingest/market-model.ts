@@ -9,6 +9,7 @@ import {
   type MarketStanding,
   marketKey,
   OBSERVATION_PREFIX,
+  ordinalOf,
 } from '../../storage/records/markets.ts';
 
 export interface MarketModel {
@@ -31,12 +32,12 @@ export function createMarketModel(slug: string): MarketModel {
 
   function known(): Map<string, KnownObservation> {
     const found = new Map<string, KnownObservation>();
-    for (const { sort, value } of stored(OBSERVATION_PREFIX)) {
+    for (const { sort, revision, value } of stored(OBSERVATION_PREFIX)) {
       const order = sort.slice(OBSERVATION_PREFIX.length);
       const firstOrder = `${order.slice(0, order.lastIndexOf('/'))}/0000`;
       const newest = value as Observation;
       const { first } = found.get(firstOrder) ?? { first: newest };
-      found.set(firstOrder, { first, newest, ordinal: Number(order.slice(order.lastIndexOf('/') + 1)) });
+      found.set(firstOrder, { first, newest, ordinal: ordinalOf(order), revision });
     }
     return found;
   }

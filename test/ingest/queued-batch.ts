@@ -11,7 +11,7 @@ import {
 } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 
-export type BatchOptions = Partial<Pick<BatchValue, 'mode' | 'partial' | 'dryRun' | 'mediaType'>>;
+export type BatchOptions = Partial<Pick<BatchValue, 'subject' | 'mode' | 'partial' | 'dryRun' | 'mediaType'>>;
 
 /** Queues a batch of these records; gives its id. */
 export async function queueBatch(
@@ -50,7 +50,7 @@ export async function queueBatch(
   });
   const changes = [
     put(batchKey(id), batch),
-    put(workKey(id), { kind: 'ingest', batch: id }),
+    put(workKey(id), { kind: 'ingest', batch: id, lane: batch.subject, lease: null }),
     ...parts.map((part, index) => put(rawPartKey(id, index), part)),
   ];
   await ledger.transact(changes, { attemptId: `queue-${id}` });

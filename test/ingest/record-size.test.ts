@@ -86,10 +86,10 @@ describe('a record that would be too large', () => {
     const value = { ...(put?.value as MarketRecordValue), ...(standing && { standing }) };
     const market = put === undefined ? null : { ...put.key, revision: 0, attemptId: 'x', expiresAtMs: null, value };
     const known = new Map<string, KnownObservation>();
-    for (const { key, value } of others) {
+    for (const { key, revision, value } of others) {
       if (!key.sort.startsWith(OBSERVATION_PREFIX)) continue;
       const observation = value as Observation;
-      known.set(key.sort.slice(OBSERVATION_PREFIX.length), { first: observation, newest: observation, ordinal: 0 });
+      known.set(key.sort.slice(OBSERVATION_PREFIX.length), { first: observation, newest: observation, ordinal: 0, revision });
     }
     const { changes, outcomes } = decideMarket({ ...input, market, known, rows: rowsOf([record]) });
     const [outcome] = outcomes.values();

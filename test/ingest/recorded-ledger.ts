@@ -3,9 +3,11 @@ import type { Json } from '../../contract/canonical-json.ts';
 import type { ItemKey, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
+export type LedgerDump = Map<string, { revision: number; value: Json }>;
+
 export interface RecordedLedger extends Ledger {
   /** Everything in it, by key: revision and value, without the times at which things were recorded. */
-  dump(): Promise<Map<string, { revision: number; value: Json }>>;
+  dump(): Promise<LedgerDump>;
   /** How many items each transaction changed, in order. */
   readonly transactions: readonly number[];
 }
@@ -33,6 +35,12 @@ export function openRecordedLedger(): RecordedLedger {
       return found;
     },
   };
+}
+
+/** Without what belongs to batches: what they have come to. */
+export function recordsOf(dump: LedgerDump): LedgerDump {
+  const own = ['batch/', 'work ', 'awaiting-generation '];
+  return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
 }
 
 function withoutTimes(value: Json): Json {

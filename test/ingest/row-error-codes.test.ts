@@ -1,8 +1,8 @@
 /** Every code with which a row is refused, each with a row that is. */
 import { expect, test } from 'vitest';
-import { type IngestRecordInput, ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
+import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
+import { ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
 const known = [market('a'), price('a', 0, 6117)];
@@ -40,9 +40,8 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
 
 test.each(ROW_ERROR_CODES)('%s', async (code) => {
   const dependencies = { ledger: openRecordedLedger(), nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
-  const options = { mode: 'append', partial: false, dryRun: false } as const;
-  expect((await applyBatch(dependencies, known as IngestRecordInput[], options)).taken).toBe(true);
-  const { taken, faults } = await applyBatch(dependencies, ROWS[code], options);
+  expect((await ingest(dependencies, known)).taken).toBe(true);
+  const { taken, faults } = await ingest(dependencies, ROWS[code]);
   expect(taken).toBe(false);
   expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);
 });

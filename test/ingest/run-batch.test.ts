@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { Observation } from '../../contract/metric.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
@@ -27,7 +26,7 @@ import {
 import { market, price, START_MS } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { type BatchOptions, queueBatch, queuedWork } from './queued-batch.ts';
-import { openRecordedLedger, type RecordedLedger } from './recorded-ledger.ts';
+import { openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
 
 let attempts = 0;
 
@@ -188,13 +187,17 @@ describe('a batch of which nothing is taken in writes nothing but its report', (
 });
 
 describe('a batch with more than one transaction', () => {
-  test('takes in what applying it without a checkpoint does', async () => {
-    const records = [...days('a', 150), market('a'), ...Array.from({ length: 70 }, (_, index) => market(`m-${index}`))];
-    const [queued, applied] = [openRecordedLedger(), openRecordedLedger()];
-    await take(queued, records);
-    await applyBatch(dependenciesOn(applied), records, { mode: 'append', partial: false, dryRun: false });
-    expect(recordsOf(await queued.dump())).toEqual(recordsOf(await applied.dump()));
-    expect(Math.max(...queued.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
+  test('takes in what its rows do as batches of one market each', async () => {
+    const markets = Array.from({ length: 70 }, (_, index) => market(`m-${index}`));
+    const [whole, apart] = [openRecordedLedger(), openRecordedLedger()];
+    expect(await take(whole, [...days('a', 150), market('a'), ...markets])).toMatchObject({
+      state: 'applied',
+      counts: { accepted: 221, unchanged: 0, refused: 0 },
+    });
+    await take(apart, [...days('a', 150), market('a')]);
+    for (const record of markets) await take(apart, [record]);
+    expect(recordsOf(await whole.dump())).toEqual(recordsOf(await apart.dump()));
+    expect(Math.max(...whole.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
   });
 
   test('that is small takes one', async () => {
@@ -214,12 +217,6 @@ describe('a batch with more than one transaction', () => {
   });
 });
 
-/** Without what belongs to batches. */
-function recordsOf(dump: Awaited<ReturnType<RecordedLedger['dump']>>) {
-  const own = ['batch/', 'work ', 'awaiting-generation '];
-  return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
-}
-
 describe('a batch that was delivered before', () => {
   test('and corrects changes nothing after a later correction', async () => {
     const ledger = openRecordedLedger();
@@ -237,7 +234,7 @@ describe('a batch that was delivered before', () => {
     const ledger = openRecordedLedger();
     await take(ledger, [market('a'), ...days('a', 150)]);
     const id = await queueBatch(ledger, 'late', days('a', 150, 6000), { mode: 'correct' });
-    const dying = faultyStorage(ledger, openMemoryObjects(), 6, diesAfter);
+    const dying = faultyStorage(ledger, openMemoryObjects(), 7, diesAfter);
     await expect(runBatch(dependenciesOn(dying.ledger), id)).rejects.toThrow(ProcessDied);
     const { state, counts } = await reportOn(ledger, id);
     expect(state).toBe('applying');

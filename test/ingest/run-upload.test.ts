@@ -3,10 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { idSchema } from '../../contract/operations/resources.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
-import { AT_WORK_MS, runUpload, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
+import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { partBatchId } from '../../lambdas/ingest/upload-batches.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { batchKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
@@ -24,6 +23,7 @@ import {
 import { market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { queuedWork } from './queued-batch.ts';
+import { workOff } from './work-off.ts';
 
 const ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const START_MS = Date.parse('2026-10-01T12:00:00Z');
@@ -67,9 +67,9 @@ function dependenciesOn(
   };
 }
 
-async function createUpload(text: string, more: Partial<UploadValue> = {}): Promise<void> {
+async function createUpload(text: string, more: Partial<UploadValue> = {}, id = ID): Promise<void> {
   const value: UploadValue = {
-    id: ID,
+    id,
     subject: 'operator',
     mode: 'append',
     sha256: sha256Hex(text),
@@ -86,12 +86,20 @@ async function createUpload(text: string, more: Partial<UploadValue> = {}): Prom
     refused: 0,
     refusedIn: [],
     lastBatch: null,
-    movedAtMs: null,
     finishedAt: null,
     ...more,
   };
-  const put = { kind: 'put', key: uploadKey(ID), revision: 0, value, if: { kind: 'any' } } as const;
+  const put = { kind: 'put', key: uploadKey(id), revision: 0, value, if: { kind: 'any' } } as const;
   await ledger.transact([put], { attemptId: `attempt-${++attempts}` });
+}
+
+/** Runs parts until there is none left, or another worker is ahead. */
+async function runUpload(dependencies: UploadDependencies, id: string): Promise<'done' | 'later'> {
+  const run = createUploadRunner(dependencies);
+  for (;;) {
+    const outcome = await run(id);
+    if (outcome !== 'more') return outcome;
+  }
 }
 
 const upload = async () => (await ledger.get(uploadKey(ID)))?.value as UploadValue;
@@ -171,25 +179,30 @@ describe('an upload', () => {
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('goes on where there was no more time, without reading what is done', async () => {
+  test('is done a part at a time, and another worker goes on without reading what is done', async () => {
     await createUpload(FILE);
-    for (let run = 1; run <= 4; run++) {
-      let parts = 0;
+    for (let part = 1; part <= 4; part++) {
       const content = contentOf(FILE);
-      expect(await runUpload(dependenciesOn(content, { hasTime: () => parts++ < 1 }), ID)).toBe(
-        run < 4 ? 'later' : 'done',
-      );
-      expect((await upload()).partsDone).toBe(run);
-      expect(content.chunksRead).toBeLessThan(Math.ceil(FILE.length / 64) - (run - 1) * 5 + 1);
+      expect(await createUploadRunner(dependenciesOn(content))(ID)).toBe(part < 4 ? 'more' : 'done');
+      expect((await upload()).partsDone).toBe(part);
+      expect(content.chunksRead).toBeLessThan(Math.ceil(FILE.length / 64) - (part - 1) * 5 + 1);
     }
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('is left to whoever is at it, and taken up when nobody moves it any more', async () => {
-    await createUpload(FILE, { state: 'applying', movedAtMs: START_MS - AT_WORK_MS + 1 });
-    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('later');
-    clock.nowMs += 1;
-    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+  test('is read once by a worker that does all of it, also where it does another one in between', async () => {
+    const other = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3B';
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
+    expect(content.chunksRead).toBe(Math.ceil(FILE.length / 64));
+    ledger = openSqliteLedger(':memory:');
+    for (const id of [ID, other]) await createUpload(FILE, {}, id);
+    const run = createUploadRunner(dependenciesOn(contentOf(FILE)));
+    for (const id of [ID, other, ID, other, ID, other]) expect(await run(id)).toBe('more');
+    for (const id of [ID, other]) expect(await run(id)).toBe('done');
+    expect(await upload()).toMatchObject(DONE);
+    expect((await ledger.get(uploadKey(other)))?.value).toMatchObject({ ...DONE, accepted: 0, unchanged: 9 });
   });
 
   test('that is applied stays so', async () => {
@@ -259,8 +272,6 @@ describe('wherever a worker fails', () => {
       ledger = openSqliteLedger(':memory:');
       await createUpload(FILE, { mode: 'correct' });
       await run(at);
-      // Only one that died leaves it to look as if it were at work.
-      if (fault === diesAfter) clock.nowMs += AT_WORK_MS;
       expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
       expect(await upload(), `after operation ${at}`).toMatchObject(DONE);
       expect(await observations()).toBe(8);
@@ -284,7 +295,6 @@ describe('wherever a worker fails', () => {
         if (!(error instanceof ProcessDied)) throw error;
       });
       hasDied = faulty.operations.length > at;
-      clock.nowMs += AT_WORK_MS;
       expect(await runUpload(dependenciesOn(contentOf(SPACED), { limits }), ID)).toBe('done');
       const value = await upload();
       const taken = { bytesDone: SPACED.length, linesDone: 13, recordsDone: 10, unchanged: 0 };
@@ -305,7 +315,7 @@ describe('wherever a worker fails', () => {
       }
     }
     await expect(runUpload(dependenciesOn({ ...content, read: breaking }), ID)).rejects.toThrow(StorageUnavailable);
-    expect(await upload()).toMatchObject({ state: 'applying', partsDone: 1, movedAtMs: null });
+    expect(await upload()).toMatchObject({ state: 'applying', partsDone: 1 });
     expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
     expect(await upload()).toMatchObject(DONE);
   });
@@ -318,43 +328,32 @@ describe('wherever a worker fails', () => {
       yield* content.read(ID, fromByte);
       throw new StorageUnavailable('the connection broke');
     }
-    const dependencies = dependenciesOn({ ...content, read: breaking });
-    const unwanted = async () => Promise.reject(new Error('nothing else was queued'));
-    const running = runWork({
-      ledger,
-      runners: { ingest: unwanted, erasure: unwanted, upload: ({ upload }) => runUpload(dependencies, upload) },
-      failed: unwanted,
-      pause: async () => {},
-    });
+    const running = workOff(dependenciesOn({ ...content, read: breaking }));
     await expect(running).rejects.toThrow(StorageUnavailable);
   });
 
-  test('one that was overtaken leaves the mark of the other', async () => {
+  test('by a failure that stays, that part is refused, and the next run goes on after it', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
-    async function* overtaken(_: string, fromByte: number) {
-      let chunks = 0;
-      for await (const chunk of content.read(ID, fromByte)) {
-        if (chunks++ === 30) {
-          await ledger.transact(
-            [
-              {
-                kind: 'put',
-                key: uploadKey(ID),
-                revision: 9,
-                value: { ...(await upload()), movedAtMs: clock.nowMs },
-                if: { kind: 'any' },
-              },
-            ],
-            { attemptId: 'the other' },
-          );
-          throw new StorageUnavailable('the connection broke');
-        }
-        yield chunk;
-      }
-    }
-    await expect(runUpload(dependenciesOn({ ...content, read: overtaken }), ID)).rejects.toThrow(StorageUnavailable);
-    expect((await upload()).movedAtMs).toBe(clock.nowMs);
+    await queueUpload(dependenciesOn(content), ID);
+    let broken = 1;
+    const faulty: Ledger = {
+      get: (key) => ledger.get(key),
+      getMany: (keys) => ledger.getMany(keys),
+      query: (partition, options) => ledger.query(partition, options),
+      transact: async (changes, options) => {
+        const isPart = changes.some(({ key }) => key.partition === marketPartition('gold-usd'));
+        if (isPart && (await upload()).partsDone === 1 && broken-- > 0) throw new TypeError('a fault of ours');
+        return await ledger.transact(changes, options);
+      },
+    };
+    const failures: unknown[] = [];
+    const failed = (_: unknown, error: unknown) => void failures.push(error);
+    expect(await workOff({ ...dependenciesOn(content), ledger: faulty, failed })).toMatchObject({ done: 0, failed: 1 });
+    expect(failures).toEqual([new TypeError('a fault of ours')]);
+    expect(await upload()).toMatchObject({ state: 'applying', partsDone: 2, accepted: 3, refused: 3 });
+    expect(await workOff({ ...dependenciesOn(content), failed })).toMatchObject({ done: 1, failed: 0 });
+    expect(await upload()).toMatchObject({ state: 'applied', accepted: 6, refused: 4 });
   });
 
   test('two at once apply it once', async () => {
@@ -385,7 +384,7 @@ describe('wherever a worker fails', () => {
       },
     };
     expect(await runUpload(dependenciesOn(contentOf(FILE), { ledger: late }), ID)).toBe('later');
-    expect(await upload()).toMatchObject({ partsDone: 0, movedAtMs: null });
+    expect(await upload()).toMatchObject({ partsDone: 0 });
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
     expect(await upload()).toMatchObject({ ...DONE, partsDone: 3, bytesDone: FILE.length });
     expect(await observations()).toBe(8);

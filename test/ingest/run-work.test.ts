@@ -1,142 +1,385 @@
-/** The queue: every item is run to its end in order; what only a person can mend holds up no other, what passes does. */
+/** The queue: lanes in which work is done in order, by one worker at a time, and none of which waits for another one. */
 import { describe, expect, test } from 'vitest';
-import { Contended } from '../../lambdas/markets/commit-markets.ts';
+import { Contended } from '../../lambdas/worker/contended.ts';
+import { LEASE_MS } from '../../lambdas/worker/leases.ts';
 import { runWork, type WorkDependencies } from '../../lambdas/worker/run-work.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { type Task, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { queuedWork } from './queued-batch.ts';
-import { openRecordedLedger } from './recorded-ledger.ts';
+
+const START_MS = Date.parse('2026-10-01T12:00:00Z');
 
 let attempts = 0;
+const newAttemptId = () => `attempt-${++attempts}`;
 
-async function queue(ledger: Ledger, ...ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const value: WorkValue = { kind: 'ingest', batch: id };
+function taskOf(id: string): Task {
+  if (id.startsWith('upl')) return { kind: 'upload', upload: id };
+  return id.startsWith('era') ? { kind: 'erasure', erasure: id } : { kind: 'ingest', batch: id };
+}
+
+/** Batches are queued as `<lane>/<id>`; anything else is a lane of its own. */
+async function queue(ledger: Ledger, ...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const [lane, id = lane] = name.split('/') as [string, string?];
+    const value: WorkValue = { ...taskOf(id), lane, lease: null };
     const change = { kind: 'put', key: workKey(id), revision: 0, value, if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: `attempt-${++attempts}` });
+    await ledger.transact([change], { attemptId: newAttemptId() });
   }
 }
 
+/** What a run of an item comes to: nothing is done, an outcome is given, anything else is thrown. */
+type Fate = (id: string, run: number) => unknown;
+
 interface Bench {
   readonly ledger: Ledger;
+  readonly clock: { nowMs: number };
   /** The ids of the items that runners were given, in order. */
   readonly runs: string[];
   readonly failures: [string, unknown][];
   /** How long it waited before another try, in milliseconds. */
   readonly pauses: number[];
   readonly dependencies: WorkDependencies;
+  /** Another worker of the same queue. */
+  worker(owner: string, more?: Partial<WorkDependencies>): WorkDependencies;
 }
 
-/** `fails` says what a run of the item, counted from 1, throws, or that it is not due; without it the item is done. */
-function bench(fails: (id: string, run: number) => unknown = () => null): Bench {
-  const ledger = openRecordedLedger();
+function bench(fate: Fate = () => null): Bench {
+  const ledger = openMemoryLedger();
+  const clock = { nowMs: START_MS };
   const runs: string[] = [];
   const failures: [string, unknown][] = [];
   const pauses: number[] = [];
-  const pause = async (milliseconds: number) => void pauses.push(milliseconds);
-  const done = async (id: string) => {
+  const run = async ({ sort: id }: { readonly sort: string }) => {
     runs.push(id);
-    const error = fails(id, runs.filter((run) => run === id).length);
-    if (error === 'later') return error;
-    if (error) throw error;
+    const outcome = await fate(id, runs.filter((other) => other === id).length);
+    if (outcome === 'later' || outcome === 'more') return outcome;
+    if (outcome) throw outcome;
     const change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } } as const;
-    await ledger.transact([change], { attemptId: `attempt-${++attempts}` });
+    await ledger.transact([change], { attemptId: newAttemptId() });
     return 'done';
   };
-  const runners = {
-    ingest: ({ batch }: { batch: string }) => done(batch),
-    erasure: ({ erasure }: { erasure: string }) => done(erasure),
-  };
-  const failed: WorkDependencies['failed'] = (item, error) => failures.push([item.sort, error]);
-  return { ledger, runs, failures, pauses, dependencies: { ledger, runners, failed, pause, random: () => 0.5 } };
+  const worker = (owner: string, more: Partial<WorkDependencies> = {}): WorkDependencies => ({
+    ledger,
+    owner,
+    nowMs: () => clock.nowMs,
+    newAttemptId,
+    runners: { ingest: run, erasure: run, refresh: run, upload: run },
+    failed: (item, error) => failures.push([item.sort, error]),
+    pause: async (milliseconds) => void pauses.push(milliseconds),
+    random: () => 0,
+    ...more,
+  });
+  return { ledger, clock, runs, failures, pauses, dependencies: worker('one', { random: () => 0 }), worker };
+}
+
+const DONE = { done: 0, failed: 0, later: 0, nextAtMs: null };
+
+/** How many of the items are leased. */
+async function leased(ledger: Ledger): Promise<number> {
+  const { items } = await ledger.query('work', { limit: 1000 });
+  return items.filter(({ value }) => (value as WorkValue).lease !== null).length;
 }
 
 describe('a run of the queue', () => {
-  test('does everything on it in order, each by the runner of its kind', async () => {
+  test('does everything on it, and each lane in order', async () => {
     const { ledger, runs, dependencies } = bench();
-    await queue(ledger, 'b', 'c', 'a');
-    expect(await runWork(dependencies)).toEqual({ done: 3, failed: 0, later: 0 });
-    expect(runs).toEqual(['a', 'b', 'c']);
+    await queue(ledger, 'alice/b', 'alice/c', 'bob/d', 'alice/a', 'era');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 5 });
+    expect(runs.filter((id) => 'abc'.includes(id))).toEqual(['a', 'b', 'c']);
+    expect(runs.toSorted()).toEqual(['a', 'b', 'c', 'd', 'era']);
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
   test('of nothing does nothing', async () => {
-    expect(await runWork(bench().dependencies)).toEqual({ done: 0, failed: 0, later: 0 });
+    expect(await runWork(bench().dependencies)).toEqual(DONE);
   });
 
   test('goes on past a page', async () => {
-    const { ledger, dependencies } = bench();
-    await queue(ledger, ...Array.from({ length: 230 }, (_, index) => String(index).padStart(3, '0')));
-    expect(await runWork(dependencies)).toEqual({ done: 230, failed: 0, later: 0 });
+    const { ledger, runs, dependencies } = bench();
+    await queue(ledger, ...Array.from({ length: 230 }, (_, index) => `alice/${String(index).padStart(3, '0')}`));
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 230 });
+    expect(runs).toEqual(runs.toSorted());
   });
 
   test('does what is queued while it runs, also before where it stands', async () => {
-    const { ledger, runs, dependencies } = bench((id, run) => {
-      if (id === 'b' && run === 1) void queue(ledger, 'a', 'z');
-      return null;
-    });
-    await queue(ledger, 'b');
+    const { ledger, runs, dependencies } = bench((id) => (id === 'b' ? queue(ledger, 'alice/a', 'bob/z') : null));
+    await queue(ledger, 'alice/b');
     await runWork(dependencies);
     expect(runs.toSorted()).toEqual(['a', 'b', 'z']);
   });
 
-  test('leaves an item that fails on the queue, tells of it once, and does the others', async () => {
+  test('gives each lane its turn: a hundred batches of one subject hold up another by one', async () => {
+    const { ledger, runs, dependencies } = bench();
+    await queue(ledger, ...Array.from({ length: 100 }, (_, index) => `alice/a${index}`), 'bob/z');
+    await runWork(dependencies);
+    expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
+  });
+
+  test('leases the items of a lane together', async () => {
+    const { ledger, dependencies } = bench();
+    await queue(ledger, ...Array.from({ length: 10 }, (_, index) => `alice/a${index}`));
+    const before = attempts;
+    await runWork(dependencies);
+    expect(attempts - before).toBe(1 + 10);
+  });
+
+  test('leaves what there is no time for, and its leases', async () => {
+    let steps = 0;
+    const { ledger, runs, worker } = bench();
+    await queue(ledger, 'alice/a', 'alice/b', 'bob/c', 'upl');
+    expect(await runWork(worker('one', { hasTime: () => steps++ < 1 }))).toMatchObject({ done: 1 });
+    expect(runs).toEqual(['a']);
+    expect(await leased(ledger)).toBe(0);
+    expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 3 });
+  });
+
+  test('gives others their turn after each step', async () => {
+    const seen: number[] = [];
+    const { ledger, runs, worker } = bench((id, run) => (id === 'upl' && run < 3 ? 'more' : null));
+    await queue(ledger, 'alice/a', 'upl');
+    await runWork(worker('one', { afterStep: async () => void seen.push(runs.length) }));
+    expect(seen).toEqual([1, 2, 3, 4]);
+  });
+
+  test('tells of work of a kind that it does not know, and leaves it', async () => {
+    const { ledger, failures, dependencies } = bench();
+    const value = { kind: 'toString', lane: 'x', lease: null };
+    const change = { kind: 'put', key: { ...workKey('x') }, revision: 0, value, if: { kind: 'any' } } as const;
+    await ledger.transact([change as never], { attemptId: 'newer' });
+    expect(await runWork(dependencies)).toEqual({ ...DONE, failed: 1 });
+    expect(failures).toHaveLength(1);
+    expect(await queuedWork(ledger)).toEqual(['x']);
+  });
+});
+
+describe('large work', () => {
+  const parts = (count: number) => (id: string, run: number) => (id.startsWith('upl') && run < count ? 'more' : null);
+
+  test('is done a part at a time, several in turn', async () => {
+    const { ledger, runs, dependencies } = bench(parts(3));
+    await queue(ledger, 'upl-1', 'upl-2');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2 });
+    expect(runs).toEqual(['upl-1', 'upl-2', 'upl-1', 'upl-2', 'upl-1', 'upl-2']);
+  });
+
+  test('is behind every batch, also one that comes between two parts', async () => {
+    const { ledger, runs, dependencies } = bench(async (id, run) => {
+      if (id === 'upl' && run === 2) await queue(ledger, 'alice/b', 'bob/c');
+      return parts(4)(id, run);
+    });
+    await queue(ledger, 'upl', 'alice/a');
+    await runWork(dependencies);
+    expect(runs).toEqual(['a', 'upl', 'upl', 'c', 'b', 'upl', 'upl']);
+  });
+
+  test('gets a part done each second, however many batches there are', async () => {
+    const { ledger, clock, runs, worker } = bench(async (id, run) => {
+      clock.nowMs += 300;
+      return parts(9)(id, run);
+    });
+    await queue(ledger, 'upl', ...Array.from({ length: 20 }, (_, index) => `alice/a${index}`));
+    await runWork(worker('one'));
+    expect(runs.slice(0, 10).filter((id) => id === 'upl')).toHaveLength(2);
+  });
+
+  test('keeps its lease between two parts, and takes it once', async () => {
+    const { ledger, dependencies } = bench(parts(5));
+    await queue(ledger, 'upl');
+    const before = attempts;
+    await runWork(dependencies);
+    expect(attempts - before).toBe(2);
+  });
+
+  test('of which there is more is left to other workers between two parts', async () => {
+    const others = new Set<string>();
+    const { ledger, runs, worker } = bench(async (id, run) => {
+      if (id === 'upl-1' && run === 2) {
+        const seen = (item: { readonly sort: string }) =>
+          Promise.resolve(void others.add(item.sort)).then(() => 'later' as const);
+        const runners = { ingest: seen, erasure: seen, refresh: seen, upload: seen };
+        await runWork(worker('two', { runners }));
+      }
+      return parts(4)(id, run);
+    });
+    await queue(ledger, 'upl-1', 'upl-2');
+    await runWork(worker('one'));
+    expect([...others]).toEqual(['upl-2']);
+    expect(runs).toHaveLength(8);
+  });
+});
+
+describe('an item that fails', () => {
+  test('is told of once and left on the queue: it holds up its lane, and no other one', async () => {
     const broken = new StorageCorrupt('damaged');
     const { ledger, runs, failures, dependencies } = bench((id) => (id === 'a' ? broken : null));
-    await queue(ledger, 'a', 'b');
-    expect(await runWork(dependencies)).toEqual({ done: 1, failed: 1, later: 0 });
-    expect(runs).toEqual(['a', 'b']);
+    await queue(ledger, 'alice/a', 'alice/b', 'bob/c', 'era');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2, failed: 1 });
+    expect(runs.toSorted()).toEqual(['a', 'c', 'era']);
     expect(failures).toEqual([['a', broken]]);
-    expect(await queuedWork(ledger)).toEqual(['a']);
+    expect(await queuedWork(ledger)).toEqual(['a', 'b']);
+    expect(await leased(ledger)).toBe(0);
+  });
+
+  test('and has ended all the same holds up nothing', async () => {
+    const broken = new StorageCorrupt('damaged');
+    const { ledger, runs, failures, dependencies } = bench(async (id) => {
+      if (id !== 'a') return null;
+      await ledger.transact([{ kind: 'delete', key: workKey('a'), if: { kind: 'any' } }], {
+        attemptId: newAttemptId(),
+      });
+      return broken;
+    });
+    await queue(ledger, 'alice/a', 'alice/b', 'alice/c');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2, failed: 1 });
+    expect(runs).toEqual(['a', 'b', 'c']);
+    expect(failures).toEqual([['a', broken]]);
   });
 
   describe.each([
     ['storage does not answer', new StorageUnavailable('busy')],
     ['others are in the way', new Contended('busy')],
-  ])('when %s', (_, busy) => {
-    test('tries the item again, each time after a longer pause', async () => {
-      const { ledger, failures, pauses, dependencies } = bench((_id, run) => (run < 3 ? busy : null));
-      await queue(ledger, 'a');
-      expect(await runWork(dependencies)).toEqual({ done: 1, failed: 0, later: 0 });
+  ])('because %s', (_, busy) => {
+    test('is tried again, each time after a longer pause', async () => {
+      const { ledger, failures, pauses, worker } = bench((_id, run) => (run < 3 ? busy : null));
+      await queue(ledger, 'alice/a');
+      expect(await runWork(worker('one', { random: () => 0.5 }))).toEqual({ ...DONE, done: 1 });
       expect(failures).toEqual([]);
       expect(pauses).toEqual([300, 600]);
     });
 
-    test('does nothing that comes after an item before it: the run ends, and the next one begins with it', async () => {
-      const { ledger, runs, failures, dependencies } = bench((id, run) => (id === 'b' && run <= 3 ? busy : null));
-      await queue(ledger, 'a', 'b', 'c');
-      await expect(runWork(dependencies)).rejects.toBe(busy);
+    test('for good holds up what comes after it in its lane, and the next run begins with it', async () => {
+      const { ledger, runs, dependencies } = bench((id, run) => (id === 'b' && run <= 3 ? busy : null));
+      await queue(ledger, 'alice/a', 'alice/b', 'alice/c');
+      await runWork(dependencies).catch((error: unknown) => expect(error).toBe(busy));
       expect(runs).toEqual(['a', 'b', 'b', 'b']);
-      expect(failures).toEqual([]);
-      expect(await runWork(dependencies)).toEqual({ done: 2, failed: 0, later: 0 });
+      expect(await leased(ledger)).toBe(0);
+      expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2 });
       expect(runs.slice(4)).toEqual(['b', 'c']);
     });
   });
 
-  test('leaves an item that is not due on the queue, neither done nor failed, and does the others', async () => {
-    const { ledger, runs, failures, pauses, dependencies } = bench((id, run) =>
-      id === 'a' && run < 3 ? 'later' : null,
-    );
-    await queue(ledger, 'a', 'b');
-    expect(await runWork(dependencies)).toEqual({ done: 1, failed: 0, later: 1 });
-    expect(await runWork(dependencies)).toEqual({ done: 0, failed: 0, later: 1 });
-    expect(await runWork(dependencies)).toEqual({ done: 1, failed: 0, later: 0 });
-    expect([runs, failures, pauses]).toEqual([['a', 'b', 'a', 'a'], [], []]);
+  test('because storage does not answer ends the run, which rejects', async () => {
+    const busy = new StorageUnavailable('busy');
+    const { ledger, failures, dependencies } = bench((id) => (id === 'a' ? busy : null));
+    await queue(ledger, 'alice/a', 'bob/b');
+    await expect(runWork(dependencies)).rejects.toBe(busy);
+    expect(failures).toEqual([]);
   });
 
-  test('tells of work of a kind that it does not know, and leaves it', async () => {
-    const { ledger, failures, dependencies } = bench();
-    const change = {
-      kind: 'put',
-      key: workKey('x'),
-      revision: 0,
-      value: { kind: 'toString' },
-      if: { kind: 'any' },
-    } as const;
-    await ledger.transact([change], { attemptId: 'newer' });
-    expect(await runWork(dependencies)).toEqual({ done: 0, failed: 1, later: 0 });
-    expect(failures).toHaveLength(1);
-    expect(await queuedWork(ledger)).toEqual(['x']);
+  test('because others are in the way is told of, and the other lanes are done', async () => {
+    const busy = new Contended('busy');
+    const { ledger, failures, dependencies } = bench((id) => (id === 'a' ? busy : null));
+    await queue(ledger, 'alice/a', 'bob/b');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 1, failed: 1 });
+    expect(failures).toEqual([['a', busy]]);
+  });
+});
+
+describe('an item that is not due', () => {
+  test('is left on the queue, neither done nor failed, and holds up no other lane', async () => {
+    const { ledger, runs, failures, pauses, dependencies } = bench((id, run) =>
+      id === 'era' && run < 3 ? 'later' : null,
+    );
+    await queue(ledger, 'era', 'alice/b');
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 1, later: 1 });
+    expect(await runWork(dependencies)).toEqual({ ...DONE, later: 1 });
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 1 });
+    expect([runs, failures, pauses]).toEqual([['b', 'era', 'era', 'era'], [], []]);
+  });
+
+  test('by its own lease is not looked at before that, and the run says when to come back', async () => {
+    const { ledger, clock, runs, dependencies } = bench();
+    const lease = { owner: null, untilMs: START_MS + 35_000 };
+    const value: WorkValue = { kind: 'erasure', erasure: 'era', lane: 'era', lease };
+    const change = { kind: 'put', key: workKey('era'), revision: 0, value, if: { kind: 'any' } } as const;
+    await ledger.transact([change], { attemptId: newAttemptId() });
+    expect(await runWork(dependencies)).toEqual({ ...DONE, nextAtMs: START_MS + 35_000 });
+    expect(runs).toEqual([]);
+    clock.nowMs += 35_000;
+    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 1 });
+  });
+});
+
+describe('several workers', () => {
+  test('never work on one item, nor on two of one lane', async () => {
+    const active = new Map<string, string>();
+    const lanes = ['alice', 'bob', 'carol'];
+    const { ledger, runs, worker } = bench(async (id) => {
+      const lane = lanes.find((name) => name.startsWith(id.slice(0, 1))) ?? id;
+      expect(active.get(lane), `${lane} was worked on`).toBeUndefined();
+      active.set(lane, id);
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+      active.delete(lane);
+      return null;
+    });
+    const names = lanes.flatMap((lane) => Array.from({ length: 15 }, (_, index) => `${lane}/${lane[0]}${index + 10}`));
+    await queue(ledger, ...names);
+    const chances = [0, 0.2, 0.4, 0.6, 0.8];
+    const outcomes = await Promise.all(
+      chances.map((chance, number) => runWork(worker(`worker-${number}`, { random: () => chance }))),
+    );
+    expect(outcomes.reduce((sum, { done }) => sum + done, 0)).toBe(45);
+    for (const lane of lanes) {
+      const own = runs.filter((id) => id.startsWith(lane.slice(0, 1)));
+      expect(own).toEqual(own.toSorted());
+      expect(own).toHaveLength(15);
+    }
+  });
+
+  test('leave a lane alone whose first item another one has, and come back when that should have been done', async () => {
+    const { ledger, runs, worker } = bench(async (id) => {
+      if (id === 'a') expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 1, nextAtMs: START_MS + LEASE_MS });
+      return null;
+    });
+    await queue(ledger, 'alice/a', 'alice/b', 'bob/c');
+    await runWork(worker('one'));
+    expect(runs).toEqual(['a', 'c', 'b']);
+  });
+
+  test('take a lane whose worker has died, once its lease has ended', async () => {
+    const died = new Error('died');
+    const { ledger, clock, runs, worker } = bench();
+    await queue(ledger, 'alice/a', 'alice/b');
+    let isDead = false;
+    const dying: Ledger = {
+      ...ledger,
+      transact: async (changes, options) => {
+        if (isDead) throw died;
+        const result = await ledger.transact(changes, options);
+        isDead = true;
+        return result;
+      },
+    };
+    const runner = () => Promise.reject(new StorageUnavailable('died'));
+    const runners = { ingest: runner, erasure: runner, refresh: runner, upload: runner };
+    await expect(runWork(worker('one', { ledger: dying, runners }))).rejects.toThrow(StorageUnavailable);
+    expect(await leased(ledger)).toBe(2);
+    clock.nowMs += LEASE_MS - 1;
+    expect(await runWork(worker('two'))).toEqual({ ...DONE, nextAtMs: START_MS + LEASE_MS });
+    clock.nowMs += 1;
+    expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 2 });
+    expect(runs).toEqual(['a', 'b']);
+  });
+
+  test('of one name take each other’s leases for their own: a process that was started again need not wait', async () => {
+    const { ledger, runs, worker } = bench();
+    const lease = { owner: 'embedded', untilMs: START_MS + LEASE_MS };
+    const value: WorkValue = { kind: 'ingest', batch: 'a', lane: 'alice', lease };
+    const change = { kind: 'put', key: workKey('a'), revision: 1, value, if: { kind: 'any' } } as const;
+    await ledger.transact([change], { attemptId: newAttemptId() });
+    expect(await runWork(worker('embedded'))).toEqual({ ...DONE, done: 1 });
+    expect(runs).toEqual(['a']);
+  });
+
+  test('renew a lease before its end, so that nobody comes between two parts', async () => {
+    const { ledger, clock, worker } = bench(async (_id, run) => {
+      clock.nowMs += LEASE_MS * 0.4;
+      expect(await runWork(worker('two'))).toMatchObject({ done: 0, later: 0 });
+      return run < 10 ? 'more' : null;
+    });
+    await queue(ledger, 'upl');
+    expect(await runWork(worker('one'))).toEqual({ ...DONE, done: 1 });
   });
 });

@@ -1,12 +1,14 @@
 /** The fixed input of the golden files, and its publication: in this process, or as a child process that prints it. */
 import { fileURLToPath } from 'node:url';
+import { zstdDecompressSync } from 'node:zlib';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
+import { packedGeneration } from '../../publisher/commit/packed-object.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { ingest as takeIn } from '../ingest/ingest.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { setStanding } from './standing.ts';
 import { dependenciesOn, market, price, START_MS } from './world.ts';
@@ -106,7 +108,7 @@ const STANDING: MarketStanding = {
 
 const PAGE_SIZES = { markets: 3, observations: 4 };
 
-/** One stored object, as text. */
+/** One stored object, as text; an internal one as it is before compression. */
 export interface Golden {
   readonly metadata: ObjectMetadata;
   readonly body: string;
@@ -125,8 +127,19 @@ export function memoryStores(): () => Promise<Stores> {
   return async () => ({ ledger, objects, close: () => undefined });
 }
 
+/** A store that keeps bundles: a publisher deletes its own once it is applied. */
+function withoutDeletes(objects: ObjectStore): ObjectStore {
+  return {
+    get: (key, options) => objects.get(key, options),
+    stat: (key) => objects.stat(key),
+    put: (key, body, metadata, condition) => objects.put(key, body, metadata, condition),
+    list: (prefix, options) => objects.list(prefix, options),
+    delete: async () => 'deleted',
+  };
+}
+
 /**
- * Ingests and publishes the input in two generations, and gives back everything that is then stored. `seed` shuffles
+ * Ingests and publishes the input in two generations, and gives back everything that has been stored. `seed` shuffles
  * the order of arrival and the cutting into batches; 0 leaves the input in its order, in one batch.
  */
 export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0): Promise<Map<string, Golden>> {
@@ -136,14 +149,14 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
     for (const batch of shuffle(records)) {
       const stores = await open();
       const dependencies = dependenciesOn(stores.ledger, stores.objects, clock, PAGE_SIZES);
-      const report = await applyBatch(dependencies, batch, { mode, partial: false, dryRun: false });
+      const report = await takeIn(dependencies, batch, { mode });
       stores.close();
       if (!report.taken) throw new Error(`the golden input was refused: ${JSON.stringify(report.faults)}`);
     }
   };
   const publishOnce = async (): Promise<void> => {
     const stores = await open();
-    await publish(dependenciesOn(stores.ledger, stores.objects, clock, PAGE_SIZES));
+    await publish(dependenciesOn(stores.ledger, withoutDeletes(stores.objects), clock, PAGE_SIZES));
     stores.close();
   };
   await ingest(DEFINITIONS);
@@ -175,7 +188,8 @@ async function readAllObjects(objects: ObjectStore): Promise<Map<string, Golden>
     for (const key of page.keys) {
       const found = await objects.get(key);
       if (found.kind !== 'found') throw new Error(`${key} is listed, but not there`);
-      all.set(key, { metadata: found.metadata, body: new TextDecoder('utf-8', { fatal: true }).decode(found.body) });
+      const bytes = packedGeneration(key) === null ? found.body : zstdDecompressSync(found.body);
+      all.set(key, { metadata: found.metadata, body: new TextDecoder('utf-8', { fatal: true }).decode(bytes) });
     }
     after = page.next;
   }

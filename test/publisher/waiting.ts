@@ -2,12 +2,14 @@
 
 import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
-import type { PublicationValue } from '../../storage/records/publication.ts';
+import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
+  type AwaitingGenerationValue,
   awaitingGenerationKey,
   type GenerationOfValue,
   generationOfKey,
+  type PublicationValue,
   publicationKey,
 } from '../../storage/records/publication.ts';
 
@@ -15,12 +17,18 @@ type Waiting = { readonly ledger: Ledger };
 
 let attempts = 0;
 
-/** Begins to wait, or begins anew. */
-export async function wait({ ledger }: Waiting, what: string): Promise<void> {
-  await ledger.transact(
-    [{ kind: 'put', key: awaitingGenerationKey(what), revision: 0, value: null, if: { kind: 'any' } }],
-    { attemptId: `wait-${++attempts}` },
-  );
+/**
+ * Begins to wait, or begins anew.
+ *
+ * @param markets a batch waits for the revisions that these have now; null, as a publication waits
+ */
+export async function wait({ ledger }: Waiting, what: string, markets: readonly string[] | null): Promise<void> {
+  const revisions: { [slug: string]: number } = {};
+  for (const slug of markets ?? []) revisions[slug] = (await ledger.get(marketKey(slug)))?.revision ?? 0;
+  const value: AwaitingGenerationValue = markets === null ? null : { revisions };
+  await ledger.transact([{ kind: 'put', key: awaitingGenerationKey(what), revision: 0, value, if: { kind: 'any' } }], {
+    attemptId: `wait-${++attempts}`,
+  });
 }
 
 /** Asks for a publication of these markets (null: all of them), and waits for it. */
@@ -34,7 +42,7 @@ export async function waitForPublication(
   await ledger.transact([{ kind: 'put', key: publicationKey(id), revision: 0, value, if: { kind: 'absent' } }], {
     attemptId: `publication-${++attempts}`,
   });
-  await wait({ ledger }, `publication/${id}`);
+  await wait({ ledger }, `publication/${id}`, null);
 }
 
 /** Who still waits. */
@@ -43,5 +51,5 @@ export async function waiting({ ledger }: Waiting): Promise<readonly string[]> {
 }
 
 export async function answerTo({ ledger }: Waiting, what: string): Promise<GenerationOfValue | null> {
-  return ((await ledger.get(generationOfKey(what)))?.value ?? null) as GenerationOfValue | null;
+  return (await ledger.get(generationOfKey(what)))?.value ?? null;
 }

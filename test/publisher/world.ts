@@ -5,14 +5,14 @@ import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
-import { applyBatch, type IngestReport } from '../../lambdas/ingest/apply-batch.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
-import { NO_CACHES } from '../../publisher/tell/purge.ts';
 import { staticBodies } from '../../publisher/plan/static-bodies.ts';
+import { NO_CACHES } from '../../publisher/tell/purge.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { type IngestReport, ingest as takeIn } from '../ingest/ingest.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 
 /** Small pages, so that a handful of markets has several. */
@@ -33,7 +33,7 @@ export function createWorld(pageSizes: PageSizes = SMALL_PAGES, ledger: Ledger =
   const clock = { nowMs: START_MS };
   const dependencies = dependenciesOn(ledger, objects, clock, pageSizes);
   const ingest: World['ingest'] = async (records, mode = 'append') => {
-    const report = await applyBatch(dependencies, records, { mode, partial: false, dryRun: false });
+    const report = await takeIn(dependencies, records, { mode });
     if (!report.taken) throw new Error(`the test's own records were refused: ${JSON.stringify(report.faults)}`);
     return report;
   };

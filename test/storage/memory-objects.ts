@@ -41,9 +41,9 @@ interface Entry {
   readonly metadata: ObjectMetadata;
 }
 
-/** Whether the key names something that never changes: a closed page or a redo bundle. */
+/** Whether the key names something that never changes: a closed page, a redo bundle or the layout of a list. */
 function isImmutable(key: string): boolean {
-  return key.startsWith('redo/') || key.includes('/market-pages/') || key.includes('/history-pages/');
+  return ['redo/', 'layout/', '/market-pages/', '/history-pages/'].some((part) => key.includes(part));
 }
 
 export function openMemoryObjects(): MemoryObjects {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Json } from '../../contract/canonical-json.ts';
@@ -37,6 +37,9 @@ ledgerContract('the SQLite ledger in a file', async () => {
     },
   };
 });
+
+/** https://sqlite.org/rescode.html#busy */
+const SQLITE_BUSY = 5;
 
 const put = (sort: string, value: Json = sort): Change => ({
   kind: 'put',
@@ -119,6 +122,42 @@ describe('the SQLite ledger', () => {
     const ledger = openSqliteLedger(path);
     expect(await ledger.get({ partition: 'shared', sort: 'counter' })).toMatchObject({ revision: 200 });
     ledger.close();
+  });
+
+  const ITEM = { partition: 'shelf', sort: 'item-7' };
+  const COUNTER = { partition: 'shelf', sort: 'counter' };
+
+  test.each<[string, Change]>([
+    ['counts', { kind: 'count', key: COUNTER, by: 1, atLeast: 0, atMost: 5 }],
+    ['replaces', { kind: 'put', key: ITEM, revision: 2, value: 'new', if: { kind: 'present' } }],
+    ['deletes', { kind: 'delete', key: ITEM, if: { kind: 'revision-is', revision: 1 } }],
+  ])('lets no other process write between what a transaction that %s reads and what it writes', async (_, change) => {
+    const path = await writtenLedger();
+    const ledger = openSqliteLedger(path);
+    onTestFinished(() => ledger.close());
+    // A connection stands for a process; this one does not wait for its turn.
+    const other = new DatabaseSync(path, { timeout: 0 });
+    onTestFinished(() => other.close());
+    const attempts: unknown[] = [];
+    const { get } = StatementSync.prototype;
+    const reading = vi.spyOn(StatementSync.prototype, 'get').mockImplementation(function (
+      this: StatementSync,
+      ...keys
+    ) {
+      const row = Reflect.apply(get, this, keys);
+      try {
+        attempts.push(other.exec(`UPDATE items SET revision = 9 WHERE sort = 'item-8'`));
+      } catch (error) {
+        attempts.push((error as { errcode?: number }).errcode);
+      }
+      return row;
+    });
+    const result = ledger.transact([change], { attemptId: 'reads-first' });
+    reading.mockRestore();
+    expect(await result).toEqual({ committed: true });
+    expect(attempts).toEqual([SQLITE_BUSY]);
+    other.exec(`UPDATE items SET revision = 9 WHERE sort = 'item-8'`);
+    expect(await ledger.get({ partition: 'shelf', sort: 'item-8' })).toMatchObject({ revision: 9 });
   });
 
   test.each<[string, (path: string) => Promise<void> | void]>([

@@ -2,14 +2,14 @@
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { open, readdir, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { mockClient } from 'aws-sdk-client-mock';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type DirectoryUploads, openDirectoryUploads, uploadPath } from '../../storage/directory-uploads.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { createS3Client } from '../../storage/s3-client.ts';
@@ -58,6 +58,44 @@ describe('in a folder', () => {
     expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
     expect(await textOf(uploads.read(ID, 18))).toBe(TEXT.slice(18));
     expect(await readdir(folder)).toEqual([ID]);
+  });
+
+  /** Notes what is synced from now on, when that is done: of a file, its size and mode; of the folder, what was in it. */
+  async function watchSyncs(folder: string): Promise<unknown[]> {
+    const synced: unknown[] = [];
+    const handle = await open(folder, 'r');
+    await handle.close();
+    const prototype = Object.getPrototypeOf(handle) as typeof handle;
+    const { sync } = prototype;
+    const watch = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof prototype) {
+      const stats = await this.stat();
+      const { size, mode } = stats;
+      const note = stats.isDirectory() ? await readdir(folder) : { size, mode: (mode & 0o777).toString(8) };
+      await sync.call(this);
+      synced.push(note);
+    });
+    onTestFinished(() => watch.mockRestore());
+    return synced;
+  }
+
+  test('a file is on disk with all of its bytes, and then its name, before it counts as stored: its owner’s alone', async () => {
+    const { uploads, folder } = await opened();
+    const put = async (id: string) =>
+      await uploads.receive(id, queryOf((await uploads.presign(id, CONTENT)).url), streamOf(TEXT));
+    await put(OTHER);
+    const synced = await watchSyncs(folder);
+    expect(await put(ID)).toBe('stored');
+    expect(synced).toEqual([{ size: CONTENT.bytes, mode: '600' }, [OTHER, ID].sort()]);
+    expect(statSync(`${folder}/${ID}`).mode & 0o777).toBe(0o600);
+  });
+
+  test('a name that another request has just given is on disk before it counts as stored already', async () => {
+    const { uploads, folder } = await opened();
+    const query = queryOf((await uploads.presign(ID, CONTENT)).url);
+    await uploads.receive(ID, query, streamOf(TEXT));
+    const synced = await watchSyncs(folder);
+    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('stored-already');
+    expect(synced).toEqual([[ID]]);
   });
 
   test('a file that is put again is not read again, also at another target', async () => {

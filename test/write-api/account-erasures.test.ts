@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
-import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cache.ts';
+import { CREDENTIAL_CACHE_SECONDS, LAST_WRITE_MS } from '../../lambdas/credentials/account-cache.ts';
 import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
 import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import { newUlid } from '../../storage/ulid.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';
@@ -11,8 +12,6 @@ import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/erasures';
 const CONTACT = 'jo.contact@example.org';
-/** For how long a revoked key may write: what caches keep it for, and 5 seconds for what is under way. */
-const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 /** In every other text of whoever is erased. */
 const MARK = 'Jo-was-here';
 
@@ -103,6 +102,8 @@ describe('erasures of accounts', () => {
     const before = await ledger.dump();
     world.nowMs = requestedMs + LAST_WRITE_MS - 1;
     expect(await work(json.id)).toBe('later');
+    const queued = await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
+    expect(queued).toEqual({ done: 0, failed: 0, later: 0, nextAtMs: requestedMs + LAST_WRITE_MS });
     expect(await ledger.dump()).toEqual(before);
     expect(await itemsOf(WORK_PARTITION)).toHaveLength(1);
 

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNT_SCOPES } from '../../contract/operations/api-keys.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
-import { hashSecret, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
+import { formatApiKey, hashSecret, newApiKey, parseApiKey } from '../../lambdas/credentials/api-key-format.ts';
+import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../../lambdas/credentials/principal.ts';
 import { type ApiKeyValue, apiKeyKey, usageKey } from '../../storage/records/accounts.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { overtakenLedger } from './overtaken-ledger.ts';
-import { type Answer, type ApiWorld, openApiWorld } from './world.ts';
+import { type Answer, type ApiWorld, type Call, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/api-keys';
 const UNKNOWN = '0000000000000000';
@@ -276,6 +277,25 @@ describe('API keys', () => {
     expect(requests.json.data[0].keys).toEqual([second.json.id]);
   });
 
+  it.each<[string, (id: string) => Call]>([
+    ['revoked', (id) => ({ method: 'DELETE', path: `${URL}/${id}` })],
+    [
+      'rotated without an overlap',
+      (id) => ({ method: 'POST', path: `${URL}/${id}/rotation`, body: { overlapSeconds: 0 } }),
+    ],
+  ])('that are %s are refused at once by the process that did it, which had believed them', async (_, change) => {
+    const authenticator = createAuthenticator({ ledger, nowMs: () => world.nowMs, env: 'test', tokenIssuer: null });
+    const own = openApiWorld({ ledger, authenticator, process: 'own' });
+    const first = newApiKey('test', seededBytes('first key'));
+    const now = new Date(world.nowMs).toISOString();
+    await registerFirstKey({ ledger, now, newId: (prefix) => `${prefix}_first` }, first);
+    const { json } = await create();
+    const use = () => own.call({ path: '/api/v1/me', as: json.key });
+    expect((await use()).status).toBe(200);
+    expect((await own.call({ ...change(json.id), as: formatApiKey(first) })).status).toBeLessThan(300);
+    expect((await use()).status).toBe(401);
+  });
+
   it('are given back once by however many revoke them at once', async () => {
     const { json } = await create();
     await create();
@@ -333,7 +353,7 @@ describe('API keys', () => {
     expect(actions).toEqual(['revokeApiKey', 'rotateApiKey', 'createApiKey']);
   });
 
-  it('are listed page by page, with cursors for the same credential only', async () => {
+  it('are listed page by page, with cursors for the same credential only: not for another key of its account', async () => {
     await grant(50);
     for (let count = 0; count < 50; count++) await create();
     await revoke((await list()).json.data[0].id);
@@ -343,5 +363,10 @@ describe('API keys', () => {
     const second = await list(`cursor=${nextCursor}`);
     expect([first.json.data.length, second.json.data.length, second.json.page.nextCursor]).toEqual([50, 1, null]);
     expect((await list(`cursor=${nextCursor}`, 'issuer')).json.code).toBe('invalid-cursor');
+
+    const byOneKey = await list('', 'acme/k1');
+    const cursor = `cursor=${byOneKey.json.page.nextCursor}`;
+    expect((await list(cursor, 'acme/k1')).json.data).toEqual(second.json.data);
+    expect((await list(cursor, 'acme/k2')).json.code).toBe('invalid-cursor');
   });
 });

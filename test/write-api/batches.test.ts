@@ -4,9 +4,7 @@ import { FEATURES, type Feature } from '../../contract/features.ts';
 import { BATCH_RECORDS_MAX, batchReportSchema } from '../../contract/ingest-records.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
-import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
-import { runWork } from '../../lambdas/worker/run-work.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type EntitlementsValue, entitlementsKey, usageKey } from '../../storage/records/accounts.ts';
 import { type BatchValue, batchPartition, RAW_PREFIX, WORK_PARTITION, workKey } from '../../storage/records/batches.ts';
@@ -14,6 +12,7 @@ import { marketKey } from '../../storage/records/markets.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
 import { auditTargetPartition } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price } from '../publisher/world.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { type Answer, type ApiWorld, type Call, openApiWorld, START_MS } from './world.ts';
@@ -47,17 +46,7 @@ function countedRows(subject?: string): Promise<number> {
 }
 
 async function work(): Promise<void> {
-  const dependencies = dependenciesOn(world.ledger, openMemoryObjects(), world);
-  const outcome = await runWork({
-    ledger: world.ledger,
-    runners: {
-      ingest: ({ batch }) => runBatch(dependencies, batch),
-      erasure: () => Promise.reject(new Error('no erasure was asked for')),
-    },
-    failed: (_, error) => {
-      throw error;
-    },
-  });
+  const outcome = await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
   expect(outcome.failed).toBe(0);
 }
 
@@ -87,7 +76,12 @@ describe('a batch that is accepted', () => {
     const { items } = await world.ledger.query(batchPartition(json.id), { prefix: RAW_PREFIX, limit: 10 });
     expect(Buffer.from(unpackRaw(items.map(({ value }) => value as string))).toString()).toBe(text);
     expect(json).toMatchObject({ sha256: sha256Hex(text), bytes: text.length });
-    expect((await world.ledger.get(workKey(json.id)))?.value).toEqual({ kind: 'ingest', batch: json.id });
+    expect((await world.ledger.get(workKey(json.id)))?.value).toEqual({
+      kind: 'ingest',
+      batch: json.id,
+      lane: 'user:alice',
+      lease: null,
+    });
     const audit = await world.ledger.query(auditTargetPartition(`batch/${json.id}`), { limit: 10 });
     expect(audit.items.map(({ value }) => value)).toMatchObject([{ actor: 'user:alice', action: 'createIngestBatch' }]);
   });

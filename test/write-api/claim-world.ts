@@ -4,7 +4,6 @@ import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { Observation } from '../../contract/metric.ts';
 import { claimSchema } from '../../contract/operations/claims.ts';
 import type { Scope } from '../../contract/scopes.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import {
   type MarketRecordValue,
@@ -12,7 +11,8 @@ import {
   marketPartition,
   OBSERVATION_PREFIX,
 } from '../../storage/records/markets.ts';
-import { DIRTY_PARTITION } from '../../storage/records/publication.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
+import { ingest as takeIn } from '../ingest/ingest.ts';
 import { type Answer, type ApiWorld, type ApiWorldOptions, openApiWorld, START_MS } from './world.ts';
 
 export const CLAIMS = '/api/v1/claims';
@@ -76,8 +76,7 @@ let batches = 0;
 
 export async function ingest(ledger: Ledger, records: readonly IngestRecordInput[]): Promise<void> {
   const newAttemptId = () => `batch-${++batches}`;
-  const options = { mode: 'correct', partial: false, dryRun: false } as const;
-  const report = await applyBatch({ ledger, newAttemptId, nowMs: () => START_MS }, records, options);
+  const report = await takeIn({ ledger, newAttemptId, nowMs: () => START_MS }, records, { mode: 'correct' });
   expect(report.faults).toEqual([]);
 }
 
@@ -184,7 +183,7 @@ export async function goldRecord(ledger: Ledger): Promise<{ revision: number; va
 }
 
 export async function dirtyMarks(ledger: Ledger): Promise<readonly Item[]> {
-  return (await ledger.query(DIRTY_PARTITION, { limit: 100 })).items;
+  return (await ledger.query(FRESH_MARKS.partition, { limit: 100 })).items;
 }
 
 /** The history of gold-usd, oldest first. */

@@ -72,7 +72,7 @@ async function history(): Promise<readonly Observation[]> {
 
 /** Publishes what is marked, and nothing else; everything that is public must be as promised. */
 async function follow(): Promise<void> {
-  await publish(published.dependencies, 'changed');
+  await publish(published.dependencies);
   expect(await dirtyMarks(published.ledger)).toEqual([]);
   const { findings } = await verify(reader, { pageSizes: SMALL_PAGES, settled: true });
   expect(findings).toEqual([]);

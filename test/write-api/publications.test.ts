@@ -2,18 +2,19 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { pageCursor } from '../../contract/cursors.ts';
 import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/operations/publications.ts';
 import { publicKey } from '../../contract/public-objects.ts';
-import { applyBatch } from '../../lambdas/ingest/apply-batch.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import {
-  AWAITING_GENERATION_PARTITION,
-  DIRTY_PARTITION,
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  historyPageKey,
   type PublishedPage,
-  pageKey,
-  publishedPartition,
 } from '../../storage/records/publication.ts';
 import { auditTargetPartition } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { ingest } from '../ingest/ingest.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price, publicObjects, SMALL_PAGES } from '../publisher/world.ts';
 import { type MemoryObjects, openMemoryObjects } from '../storage/memory-objects.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
@@ -34,14 +35,19 @@ beforeEach(async () => {
   purged = [];
   const prices = Array.from({ length: SMALL_PAGES.observations + 1 }, (_, day) => price('market-00', day, 100 + day));
   const records = [...SLUGS.map((slug) => market(slug)), ...prices];
-  const options = { mode: 'append', partial: false, dryRun: false } as const;
-  await applyBatch(dependencies(), records, options);
-  await publish(dependencies());
+  await ingest(dependencies(), records);
+  await publishWorkedOff();
 });
 
 function dependencies() {
   const caches = { purge: async (targets: PurgeTargets) => void purged.push(targets) };
   return { ...dependenciesOn(world.ledger, objects, world), caches };
+}
+
+/** The worker sets marks, and the publisher takes them. */
+async function publishWorkedOff() {
+  await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
+  return await publish(dependencies());
 }
 
 const create = (body: unknown, as = 'operator') => world.call({ method: 'POST', path: URL, body, as });
@@ -67,11 +73,11 @@ describe('a publication', () => {
       publishedAt: null,
     });
     expect((await read(id)).json).toEqual(created.json);
-    const { generation } = await publish(dependencies());
+    const { generation } = await publishWorkedOff();
     const published = (await read(id)).json;
     expect(published).toEqual({ ...created.json, state: 'published', generation, publishedAt: expect.any(String) });
     expect(publicationSchema.parse(published)).toEqual(published);
-    for (const partition of [DIRTY_PARTITION, AWAITING_GENERATION_PARTITION]) {
+    for (const partition of [WORK_PARTITION, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
       expect((await world.ledger.query(partition, { limit: 10 })).items).toEqual([]);
     }
   });
@@ -80,7 +86,7 @@ describe('a publication', () => {
     const before = publicObjects(objects);
     await create({ markets: 'all' });
     await create({ markets: SLUGS.slice(0, 3) });
-    expect(await publish(dependencies())).toEqual({ kind: 'unchanged', generation: 1 });
+    expect(await publishWorkedOff()).toMatchObject({ kind: 'unchanged', generation: 1 });
     expect(publicObjects(objects)).toEqual(before);
   });
 
@@ -95,7 +101,7 @@ describe('a publication', () => {
     const change = { kind: 'put', key, revision: 1, value: page, if: { kind: 'any' } } as const;
     await world.ledger.transact([change], { attemptId: 'another-renderer' });
     await create({ markets });
-    expect(await publish(dependencies())).toMatchObject({ kind: 'published', generation: 2 });
+    expect(await publishWorkedOff()).toMatchObject({ kind: 'published', generation: 2 });
     const closed = (await world.ledger.get(key))?.value as PublishedPage;
     expect(closed.cursor).toBe(pageCursor(2, closed.digest));
     const name = { kind: 'history-page', slug: 'market-00', cursor: closed.cursor } as const;
@@ -114,7 +120,7 @@ describe('a publication', () => {
     const second = await world.call(call);
     expect(second.text).toBe(first.text);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    expect((await world.ledger.query(AWAITING_GENERATION_PARTITION, { limit: 10 })).items).toHaveLength(1);
+    expect((await world.ledger.query(WORK_PARTITION, { limit: 10 })).items).toHaveLength(1);
   });
 
   it('can be read by whoever may publish', async () => {
@@ -137,7 +143,7 @@ describe('a purge', () => {
   ])('has caches forget %s', async (_, body, targets) => {
     await create(body);
     expect(purged).toEqual([]);
-    await publish(dependencies());
+    await publishWorkedOff();
     expect(purged).toEqual(targets);
   });
 });
@@ -164,7 +170,7 @@ describe('a publication is refused', () => {
     const { status, json } = await create(body);
     expect(status).toBe(422);
     expect(json).toMatchObject({ code: 'validation-failed', errors });
-    for (const partition of [DIRTY_PARTITION, AWAITING_GENERATION_PARTITION]) {
+    for (const partition of [WORK_PARTITION, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
       expect((await world.ledger.query(partition, { limit: 1 })).items).toEqual([]);
     }
   });

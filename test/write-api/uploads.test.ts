@@ -2,11 +2,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { runUpload } from '../../lambdas/ingest/run-upload.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
 import { auditTargetPartition } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';
+import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
@@ -102,7 +102,7 @@ describe('an upload', () => {
     const { id } = (await announce()).json;
     world.uploads.put(id, Buffer.from(TEXT));
     await queueUpload(dependencies(), id);
-    await runUpload(dependencies(), id);
+    await workOff(dependencies());
     const { json } = await get(id);
     expect(json).toMatchObject({
       state: 'applied',
@@ -130,7 +130,8 @@ describe('an upload', () => {
   test('is not found by others, nor are its batches', async () => {
     const { id } = (await announce()).json;
     world.uploads.put(id, Buffer.from(TEXT));
-    await runUpload(dependencies(), id);
+    await queueUpload(dependencies(), id);
+    await workOff(dependencies());
     const { batch } = (await get(id)).json.refusedIn[0];
     expect((await get(id, 'bob')).status).toBe(404);
     expect((await world.call({ path: `/api/v1/ingest/batches/${batch}`, as: 'bob' })).status).toBe(404);

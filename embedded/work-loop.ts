@@ -1,0 +1,56 @@
+/** Does in the background what requests have queued, a step at a time: between two steps the publisher has its turn. */
+import { createUploadRunner, type UploadDependencies } from '../lambdas/ingest/run-upload.ts';
+import { runWork } from '../lambdas/worker/run-work.ts';
+import { createRunners } from '../lambdas/worker/runners.ts';
+import type { Runtime } from '../storage/runtime.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+const WORK_INTERVAL_MS = 60_000;
+
+/** For so long a step waits for a publication that is under way. One that takes longer goes on beside the next step. */
+const PUBLISHER_TURN_MS = 250;
+
+/** The only worker of its ledger: what a process before it had leased is its own. */
+const OWNER = 'embedded';
+
+export interface WorkLoopOptions {
+  readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
+  /** Told after each erasure. */
+  readonly onErased: () => void;
+  readonly report: (what: string, cause: unknown) => void;
+}
+
+/** Starts the loop. It comes back in time for what is not due yet. */
+export function startWorkLoop(
+  dependencies: UploadDependencies & Runtime,
+  { publishing, onErased, report }: WorkLoopOptions,
+): WakeLoop {
+  const { nowMs, pause } = dependencies;
+  const runners = createRunners(dependencies, createUploadRunner(dependencies));
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      const { nextAtMs } = await runWork({
+        ...dependencies,
+        owner: OWNER,
+        runners: {
+          ...runners,
+          erasure: async (item) => {
+            const outcome = await runners.erasure(item);
+            if (outcome === 'done') onErased();
+            return outcome;
+          },
+        },
+        failed: ({ sort }, error) => report(`work ${sort} failed`, error),
+        hasTime: () => !stopping.aborted,
+        afterStep: async () => {
+          publishing.wake();
+          await Promise.race([publishing.settled(), pause(PUBLISHER_TURN_MS)]);
+        },
+      });
+      if (nextAtMs !== null) loop.wakeIn(nextAtMs - nowMs());
+    },
+    intervalMs: WORK_INTERVAL_MS,
+    onError: (cause) => report('work has stopped until the next minute', cause),
+  });
+  return loop;
+}

@@ -1,0 +1,76 @@
+/**
+ * The ledger's partitions as policies name them: spelled by storage/records/, with `*` for any rest. IAM decides by partition,
+ * because DynamoDB groups a table's rows by it.
+ */
+import {
+  API_KEYS_PARTITION,
+  entitlementsKey,
+  erasureKey,
+  FIRST_KEY_KEY,
+  idempotencyPartition,
+  usagePartition,
+  WAITLIST_PARTITION,
+  watchlistsPartition,
+} from '../storage/records/accounts.ts';
+import { batchPartition, WORK_PARTITION } from '../storage/records/batches.ts';
+import { MARKETS_PARTITION, marketPartition } from '../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  GENERATIONS,
+  generationOfKey,
+  HEAD_KEY,
+  LIST_CHANGES,
+  PUT_OFF,
+  publicationKey,
+  publishedHeadsKey,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
+} from '../storage/records/publication.ts';
+import {
+  auditActorPartition,
+  auditTargetPartition,
+  claimKey,
+  claimsInStatePartition,
+  claimsOfSubjectPartition,
+  VERIFICATIONS_PARTITION,
+  verificationsOfMarketPartition,
+} from '../storage/records/review.ts';
+
+const ANY = '*';
+
+export const PARTITIONS = {
+  apiKeys: API_KEYS_PARTITION,
+  auditByActor: auditActorPartition(ANY),
+  /** What the service does by itself. */
+  auditBySystem: auditActorPartition(`system:${ANY}`),
+  auditByTarget: auditTargetPartition(ANY),
+  awaitingGeneration: AWAITING_GENERATION.partition,
+  batches: batchPartition(ANY),
+  claims: claimKey(ANY).partition,
+  claimsByState: claimsInStatePartition(ANY as Parameters<typeof claimsInStatePartition>[0]),
+  claimsBySubject: claimsOfSubjectPartition(ANY),
+  entitlements: entitlementsKey(ANY).partition,
+  erasures: erasureKey('').partition,
+  firstKey: FIRST_KEY_KEY.partition,
+  generationOf: generationOfKey('').partition,
+  generations: GENERATIONS.partition,
+  head: HEAD_KEY.partition,
+  idempotency: idempotencyPartition(ANY),
+  listChanges: LIST_CHANGES.partition,
+  market: marketPartition(ANY),
+  marketIndex: MARKETS_PARTITION,
+  /** Of all lanes. */
+  marks: FRESH_MARKS.partition,
+  publications: publicationKey('').partition,
+  published: publishedHeadsKey(ANY).partition,
+  putOff: PUT_OFF.partition,
+  supersededPages: SUPERSEDED_PAGES.partition,
+  sweep: WALK_KEY.partition,
+  usage: usagePartition(ANY),
+  verifications: VERIFICATIONS_PARTITION,
+  verificationsByMarket: verificationsOfMarketPartition(ANY),
+  waitlist: WAITLIST_PARTITION,
+  watchlists: watchlistsPartition(ANY),
+  work: WORK_PARTITION,
+} as const;

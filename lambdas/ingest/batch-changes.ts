@@ -1,0 +1,109 @@
+/** What the transactions of a batch hold beside its rows: how far it has come, what became of it, what its end sets off. Pure. */
+import { created, replaced, type Versioned, written } from '../../storage/changes.ts';
+import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
+import {
+  type CheckpointValue,
+  checkpointKey,
+  type RowTotals,
+  type StrandValue,
+  strandKey,
+} from '../../storage/records/batches.ts';
+import { awaitingGenerationKey } from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import { START } from '../markets/commit-markets.ts';
+import type { DecideOptions } from '../markets/examine-batch.ts';
+import type { Checkpoint, StoredBatch } from './stored-batch.ts';
+import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
+
+export type BatchDependencies = Pick<Runtime, 'nowMs' | 'newAttemptId'> & { readonly ledger: Ledger };
+
+/** What is committed in the transaction that ends a batch, beside the batch: two changes at most. */
+export type ChangesAtEnd = (totals: RowTotals) => readonly Change[];
+
+/** One worker's try at a batch. */
+export interface BatchRun extends BatchDependencies, StoredBatch {
+  readonly atEnd: ChangesAtEnd;
+  readonly startedAtMs: number;
+}
+
+export type StrandItem = Versioned<StrandValue>;
+
+const UNTOUCHED: StrandValue = { ...START, accepted: 0, unchanged: 0, refused: 0, faultParts: 0, revisions: {} };
+
+/** The checkpoint or a strand, who awaits the generation, what the caller adds to the end, and faults. */
+const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
+
+export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
+  const recordedAt = new Date(startedAtMs).toISOString();
+  return { mode: batch.mode, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
+}
+
+export interface OpenedBatch {
+  readonly checkpoint: Checkpoint;
+  readonly strands: readonly StrandItem[];
+  readonly changes: readonly Change[];
+}
+
+/** The strands are there from the beginning: none can be begun a second time once the batch has ended. */
+export function opened(
+  { batch }: BatchRun,
+  setAside: number[],
+  strands: number,
+  faults: readonly PutChange[],
+): OpenedBatch {
+  const nothing = { accepted: 0, unchanged: 0, markets: [], finishedAt: null };
+  const value: CheckpointValue = { state: 'applying', ...nothing, refused: setAside.length, setAside, strands };
+  const checkpoint = created(checkpointKey(batch.id), value);
+  const starts = Array.from({ length: strands }, (_, number) => created(strandKey(batch.id, number), UNTOUCHED));
+  return {
+    checkpoint: written(checkpoint),
+    strands: starts.map(written),
+    changes: [checkpoint, ...starts, ...faults],
+  };
+}
+
+export interface BatchEnd extends RowTotals {
+  readonly state: Exclude<CheckpointValue['state'], 'applying'>;
+  /** Of the markets that changed, by slug. */
+  readonly revisions: StrandValue['revisions'];
+  readonly faults: readonly PutChange[];
+}
+
+/** The end of a batch that was never opened, or of one whose strands are as they are given here. They come first. */
+export function ended(
+  { batch, atEnd, startedAtMs }: BatchRun,
+  checkpoint: Checkpoint | null,
+  strands: readonly StrandItem[],
+  { state, revisions, faults, accepted, unchanged, refused }: BatchEnd,
+): readonly Change[] {
+  const totals = { accepted, unchanged, refused };
+  const finishedAt = new Date(startedAtMs).toISOString();
+  const markets = Object.keys(revisions).sort();
+  const { setAside = [] } = checkpoint?.value ?? {};
+  const value: CheckpointValue = { state, ...totals, setAside, strands: strands.length, markets, finishedAt };
+  const awaiting = awaitingGenerationKey(`batch/${batch.id}`);
+  return [
+    checkpoint === null ? created(checkpointKey(batch.id), value) : replaced(checkpoint, value),
+    ...strands.map((strand) => replaced(strand, strand.value)),
+    ...faults,
+    ...(state === 'applied'
+      ? [{ kind: 'put', key: awaiting, revision: 0, value: { revisions }, if: { kind: 'any' } } as const]
+      : []),
+    ...atEnd(totals),
+  ];
+}
+
+/** What the rows that were set aside, and all strands, add up to. */
+export function totalsOf(
+  checkpoint: Checkpoint | null,
+  strands: readonly StrandItem[],
+): RowTotals & Pick<BatchEnd, 'revisions'> {
+  const totals = { accepted: 0, unchanged: 0, refused: checkpoint?.value.refused ?? 0, revisions: {} };
+  for (const { value } of strands) {
+    totals.accepted += value.accepted;
+    totals.unchanged += value.unchanged;
+    totals.refused += value.refused;
+    Object.assign(totals.revisions, value.revisions);
+  }
+  return totals;
+}

@@ -1,0 +1,68 @@
+/** The shares into which the markets of an opened batch are dealt out, so that they are committed side by side. */
+import { replaced, written } from '../../storage/changes.ts';
+import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
+import type { PlannedMarket } from '../markets/examine-batch.ts';
+import type { MarketRows } from '../markets/read-markets.ts';
+import { faultsOf, tallyOf } from '../markets/tally.ts';
+import { type BatchRun, decideOptions, type StrandItem } from './batch-changes.ts';
+import { strandFaults } from './stored-faults.ts';
+
+const STRANDS_AT_MOST = 16;
+
+/** What is dealt out is not cut alike: with some room left, each strand of a usual batch is one transaction. */
+const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
+
+/** Into how many strands these markets are dealt out. */
+export function strandsFor(markets: readonly PlannedMarket[]): number {
+  const changes = markets.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.changes.length, 0);
+  return Math.min(Math.ceil(changes / CHANGES_OF_STRAND), markets.length, STRANDS_AT_MOST);
+}
+
+/** Deals out markets in order, one at a time: the same markets are always dealt out alike. */
+export function dealOut<Market>(markets: readonly Market[], strands: number): Market[][] {
+  const shares: Market[][] = Array.from({ length: strands }, () => []);
+  for (const [index, market] of markets.entries()) shares[index % strands]?.push(market);
+  return shares;
+}
+
+/** The markets of a share that are not done, the first of them without its rows that are. */
+export function leftOf(
+  share: readonly MarketRows[],
+  { value: { marketsDone, rowsDone } }: StrandItem,
+): readonly MarketRows[] {
+  const [first, ...others] = share.slice(marketsDone);
+  return first === undefined ? [] : [{ ...first, rows: first.rows.slice(rowsDone) }, ...others];
+}
+
+/**
+ * Applies what is left of a strand; gives the strand as it is then. Each transaction moves it.
+ *
+ * @throws as commitMarkets does.
+ */
+export async function runStrand(
+  run: BatchRun,
+  strand: StrandItem,
+  number: number,
+  markets: readonly PlannedMarket[],
+): Promise<StrandItem | 'overtaken'> {
+  let current = strand;
+  const journal: Journal = {
+    entryOf({ decisions, position }) {
+      const before = current.value;
+      const { accepted, unchanged, refused, revisions } = tallyOf(decisions);
+      const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
+      const moved = replaced(current, {
+        ...position,
+        accepted: before.accepted + accepted,
+        unchanged: before.unchanged + unchanged,
+        refused: before.refused + refused,
+        faultParts: before.faultParts + faults.length,
+        revisions: { ...before.revisions, ...revisions },
+      });
+      return { changes: [moved, ...faults], committed: () => void (current = written(moved)) };
+    },
+  };
+  const outcome = await commitMarkets(run, markets, { ...decideOptions(run), from: strand.value }, journal);
+  return outcome === 'done' ? current : outcome;
+}

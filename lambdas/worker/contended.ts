@@ -1,0 +1,30 @@
+/** What passes by itself: others are in the way, or what they wrote is not visible as a whole yet. */
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { ItemKey, Ledger } from '../../storage/ledger.ts';
+
+/** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
+export class Contended extends Error {
+  override readonly name = 'Contended';
+}
+
+/** Whether what has failed may be done by trying again. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof StorageUnavailable || error instanceof Contended;
+}
+
+/**
+ * For an item that was written together with other ones, which were found. A transaction may become visible item by item, so
+ * only another transaction can tell that an item is not there.
+ *
+ * @throws Contended when it is there by now, StorageCorrupt when it is not.
+ */
+export async function missing(
+  { ledger, newAttemptId }: { readonly ledger: Pick<Ledger, 'transact'>; readonly newAttemptId: () => string },
+  { partition, sort }: ItemKey,
+): Promise<never> {
+  const check = { kind: 'check', key: { partition, sort }, if: { kind: 'absent' } } as const;
+  const { committed } = await ledger.transact([check], { attemptId: newAttemptId() });
+  throw committed
+    ? new StorageCorrupt(`${partition}, ${sort} is missing`)
+    : new Contended(`${partition}, ${sort} was not visible yet`);
+}

@@ -1,0 +1,69 @@
+/** Marks markets to be rendered again, a transaction at a time, and then has the publication that asked for it wait. */
+import { replaced } from '../../storage/changes.ts';
+import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
+import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
+import type { WorkOf } from './run-work.ts';
+
+export interface RefreshDependencies {
+  readonly ledger: Pick<Ledger, 'query' | 'transact'>;
+  readonly newAttemptId: () => string;
+}
+
+/** Beside the work item. */
+const MARKS_AT_ONCE = MAX_TRANSACT_CHANGES - 1;
+
+/**
+ * Marks the next markets. The work item itself says which have been marked: it is moved with their marks. The publication
+ * begins to wait in a transaction after the last of these, so whoever sees it wait finds every mark.
+ *
+ * @throws StorageUnavailable when storage fails: call it again.
+ */
+export async function runRefresh(
+  { ledger, newAttemptId }: RefreshDependencies,
+  item: WorkOf<'refresh'>,
+): Promise<'done' | 'more' | 'later'> {
+  const { after } = item.value;
+  const changes = after === null ? end(item) : await nextMarks(ledger, item, after);
+  const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
+  if (!committed) return 'later';
+  return after === null ? 'done' : 'more';
+}
+
+async function nextMarks(
+  ledger: RefreshDependencies['ledger'],
+  item: WorkOf<'refresh'>,
+  after: string,
+): Promise<readonly Change[]> {
+  const { slugs, next } = await slugsAfter(ledger, item.value.markets, after);
+  return [
+    replaced(item, { ...item.value, after: next }),
+    ...slugs.map((slug): PutChange => {
+      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
+    }),
+  ];
+}
+
+/** Of these markets, or of all, the next ones; and where those after them begin, null at the end. */
+async function slugsAfter(
+  ledger: RefreshDependencies['ledger'],
+  markets: readonly string[] | null,
+  after: string,
+): Promise<{ readonly slugs: readonly string[]; readonly next: string | null }> {
+  if (markets === null) {
+    const options = { limit: MARKS_AT_ONCE, ...(after === '' ? {} : { after }) };
+    const { items, next } = await ledger.query(MARKETS_PARTITION, options);
+    return { slugs: items.map(({ sort }) => sort), next };
+  }
+  const left = markets.filter((slug) => slug > after).sort();
+  const slugs = left.slice(0, MARKS_AT_ONCE);
+  return { slugs, next: slugs.length < left.length ? (slugs.at(-1) ?? null) : null };
+}
+
+function end({ revision, value: { publication }, ...item }: WorkOf<'refresh'>): readonly Change[] {
+  const done: Change = { kind: 'delete', key: workKey(item.sort), if: { kind: 'revision-is', revision } };
+  if (publication === null) return [done];
+  const key = awaitingGenerationKey(`publication/${publication}`);
+  return [done, { kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } }];
+}

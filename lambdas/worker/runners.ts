@@ -1,0 +1,19 @@
+/** What does the work of each kind. */
+import { type ErasureDependencies, runErasure } from '../accounts/run-erasure.ts';
+import { runBatch } from '../ingest/run-batch.ts';
+import type { UploadRunner } from '../ingest/run-upload.ts';
+import { runRefresh } from './run-refresh.ts';
+import type { WorkDependencies } from './run-work.ts';
+
+/** @param runUpload left out by a host without a place for large files */
+export function createRunners(
+  dependencies: ErasureDependencies,
+  runUpload?: UploadRunner,
+): WorkDependencies['runners'] {
+  return {
+    ingest: ({ value }) => runBatch(dependencies, value.batch),
+    erasure: ({ value }) => runErasure(dependencies, value.erasure),
+    refresh: (item) => runRefresh(dependencies, item),
+    ...(runUpload && { upload: ({ value }) => runUpload(value.upload) }),
+  };
+}

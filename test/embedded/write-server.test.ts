@@ -1,0 +1,46 @@
+/** How much of a body the write API of the embedded server takes into memory. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createWriteServer } from '../../embedded/write-server.ts';
+import type { HttpEvent } from '../../lambdas/http/event.ts';
+import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
+
+/** What a watchlist may have. */
+const MAX_BYTES = 65_536;
+
+async function serving() {
+  const handled: HttpEvent[] = [];
+  const divert = createWriteServer({
+    handle: async (event) => {
+      handled.push(event);
+      return { result: { statusCode: 201, headers: {}, body: '' }, committed: false };
+    },
+    onCommitted: () => {},
+    nowMs: () => 0,
+    newRequestId: () => 'r1',
+  });
+  // A body that is waited for in vain is cut off, without an answer.
+  const edge = await startEdge({ divert, limits: { idleTimeoutMs: 1_000 } });
+  onTestFinished(() => edge.close());
+  return { handled, edge };
+}
+
+const HEAD =
+  'POST /api/v1/watchlists HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n' +
+  'Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+
+const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
+const END = '0\r\n\r\n';
+
+test('a body in chunks is taken up to the limit', async () => {
+  const { handled, edge } = await serving();
+  const body = chunk(MAX_BYTES / 2) + chunk(MAX_BYTES / 2) + END;
+  expect(parseReply(await converse(edge, HEAD + body)).status).toBe(201);
+  expect(handled.map(({ body }) => Buffer.from(body ?? '', 'base64').length)).toEqual([MAX_BYTES]);
+});
+
+test('a body in chunks is refused as soon as it is larger than the limit: its end is not waited for', async () => {
+  const { handled, edge } = await serving();
+  const reply = parseReply(await converse(edge, HEAD + chunk(MAX_BYTES / 2) + chunk(MAX_BYTES / 2 + 1)));
+  expect([reply.status, JSON.parse(reply.body.toString()).code]).toEqual([413, 'content-too-large']);
+  expect(handled).toEqual([]);
+});

@@ -1,0 +1,42 @@
+/** Takes records in as the worker does: as a batch that is stored first. */
+import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
+import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
+import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
+import { awaitingGenerationKey } from '../../storage/records/publication.ts';
+
+export interface IngestOptions {
+  readonly mode?: IngestMode;
+  readonly partial?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export interface IngestReport {
+  /** Whether the rows that were not refused are in the ledger. */
+  readonly taken: boolean;
+  readonly accepted: number;
+  readonly unchanged: number;
+  readonly faults: readonly (Pick<RowError, 'pointer' | 'detail'> & {
+    readonly index: number;
+    readonly code: string;
+  })[];
+  /** Slugs of the markets that changed, in order. */
+  readonly markets: readonly string[];
+}
+
+let batches = 0;
+
+/** Takes the records in. Nobody waits to be told their generation, unless a test says so. */
+export async function ingest(
+  dependencies: BatchDependencies,
+  records: readonly unknown[],
+  { mode = 'append', partial = false, dryRun = false }: IngestOptions = {},
+): Promise<IngestReport> {
+  const id = `bat_of-a-test-${++batches}`;
+  const options = { id, subject: 'operator', mode, partial, dryRun };
+  const { state, counts, errors, markets } = await takeBatch(dependencies, options, records);
+  const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
+  await dependencies.ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
+  const faults = errors.map(({ index, pointer, code, detail }) => ({ index, pointer, code, detail }));
+  const { accepted, unchanged } = counts;
+  return { taken: state === 'applied', accepted, unchanged, faults, markets };
+}

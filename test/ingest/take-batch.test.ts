@@ -1,0 +1,381 @@
+/** Batches against a ledger: what is taken in, what is refused, and what storage and other writers can do to it. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { Observation } from '../../contract/metric.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import { type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import {
+  type MarketRecordValue,
+  marketKey,
+  marketPartition,
+  OBSERVATION_PREFIX,
+} from '../../storage/records/markets.ts';
+import { FRESH_MARKS } from '../../storage/records/publication.ts';
+import { type Fault, failsWithEffect, failsWithoutEffect, faultyStorage } from '../publisher/faulty-storage.ts';
+import { market, price, START_MS } from '../publisher/world.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { type IngestOptions, type IngestReport, ingest } from './ingest.ts';
+import { type LedgerDump, openRecordedLedger, type RecordedLedger, recordsOf } from './recorded-ledger.ts';
+
+const CORRECT: IngestOptions = { mode: 'correct' };
+const PARTIAL: IngestOptions = { partial: true };
+const DRY_RUN: IngestOptions = { dryRun: true };
+
+let attempts = 0;
+let clockMs = START_MS;
+
+/** Each batch comes a second after the one before. */
+function apply(ledger: Ledger, records: readonly unknown[], options: IngestOptions = {}): Promise<IngestReport> {
+  clockMs += 1000;
+  const nowMs = clockMs;
+  return ingest({ ledger, nowMs: () => nowMs, newAttemptId: () => `attempt-${++attempts}` }, records, options);
+}
+
+async function ledgerWith(...batches: readonly (readonly IngestRecordInput[])[]): Promise<RecordedLedger> {
+  const ledger = openRecordedLedger();
+  for (const batch of batches) expect((await apply(ledger, batch)).faults).toEqual([]);
+  return ledger;
+}
+
+function codesOf({ faults }: IngestReport): string[] {
+  return faults.map(({ index, code, pointer }) => `${index} ${code} ${pointer}`);
+}
+
+async function observationsOf(ledger: Ledger, slug: string): Promise<readonly Observation[]> {
+  const { items } = await ledger.query(marketPartition(slug), { prefix: OBSERVATION_PREFIX, limit: 1000 });
+  return items.map(({ value }) => value as Observation);
+}
+
+async function dirtySlugs(ledger: Ledger): Promise<string[]> {
+  const { items } = await ledger.query(FRESH_MARKS.partition, { prefix: FRESH_MARKS.prefix, limit: 1000 });
+  return items.map(({ sort }) => sort.slice(FRESH_MARKS.prefix.length));
+}
+
+function days(slug: string, count: number): IngestRecordInput[] {
+  return Array.from({ length: count }, (_, day) => price(slug, day, day + 1));
+}
+
+describe('the faults of a batch, by row', () => {
+  const known = [market('a'), price('a', 0, 1)];
+  const rows: readonly [title: string, records: readonly unknown[], expected: readonly string[]][] = [
+    ['a good batch has none', [market('b'), price('b', 0, 1), price('a', 1, 2)], []],
+    ['an observation may come before the definition of its market', [price('b', 0, 1), market('b')], []],
+    ['a market that is nowhere defined', [price('nowhere', 0, 1)], ['0 market.unknown /market']],
+    [
+      'a market whose definition is refused',
+      [market('b', 'XYZ'), price('b', 0, 1)],
+      ['0 currency.unknown /nativeCurrency', '1 market.unknown /market'],
+    ],
+    ['a market that is quoted in pence', [market('b', 'GBX')], ['0 currency.minor-unit-alias /nativeCurrency']],
+    ['a market that is quoted in gold', [market('b', 'XAU')], ['0 currency.unknown /nativeCurrency']],
+    ['a market of a currency that has been withdrawn', [market('b', 'HRK')], []],
+    ['a row twice', [price('a', 1, 2), price('a', 1, 2)], ['1 duplicate.in-batch ']],
+    ['two rows about the same', [price('a', 1, 2), price('a', 1, 3)], ['1 duplicate.in-batch ']],
+    [
+      'the same instant in two spellings',
+      [price('a', 1, 2), { ...price('a', 1, 3), observedAt: '2026-01-02T00:00:00Z' }],
+      ['1 duplicate.in-batch '],
+    ],
+    ['a market twice', [market('b'), { ...market('b'), name: 'Other' }], ['1 duplicate.in-batch ']],
+    ['other content than is known', [price('a', 0, 2)], ['0 conflict.existing ']],
+    ['a price in another currency than the market', [price('a', 1, 2, 'EUR')], ['0 currency.not-native /currency']],
+    [
+      'another currency for a market with prices: those in its old one are good',
+      [market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)],
+      ['0 conflict.existing /nativeCurrency', '1 currency.not-native /currency'],
+    ],
+    [
+      'of two definitions, the first counts',
+      [market('b'), market('b', 'EUR'), price('b', 0, 1), price('b', 1, 1, 'EUR')],
+      ['1 duplicate.in-batch ', '3 currency.not-native /currency'],
+    ],
+    [
+      'faults of every row, in order, and all faults of one row',
+      [price('a', 0, 2), 'no record', { ...price('nowhere', 0, 0), zeroAsserted: false }],
+      [
+        '0 conflict.existing ',
+        '1 record.invalid ',
+        '2 market.unknown /market',
+        '2 amount.zero-unasserted /amountMinor',
+      ],
+    ],
+  ];
+
+  test.each(rows)('%s', async (_, records, expected) => {
+    const ledger = await ledgerWith(known);
+    const report = await apply(ledger, records);
+    expect(codesOf(report)).toEqual(expected);
+    expect(report.taken).toBe(expected.length === 0);
+  });
+
+  test.each(rows.filter(([, , expected]) => expected.length > 0))(
+    'when one row is refused nothing at all is written: %s',
+    async (_, records) => {
+      const ledger = await ledgerWith(known);
+      const before = recordsOf(await ledger.dump());
+      await apply(ledger, [market('c'), price('c', 0, 1), ...records, price('a', 9, 9)]);
+      expect(recordsOf(await ledger.dump())).toEqual(before);
+    },
+  );
+
+  test.each(rows)('a dry run reports the same, and writes nothing: %s', async (_, records, expected) => {
+    const ledger = await ledgerWith(known);
+    const before = recordsOf(await ledger.dump());
+    const report = await apply(ledger, records, DRY_RUN);
+    expect(codesOf(report)).toEqual(expected);
+    expect(report.taken).toBe(false);
+    expect(recordsOf(await ledger.dump())).toEqual(before);
+  });
+
+  test.each(rows)('taken in part, the other rows come out as if the refused were not there: %s', async (_, records) => {
+    const ledger = await ledgerWith(known);
+    const report = await apply(ledger, records, PARTIAL);
+    expect(report.taken).toBe(true);
+
+    const refused = new Set(report.faults.map(({ index }) => index));
+    const clean = await ledgerWith(known);
+    const cleanReport = await apply(
+      clean,
+      records.filter((_, index) => !refused.has(index)),
+    );
+    expect(cleanReport).toEqual({ ...report, faults: [] });
+    expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await clean.dump()));
+  });
+});
+
+describe('the report', () => {
+  test('counts what was accepted and what was known, and names the markets that changed', async () => {
+    const ledger = await ledgerWith([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
+    const report = await apply(ledger, [
+      market('b'),
+      price('b', 0, 1),
+      market('c'),
+      price('a', 0, 1),
+      price('a', 1, 2),
+    ]);
+    expect(report).toEqual({ taken: true, accepted: 2, unchanged: 3, faults: [], markets: ['a', 'c'] });
+  });
+
+  test('of a dry run says what would happen', async () => {
+    const ledger = await ledgerWith([market('a')]);
+    const report = await apply(ledger, [market('a'), price('a', 0, 1)], DRY_RUN);
+    expect(report).toEqual({ taken: false, accepted: 1, unchanged: 1, faults: [], markets: ['a'] });
+  });
+
+  test('of an empty batch is empty', async () => {
+    const report = await apply(openRecordedLedger(), []);
+    expect(report).toEqual({ taken: true, accepted: 0, unchanged: 0, faults: [], markets: [] });
+  });
+});
+
+test('a correction keeps the old observation and can be corrected back', async () => {
+  const ledger = await ledgerWith([market('a'), price('a', 0, 1)]);
+  await apply(ledger, [price('a', 0, 2)], CORRECT);
+  await apply(ledger, [price('a', 0, 1)], CORRECT);
+  const again = await apply(ledger, [price('a', 0, 1)], CORRECT);
+  expect(again).toMatchObject({ accepted: 0, unchanged: 1, markets: [] });
+
+  const versions = await observationsOf(ledger, 'a');
+  expect(versions).toMatchObject([{ amountMinor: 1 }, { amountMinor: 2 }, { amountMinor: 1 }]);
+  expect(versions.map(({ supersedes }) => supersedes)).toEqual([null, versions[0]?.id, versions[1]?.id]);
+  expect(versions.map(({ supersededBy }) => supersededBy)).toEqual([versions[1]?.id, versions[2]?.id, null]);
+});
+
+describe('batches that no transaction can hold', () => {
+  test('many rows of one market', async () => {
+    const ledger = await ledgerWith([market('a'), ...days('a', 257)]);
+    expect(await observationsOf(ledger, 'a')).toHaveLength(257);
+    expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
+  });
+
+  test('many corrections of one market, which take two changes each', async () => {
+    const ledger = await ledgerWith([market('a'), ...days('a', 130)]);
+    const corrections = days('a', 130).map((record) => ({ ...record, amountMinor: -1 }));
+    expect(await apply(ledger, corrections, CORRECT)).toMatchObject({ accepted: 130, unchanged: 0, markets: ['a'] });
+    expect(await observationsOf(ledger, 'a')).toHaveLength(260);
+    expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
+  });
+
+  test('the definition of a market after more of its rows than one transaction holds', async () => {
+    const ledger = await ledgerWith([...days('a', 150), market('a')]);
+    expect(await observationsOf(ledger, 'a')).toHaveLength(150);
+  });
+
+  test('a few rows each of many markets share transactions', async () => {
+    const slugs = Array.from({ length: 230 }, (_, index) => `m-${index}`);
+    const ledger = await ledgerWith(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
+    expect(await dirtySlugs(ledger)).toEqual([...slugs].sort());
+    // Four changes each: record, index item, observation, mark. Dealt out to 13 strands, of 17 or 18 markets.
+    const [stored, opened, ...rest] = ledger.transactions;
+    expect([stored, opened]).toEqual([2, 14]);
+    const strands = [...Array.from({ length: 9 }, () => 1 + 18 * 4), ...Array.from({ length: 4 }, () => 1 + 17 * 4)];
+    expect(rest).toEqual([...strands, 16, 1]);
+  });
+
+  test('markets with records so long that few of them fit', async () => {
+    const [label, attribution] = ['漢'.repeat(200), '漢'.repeat(500)];
+    const source = {
+      label,
+      attribution,
+      publisher: label,
+      licence: null,
+      url: `https://example.com/${'x'.repeat(2000)}`,
+    };
+    const sources = Array.from({ length: 20 }, () => source);
+    const slugs = Array.from({ length: 60 }, (_, index) => `m-${index}`);
+    const ledger = await ledgerWith(slugs.map((slug) => ({ ...market(slug), sources }) as IngestRecordInput));
+    const report = await apply(
+      ledger,
+      slugs.map((slug) => ({ ...market(slug), sources, name: 'Other' })),
+    );
+    expect(report).toMatchObject({ accepted: 60, markets: [...slugs].sort() });
+  });
+});
+
+/** Rows of a handful of markets, each identity once, definitions first. */
+const SLUGS = ['a', 'b', 'c'];
+const definitions = SLUGS.map((slug) => market(slug));
+const observations = fc.uniqueArray(
+  fc.record({
+    slug: fc.constantFrom(...SLUGS),
+    day: fc.nat(12),
+    amountMinor: fc.option(fc.integer({ min: -3, max: 3 })),
+    source: fc.constantFrom('x', 'y'),
+  }),
+  { minLength: 1, maxLength: 25, selector: ({ slug, day, source }) => `${slug} ${day} ${source}` },
+);
+type Observed = typeof observations extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+function recordOf({ slug, day, amountMinor, source }: Observed): IngestRecordInput {
+  return { ...price(slug, day, amountMinor), sourceUrl: `https://example.com/${source}` } as IngestRecordInput;
+}
+
+describe('determinism', () => {
+  test('the same rows in any order and any split into batches give the same markets, observations and due publications', async () => {
+    const shuffled = observations.chain((rows) =>
+      fc.record({
+        rows: fc.constant(rows),
+        order: fc.shuffledSubarray(rows, { minLength: rows.length, maxLength: rows.length }),
+        cuts: fc.array(fc.nat(rows.length), { maxLength: 4 }),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(shuffled, async ({ rows, order, cuts }) => {
+        const whole = await ledgerWith([...definitions, ...rows.map(recordOf)]);
+        const bounds = [0, ...cuts.sort((left, right) => left - right), order.length];
+        const batches = bounds.slice(1).map((end, index) => order.slice(bounds[index], end).map(recordOf));
+        const split = await ledgerWith([...(batches[0] ?? []), ...definitions], ...batches.slice(1));
+
+        expect(withoutHistoryMarks(recordsOf(await split.dump()))).toEqual(
+          withoutHistoryMarks(recordsOf(await whole.dump())),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  function withoutHistoryMarks(dump: LedgerDump) {
+    return new Map([...dump].filter(([name]) => !name.startsWith(`${FRESH_MARKS.partition} history/`)));
+  }
+});
+
+test('the counters of a market are what counting its observations gives, after any appends and corrections', async () => {
+  const batch = fc.record({ rows: observations, mode: fc.constantFrom('append' as const, 'correct' as const) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 5 }), async (batches) => {
+      const ledger = await ledgerWith(definitions);
+      for (const { rows, mode } of batches) await apply(ledger, rows.map(recordOf), { ...PARTIAL, mode });
+      for (const slug of SLUGS) {
+        const found = await observationsOf(ledger, slug);
+        const record = (await ledger.get(marketKey(slug)))?.value as MarketRecordValue;
+        const instants = found.map(({ observedAt }) => observedAt).sort();
+        const newest = found.at(-1);
+        expect(record).toMatchObject({
+          observations: found.length,
+          unknownValues: found.filter(({ unknownReason }) => unknownReason !== null).length,
+          firstObservedAt: instants[0] ?? null,
+          lastObservedAt: instants.at(-1) ?? null,
+        });
+        expect(record.latest.price?.metric.observedAt).toBe(newest?.observedAt);
+        expect(record.latest.price?.metric.unknownReason).toBe(newest?.unknownReason);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** Every call of the port waits for its turn, which the scheduler gives. */
+function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
+  return new Proxy(ledger, {
+    get: (target, method) => {
+      const call = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
+      return scheduler.scheduleFunction(async (...args: unknown[]) => await call.apply(target, args));
+    },
+  });
+}
+
+describe('two writers at once', () => {
+  test('lose nothing and double nothing, however their storage operations interleave', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), observations, observations, async (scheduler, left, right) => {
+        const ledger = await ledgerWith([market('a')]);
+        const writers = [left, right].map((rows) =>
+          apply(scheduled(scheduler, ledger), [market('b'), market('c'), ...rows.map(recordOf)], PARTIAL),
+        );
+        const reports = await scheduler.waitFor(Promise.all(writers));
+
+        // Where both say the same, one was first; where they differ, the other one was refused.
+        const serial = new Map([...left, ...right].map((row) => [JSON.stringify(recordOf(row)), row]));
+        const identities = new Set([...serial.values()].map(({ slug, day, source }) => `${slug} ${day} ${source}`));
+        const found = (await Promise.all(SLUGS.map((slug) => observationsOf(ledger, slug)))).flat();
+        expect(found).toHaveLength(identities.size);
+        expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+
+        const accepted = reports.reduce((sum, report) => sum + report.accepted, 0);
+        expect(accepted).toBe(identities.size + 2);
+        const refused = reports.flatMap(({ faults }) => faults);
+        expect(refused).toHaveLength(serial.size - identities.size);
+        for (const slug of SLUGS) {
+          const item = await ledger.get(marketKey(slug));
+          const ofMarket = await observationsOf(ledger, slug);
+          expect(item).toMatchObject({ revision: ofMarket.length, value: { observations: ofMarket.length } });
+        }
+        expect(await dirtySlugs(ledger)).toEqual(SLUGS);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe.each<{ name: string; fault: Fault }>([
+  { name: 'without effect', fault: failsWithoutEffect },
+  { name: 'with effect', fault: failsWithEffect },
+])('when storage fails $name, applying the batch again ends as if it had not', ({ fault }) => {
+  const batch = [
+    market('a'),
+    { ...market('b'), name: 'Other' },
+    ...days('a', 270),
+    price('b', 0, 1),
+    price('b', 1, 5),
+    market('c'),
+    price('c', 0, null),
+  ];
+  const start = () => ledgerWith([market('b'), price('b', 0, 1)]);
+
+  test('at every operation in turn', async () => {
+    const undisturbed = await start();
+    const recording = faultyStorage(undisturbed, openMemoryObjects(), -1, fault);
+    await apply(recording.ledger, batch);
+    const expected = recordsOf(await undisturbed.dump());
+    expect(recording.operations.length).toBeGreaterThan(4);
+
+    for (const [number] of recording.operations.entries()) {
+      const ledger = await start();
+      const { ledger: faulty } = faultyStorage(ledger, openMemoryObjects(), number, fault);
+      await expect(apply(faulty, batch)).rejects.toThrow(StorageUnavailable);
+      expect((await apply(ledger, batch)).faults).toEqual([]);
+      expect(recordsOf(await ledger.dump())).toEqual(expected);
+    }
+  });
+});

@@ -1,0 +1,25 @@
+/** A worker that works off the queue, and fails where anything fails. */
+import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
+import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
+import { createRunners } from '../../lambdas/worker/runners.ts';
+import { type Runtime, systemRuntime } from '../../storage/runtime.ts';
+
+export type WorkOffDependencies = Pick<WorkDependencies, 'ledger'> &
+  Pick<UploadDependencies, 'ledger'> &
+  Partial<Runtime & Pick<UploadDependencies, 'uploads' | 'limits'> & WorkDependencies>;
+
+let workers = 0;
+
+/** Works off what there is, with a clock and ids of its own where none are given. */
+export async function workOff(given: WorkOffDependencies): Promise<WorkDone> {
+  const dependencies = { ...systemRuntime, random: () => 0, pause: async () => {}, ...given };
+  const { uploads } = given;
+  return await runWork({
+    owner: `worker-${++workers}`,
+    runners: createRunners(dependencies, uploads && createUploadRunner({ ...dependencies, uploads })),
+    failed: (_, error) => {
+      throw error;
+    },
+    ...dependencies,
+  });
+}

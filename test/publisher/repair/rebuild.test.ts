@@ -1,0 +1,507 @@
+/** What is published can be made again from the ledger alone. */
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { OBJECT_CONCURRENCY, type PageSizes } from '../../../publisher/dependencies.ts';
+import { BundleLost, ImmutableMismatch, Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild, renderEverything } from '../../../publisher/repair/rebuild.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { StorageCorrupt } from '../../../storage/errors.ts';
+import type { ObjectHead, ObjectMetadata, ObjectStore, StoredObject } from '../../../storage/object-store.ts';
+import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../world.ts';
+
+function days(slug: string, count: number) {
+  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
+}
+
+/** Several generations of several pages, and nothing in the store but the newest one. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
+  await world.ingest([...days('b', 9), ...days('e', 6), price('g', 0, null)]);
+  await publish(world.dependencies);
+  await world.ingest([price('e', 1, -5)], 'correct');
+  await publish(world.dependencies);
+  await world.ingest([price('a', 0, 7), market('i')]);
+  await removeMarket(world, 'h');
+  await publish(world.dependencies);
+  await sweepExpired(world);
+  return world;
+}
+
+async function sweepExpired(world: World): Promise<void> {
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000 + 1;
+  await collectGarbage(world.dependencies, { dryRun: false });
+}
+
+async function expectVerified(objects: ObjectStore, pageSizes: PageSizes = SMALL_PAGES): Promise<void> {
+  const report = await verify(readerOf(objects), { pageSizes, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+/** A copy in another store. A damage gives other bytes, or null for an object that is lost. */
+async function copyOf(
+  objects: MemoryObjects,
+  damage: (key: string, body: Uint8Array) => Uint8Array | null = (_, body) => body,
+): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) {
+    const damaged = damage(key, body);
+    if (damaged !== null) await copy.put(key, damaged, metadata, { kind: 'absent' });
+  }
+  return copy;
+}
+
+const rebuildInto = (world: World, objects: ObjectStore, pageSizes: PageSizes = SMALL_PAGES) =>
+  rebuild(dependenciesOn(world.ledger, objects, world.clock, pageSizes));
+
+function metadataOf(objects: MemoryObjects): Map<string, Omit<ObjectMetadata, 'generation'>> {
+  const entries = [...objects.snapshot()].filter(([key]) => key.startsWith(PUBLIC_PREFIX));
+  return new Map(
+    entries.map(
+      ([
+        key,
+        {
+          metadata: { generation, ...metadata },
+        },
+      ]) => [key, metadata],
+    ),
+  );
+}
+
+const sample = await publishedWorld();
+const publicKeys = [...publicObjects(sample.objects).keys()];
+const isPage = (key: string) => key.includes('-pages/');
+
+describe('into a store that has lost everything', () => {
+  test('all public bytes come back as they were, with their headers', async () => {
+    const world = await publishedWorld();
+    const empty = openMemoryObjects();
+    expect(await rebuildInto(world, empty)).toEqual({ generation: 3, restored: expect.any(Array) });
+    expect(publicObjects(empty)).toEqual(publicObjects(world.objects));
+    expect(metadataOf(empty)).toEqual(metadataOf(world.objects));
+    await expectVerified(empty);
+  });
+
+  test('and the next generation can be published on it', async () => {
+    const world = await publishedWorld();
+    const empty = openMemoryObjects();
+    await rebuildInto(world, empty);
+    const other = await publishedWorld();
+    for (const { ingest } of [world, other]) await ingest([price('b', 20, 1), market('aa')]);
+    await publish(dependenciesOn(world.ledger, empty, world.clock));
+    await publish(other.dependencies);
+    const retained = publicObjects(other.objects);
+    expect(publicObjects(empty)).toEqual(retained);
+    await expectVerified(empty);
+  });
+});
+
+describe('into a store with a single damage', () => {
+  test('there are objects of every kind to damage', () => {
+    const parts = ['markets.json', '/markets/', '/market-pages/', '/histories/', '/history-pages/', 'snapshot', '404'];
+    for (const part of parts) expect(publicKeys.some((key) => key.includes(part))).toBe(true);
+  });
+
+  test.each(publicKeys)('missing: %s', async (missing) => {
+    const world = await publishedWorld();
+    const objects = await copyOf(world.objects, (key, body) => (key === missing ? null : body));
+    objects.resetCounts();
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [missing] });
+    expect(objects.puts.map(({ key }) => key)).toEqual([missing]);
+    expect(publicObjects(objects)).toEqual(publicObjects(world.objects));
+  });
+
+  test.each(publicKeys.filter((key) => !isPage(key)))('other bytes: %s', async (altered) => {
+    const world = await publishedWorld();
+    const objects = await copyOf(world.objects, (key, body) => (key === altered ? Buffer.from('{"data":[]}') : body));
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [altered] });
+    expect(publicObjects(objects)).toEqual(publicObjects(world.objects));
+  });
+
+  test.each(publicKeys.filter(isPage))('other bytes, which must not be replaced: %s', async (altered) => {
+    const world = await publishedWorld();
+    const before = publicObjects(world.objects);
+    // The strict store refuses to hold such a page, so it is damaged on the way out.
+    const objects = new Proxy(world.objects as ObjectStore, {
+      get: (target, method) => {
+        if (method !== 'get') return (Reflect.get(target, method) as () => unknown).bind(target);
+        return async (key: string) => {
+          const found = await target.get(key);
+          return key === altered ? { ...found, body: Buffer.from('{"data":[]}') } : found;
+        };
+      },
+    });
+    await expect(rebuildInto(world, objects)).rejects.toThrow(ImmutableMismatch);
+    expect(publicObjects(world.objects)).toEqual(before);
+  });
+});
+
+/** A copy in another store, of which one object has other metadata. */
+async function relabelled(
+  objects: MemoryObjects,
+  altered: string,
+  wrong: Partial<ObjectMetadata>,
+): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) {
+    const label = key === altered ? { ...metadata, ...wrong } : metadata;
+    await copy.put(key, body, label, { kind: 'absent' });
+  }
+  return copy;
+}
+
+const WRONG_LABELS: readonly Partial<ObjectMetadata>[] = [
+  { contentType: 'binary/octet-stream' },
+  { cacheControl: 'public, max-age=31536000' },
+  { cacheTag: 'other' },
+  { nextCursor: 'other' },
+];
+
+describe('into a store in which an object has the right bytes and other metadata', () => {
+  const heads = publicKeys.filter((key) => !isPage(key));
+  const pages = publicKeys.filter(isPage);
+  const aPage = pages[0] as string;
+  const cases = (keys: readonly string[], labels: readonly Partial<ObjectMetadata>[]) =>
+    keys.flatMap((key) => labels.map((wrong) => [key, wrong] as const));
+  const HISTORY = publicKey({ kind: 'history', slug: 'b' });
+  const SNAPSHOT = publicKey({ kind: 'snapshot' });
+
+  test.each([
+    ...cases([HISTORY], WRONG_LABELS),
+    ...cases(heads, [Object.assign({}, ...WRONG_LABELS)]),
+    // The embedded server takes it for how far the store has come.
+    ...cases([SNAPSHOT], [{ generation: 2 }]),
+  ])('a head is put back, once: %s %j', async (key, wrong) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, wrong);
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [key] });
+    expect(publicObjects(objects)).toEqual(publicObjects(world.objects));
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [] });
+    await expectVerified(objects);
+  });
+
+  test('what puts a head back replaces nothing that somebody else has put meanwhile', async () => {
+    const world = await publishedWorld();
+    const damaged = await relabelled(world.objects, HISTORY, { cacheTag: 'other' });
+    const faulty = faultyStorage(world.ledger, damaged, 'all', async ({ what, run }) => {
+      if (what.startsWith('objects.put')) {
+        const { body, metadata, etag } = (await damaged.get(HISTORY)) as StoredObject;
+        await damaged.put(HISTORY, Buffer.concat([body, Buffer.from(' ')]), metadata, { kind: 'matches', etag });
+      }
+      return await run();
+    });
+    await expect(rebuildInto(world, faulty.objects)).rejects.toThrow(Superseded);
+  });
+
+  test.each([HISTORY, SNAPSHOT])('one of a later generation than the ledger knows of is reported: %s', async (key) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, { generation: 4 });
+    await expect(rebuildInto(world, objects)).rejects.toThrow(StorageCorrupt);
+    expect(objects.snapshot().get(key)?.metadata.generation).toBe(4);
+  });
+
+  test.each([
+    ...cases([aPage], [...WRONG_LABELS, { generation: 0 }, { generation: 9 }]),
+    ...cases(pages, [Object.assign({}, ...WRONG_LABELS)]),
+  ])('a page is reported, not replaced, and put back once it is deleted: %s %j', async (key, wrong) => {
+    const world = await publishedWorld();
+    const objects = await relabelled(world.objects, key, wrong);
+    const { etag } = (await objects.stat(HISTORY)) as ObjectHead;
+    await objects.delete(HISTORY, etag);
+    objects.resetCounts();
+    const error = await rebuildInto(world, objects).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ImmutableMismatch);
+    expect((error as Error).message).toContain(key);
+    // What can be put back is, and nothing else is touched.
+    expect(objects.puts.map((put) => put.key)).toEqual([HISTORY]);
+    expect(objects.counts.delete).toBe(0);
+
+    const page = (await objects.stat(key)) as ObjectHead;
+    await objects.delete(key, page.etag);
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [key] });
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+    expect(await rebuildInto(world, objects)).toEqual({ generation: 3, restored: [] });
+  });
+});
+
+test('looks after so many objects at once, and no more, and puts back all that are missing', async () => {
+  const world = await publishedWorld();
+  const empty = openMemoryObjects();
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const { objects } = faultyStorage(world.ledger, empty, 'all', async ({ run }) => {
+    mostUnderWay = Math.max(mostUnderWay, ++underWay);
+    await setImmediate();
+    underWay--;
+    return await run();
+  });
+  const { restored } = await rebuildInto(world, objects);
+  expect(mostUnderWay).toBe(OBJECT_CONCURRENCY);
+  expect([...restored].sort()).toEqual([...publicObjects(world.objects).keys()]);
+  expect(publicObjects(empty)).toEqual(publicObjects(world.objects));
+});
+
+describe('of an undamaged store', () => {
+  test('puts nothing', async () => {
+    const world = await publishedWorld();
+    world.objects.resetCounts();
+    expect(await rebuild(world.dependencies)).toEqual({ generation: 3, restored: [] });
+    expect(world.objects.counts).toMatchObject({ put: 0, delete: 0 });
+  });
+
+  test('publishes what is due, and nothing else', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('c', 0, 1)]);
+    expect(await rebuild(world.dependencies)).toEqual({ generation: 4, restored: [] });
+    await expectVerified(world.objects);
+  });
+
+  test('of which nothing was ever published: the first generation', async () => {
+    const world = createWorld();
+    await world.ingest([market('a')]);
+    expect(await rebuild(world.dependencies)).toEqual({ generation: 1, restored: [] });
+    await expectVerified(world.objects);
+  });
+});
+
+describe('when the deployment changes its page sizes', () => {
+  test.each<PageSizes>([
+    { markets: 2, observations: 3 },
+    { markets: 5, observations: 6 },
+    { markets: 100, observations: 250 },
+    { markets: 3, observations: 2 },
+    { markets: 1, observations: 4 },
+  ])('to $markets markets and $observations observations, a new generation of them is published', async (pageSizes) => {
+    const world = await publishedWorld();
+    expect(await rebuildInto(world, world.objects, pageSizes)).toEqual({ generation: 4, restored: [] });
+    await expectVerified(world.objects, pageSizes);
+
+    const resized = dependenciesOn(world.ledger, world.objects, world.clock, pageSizes);
+    expect(await publish(resized)).toEqual({ kind: 'unchanged', generation: 4 });
+    await world.ingest([price('b', 20, 1), price('e', 7, 2)]);
+    await world.ingest([price('b', 0, -1)], 'correct');
+    await publish(resized);
+    await expectVerified(world.objects, pageSizes);
+  });
+});
+
+async function deleteBundles({ objects }: World): Promise<void> {
+  for (const key of (await objects.list('redo/')).keys) {
+    const bundle = await objects.stat(key);
+    if (bundle !== null) await objects.delete(key, bundle.etag);
+  }
+}
+
+function giveWay(error: unknown): void {
+  if (!(error instanceof Superseded)) throw error;
+}
+
+/** A publish that dies after its operation number `at`, and loses every bundle. */
+async function loseBundle(world: World, at: number): Promise<{ committed: boolean; completed: boolean }> {
+  const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, at, diesAfter);
+  await publish(dependenciesOn(ledger, objects, world.clock)).catch((error: unknown) => {
+    if (!(error instanceof ProcessDied)) throw error;
+  });
+  await deleteBundles(world);
+  const committed = await publish(dependenciesOn(world.ledger, await copyOf(world.objects), world.clock)).then(
+    () => false,
+    (error: unknown) => error instanceof BundleLost,
+  );
+  return { committed, completed: operations.length <= at };
+}
+
+async function changedWorld(): Promise<World> {
+  const world = await publishedWorld();
+  await world.ingest([market('aa'), price('aa', 0, null), price('c', 0, 0)]);
+  return world;
+}
+
+/** One market, so that the list is a single page. */
+async function smallChangedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(world.dependencies);
+  await world.ingest([price('a', 1, 2)]);
+  return world;
+}
+
+/** The number of the operation with which a publish of this world commits. */
+async function commitOperation(world: World): Promise<number> {
+  const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, diesAfter);
+  await publish(dependenciesOn(ledger, objects, world.clock));
+  return operations.findIndex(({ what }) => what.startsWith('ledger.transact'));
+}
+
+/** By then it has read its bundle and put a few heads. */
+const inTheMiddle = (await commitOperation(await changedWorld())) + 4;
+
+describe('when the bundle of a generation is lost that was committed and not applied', () => {
+  test('wherever the publisher died, a rebuild makes the store whole', async () => {
+    let lost = 0;
+    for (let at = 0, completed = false; !completed; at++) {
+      const world = await publishedWorld();
+      await world.ingest([market('aa'), price('aa', 0, null), ...days('b', 12), price('c', 0, 0), market('z')]);
+      await world.ingest([price('e', 1, -6)], 'correct');
+      await removeMarket(world, 'g');
+      const outcome = await loseBundle(world, at);
+      ({ completed } = outcome);
+      if (!outcome.committed) continue;
+      lost++;
+      await rebuild(world.dependencies);
+      await expectVerified(world.objects);
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      expect(await rebuild(world.dependencies)).toMatchObject({ restored: [] });
+      await sweepExpired(world);
+      expect(publicObjects(world.objects)).toEqual(await renderedBy(world));
+    }
+    expect(lost).toBeGreaterThan(15);
+  });
+
+  test('also when the list is a single page, which comes out the same in both generations', async () => {
+    for (let at = 0, completed = false; !completed; at++) {
+      const world = createWorld();
+      await world.ingest([market('a'), price('a', 0, 1)]);
+      await publish(world.dependencies);
+      await world.ingest([market('b'), price('b', 0, null)]);
+      ({ completed } = await loseBundle(world, at));
+      await rebuild(world.dependencies);
+      await expectVerified(world.objects);
+    }
+  });
+
+  test('a rebuild that dies on the way is finished by the next', async () => {
+    for (let at = 0, reached = true; reached; at += 3) {
+      const damaged = await changedWorld();
+      expect(await loseBundle(damaged, inTheMiddle)).toMatchObject({ committed: true });
+      const { ledger, objects, operations } = faultyStorage(damaged.ledger, damaged.objects, at, diesAfter);
+      await rebuild(dependenciesOn(ledger, objects, damaged.clock)).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+      });
+      reached = operations.length > at;
+      await rebuild(damaged.dependencies);
+      await expectVerified(damaged.objects);
+    }
+  });
+
+  test('a rebuild that dies once it has given the generation up leaves nothing that a plain publish does not mend', async () => {
+    const atCommit = await commitOperation(await smallChangedWorld());
+    let mended = 0;
+    for (let at = 0, reached = true; reached; at++) {
+      const damaged = await smallChangedWorld();
+      // Before any head is put: nothing in the store shows what the lost generation has changed.
+      expect(await loseBundle(damaged, atCommit)).toMatchObject({ committed: true });
+      const { ledger, objects, operations } = faultyStorage(damaged.ledger, damaged.objects, at, diesAfter);
+      await rebuild(dependenciesOn(ledger, objects, damaged.clock)).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+      });
+      reached = operations.length > at;
+      const mends = await publish(damaged.dependencies).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof BundleLost)) throw error;
+          return false;
+        },
+      );
+      if (!mends) continue;
+      mended++;
+      await expectVerified(damaged.objects);
+      await damaged.ingest([price('a', 2, 3)]);
+      await publish(damaged.dependencies);
+      await expectVerified(damaged.objects);
+    }
+    expect(mended).toBeGreaterThan(5);
+  });
+
+  test('unless the publisher is alive, has read its bundle before, and finishes while the rebuild is under way', async () => {
+    for (let at = 0; at < 30; at++) {
+      const world = await changedWorld();
+      const gate = Promise.withResolvers<void>();
+      const paused = Promise.withResolvers<void>();
+      const slow = faultyStorage(world.ledger, world.objects, inTheMiddle, async ({ run }) => {
+        paused.resolve();
+        await gate.promise;
+        return await run();
+      });
+      const slowPublish = publish(dependenciesOn(slow.ledger, slow.objects, world.clock)).catch(giveWay);
+      await paused.promise;
+      await deleteBundles(world);
+
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, at, async ({ run }) => {
+        gate.resolve();
+        await slowPublish;
+        return await run();
+      });
+      await rebuild(dependenciesOn(ledger, objects, world.clock)).catch(giveWay);
+      gate.resolve();
+      await slowPublish;
+      await rebuild(world.dependencies);
+      await expectVerified(world.objects);
+    }
+  });
+});
+
+test('another publisher at any moment of a rebuild: one of them gives way, and nothing is lost', async () => {
+  for (let at = 0, reached = true; reached; at++) {
+    const world = await publishedWorld();
+    const objects = await copyOf(world.objects, (key, body) => (key.includes('/histories/') ? null : body));
+    reached = false;
+    const faulty = faultyStorage(world.ledger, objects, at, async ({ run }) => {
+      reached = true;
+      await world.ingest([price('b', 20, 1), market('aa')]);
+      await publish(dependenciesOn(world.ledger, objects, world.clock));
+      return await run();
+    });
+    await rebuild(dependenciesOn(faulty.ledger, faulty.objects, world.clock)).catch(giveWay);
+    await rebuildInto(world, objects);
+    await expectVerified(objects);
+  }
+});
+
+async function renderedBy(world: World): Promise<Map<string, string>> {
+  const entries: [string, string][] = [];
+  for await (const { name, body } of renderEverything(world.dependencies)) entries.push([publicKey(name), body]);
+  return new Map(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+test('rendering everything gives the bytes of the store, whatever has been published', async () => {
+  const slug = fc.nat(8).map((number) => `m-${number}`);
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom('append' as const, 'correct' as const), slug, day: fc.nat(12) }),
+    fc.record({ kind: fc.constant('remove' as const), slug }),
+    fc.record({ kind: fc.constant('publish' as const) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const world = createWorld();
+      let amountMinor = 1;
+      for (const next of [...steps, { kind: 'publish' as const }]) {
+        if (next.kind === 'append') await world.ingest([market(next.slug), price(next.slug, 20 + amountMinor++, 1)]);
+        if (next.kind === 'correct') {
+          await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
+        }
+        if (next.kind === 'remove') await removeMarket(world, next.slug);
+        if (next.kind === 'publish') await publish(world.dependencies);
+      }
+      await sweepExpired(world);
+      expect(await renderedBy(world)).toEqual(publicObjects(world.objects));
+    }),
+    { numRuns: 50 },
+  );
+});

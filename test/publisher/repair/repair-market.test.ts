@@ -1,0 +1,233 @@
+/** A market of which the ledger holds a part of a transaction, and what a repair makes of it. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { publish } from '../../../publisher/publish.ts';
+import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { Item, ItemKey, Ledger } from '../../../storage/ledger.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
+import {
+  historyMarkKey,
+  historyPageKey,
+  marketMarkKey,
+  type PublishedPage,
+  publishedHeadsKey,
+  putOffKey,
+  refreshMarkKey,
+} from '../../../storage/records/publication.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+/** Gold has two closed pages, and an observation that was corrected on the first of them. */
+let world: World;
+
+beforeEach(async () => {
+  world = createWorld();
+  await world.ingest([market('gold'), market('tin'), price('tin', 0, 1)]);
+  await world.ingest(Array.from({ length: 10 }, (_, day) => price('gold', day, 100 + day)));
+  await world.ingest([price('gold', 1, 7)], 'correct');
+  await publish(world.dependencies);
+});
+
+const recordOf = async (ledger: Ledger) => (await ledger.get(marketKey('gold'))) as Item<MarketRecordValue>;
+const observations = () => readAll(world.ledger, observationsOf('gold'));
+
+async function put<Value>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Promise<void> {
+  const change = { kind: 'put', key, revision, value, if: { kind: 'any' } } as const;
+  await world.ledger.transact([change], { attemptId: world.dependencies.newAttemptId() });
+}
+
+async function remove(...keys: readonly ItemKey<never>[]): Promise<void> {
+  const changes = keys.map(({ partition, sort }) => {
+    return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
+  });
+  await world.ledger.transact(changes, { attemptId: world.dependencies.newAttemptId() });
+}
+
+/** Writes, and keeps the record as it was. */
+async function withOldRecord(write: () => Promise<unknown>): Promise<void> {
+  const { revision, value } = await recordOf(world.ledger);
+  await write();
+  await put(marketKey('gold'), revision, value);
+}
+
+const LATER = 99;
+
+const DAMAGES: readonly [string, () => Promise<unknown>][] = [
+  [
+    'a record without the newest observation',
+    async () => {
+      await world.ingest([price('gold', 10, 5)]);
+      await remove(...(await observations()).slice(-1));
+    },
+  ],
+  ['an observation without its record', () => withOldRecord(() => world.ingest([price('gold', 10, 5)]))],
+  [
+    'an observation in the middle without its record',
+    () => withOldRecord(() => world.ingest([{ ...price('gold', 3, 5), sourceUrl: 'https://example.com/b' } as never])),
+  ],
+  [
+    'the new version of a correction, and the old one as it was',
+    async () => {
+      const before = await observations();
+      await world.ingest([price('gold', 4, 5)], 'correct');
+      for (const { partition, sort, revision, value } of before) await put({ partition, sort }, revision, value);
+    },
+  ],
+  [
+    'the old version of a correction, and not the new one',
+    async () => {
+      const before = new Set((await observations()).map(({ sort }) => sort));
+      await world.ingest([price('gold', 4, 5)], 'correct');
+      await remove(...(await observations()).filter(({ sort }) => !before.has(sort)));
+    },
+  ],
+  ['a record without its place in the index', () => remove(marketIndexKey('gold'))],
+  ['a mark of a revision that the record has not come to', () => put(marketMarkKey('gold'), LATER, null)],
+  ['a closed page of which something else is recorded', () => damagePage({ sum: 'f'.repeat(32) })],
+];
+
+async function damagePage(damage: Partial<PublishedPage>): Promise<void> {
+  const key = historyPageKey('gold', 1);
+  const page = await world.ledger.get(key);
+  if (page === null) throw new Error('there is no such page');
+  await put(key, page.revision, { ...page.value, ...damage });
+}
+
+describe.each(DAMAGES)('of %s', (_, damage) => {
+  test('a repair by hand makes a market that is published as it is stored, and goes on', async () => {
+    await damage();
+    expect(await repairOne(world.dependencies, 'gold')).not.toBe('unknown');
+    await expectPublished();
+    await world.ingest([price('gold', 20, 1)]);
+    await expectPublished();
+  });
+
+  test('a repair that dies after any of its writes is ended by the next one', async () => {
+    for (let at = 0; ; at++) {
+      await damage();
+      const { ledger, operations } = faultyStorage(world.ledger, world.objects, at, diesAfter);
+      const outcome = await repairOne({ ...world.dependencies, ledger }, 'gold').catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error;
+        return 'died';
+      });
+      await repairOne(world.dependencies, 'gold');
+      await expectPublished();
+      if (outcome !== 'died' || operations.length > 60) break;
+    }
+  });
+});
+
+/** Nothing is put off, and readers have as many observations as the ledger. */
+async function expectPublished(): Promise<void> {
+  for (let isMoreDue = true; isMoreDue; ) {
+    const outcome = await publish(world.dependencies);
+    expect(outcome.putOff).toEqual([]);
+    isMoreDue = outcome.isMoreDue;
+  }
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+  expect(report.observations).toBe((await observations()).length + 1);
+}
+
+test('a market that adds up is left as it is', async () => {
+  const before = await recordOf(world.ledger);
+  expect(await repairMarket(world.dependencies, 'gold')).toBe('unchanged');
+  expect(await recordOf(world.ledger)).toEqual(before);
+  expect(await world.ledger.get(marketMarkKey('gold'))).toBeNull();
+});
+
+test('a market of which nothing is known is said to be unknown, and not marked', async () => {
+  expect(await repairOne(world.dependencies, 'gold-usd')).toBe('unknown');
+  expect(await world.ledger.get(refreshMarkKey('gold-usd'))).toBeNull();
+});
+
+test('a comparison with another version than the latest one is dropped', async () => {
+  const { revision, value } = await recordOf(world.ledger);
+  const comparison = { outcome: 'confirmed', verifiedAt: '2026-01-01T00:00:00Z', verification: 'ver_1' } as const;
+  const standing = { representedBy: null, disputes: {}, comparisons: { price: comparison }, verifications: {} };
+  await put(marketKey('gold'), revision, { ...value, standing });
+  expect(await repairMarket(world.dependencies, 'gold')).toBe('unchanged');
+  await remove(...(await observations()).slice(-1));
+  expect(await repairMarket(world.dependencies, 'gold')).toBe('repaired');
+  expect((await recordOf(world.ledger)).value.standing).toEqual({ ...standing, comparisons: {} });
+});
+
+describe('observations without a record', () => {
+  beforeEach(() => remove(marketKey('gold')));
+
+  test('are removed, with all that is recorded of the market, and what was published of it leaves the list', async () => {
+    await put(marketMarkKey('gold'), LATER, null);
+    await put(historyMarkKey('gold', 'x'), LATER, null);
+    expect(await repairMarket(world.dependencies, 'gold')).toBe('removed');
+    await publish(world.dependencies);
+    const left = [
+      marketIndexKey('gold'),
+      marketMarkKey('gold'),
+      historyMarkKey('gold', 'x'),
+      refreshMarkKey('gold'),
+      putOffKey('gold'),
+      publishedHeadsKey('gold'),
+    ];
+    for (const key of left) expect(await world.ledger.get<unknown>(key)).toBeNull();
+    const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+    expect(report).toMatchObject({ findings: [], markets: 1, observations: 1 });
+  });
+
+  test('stay where the record comes in between', async () => {
+    const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact')) await put(marketKey('gold'), 1, record);
+      return await run();
+    });
+    const record = (await recordOf(createdAnew.ledger)).value;
+    expect(await repairMarket({ ...world.dependencies, ledger }, 'gold')).toBe('repaired');
+    expect(await observations()).toHaveLength(11);
+  });
+});
+
+const createdAnew = createWorld();
+await createdAnew.ingest([market('gold')]);
+
+test('a writer that commits while a market is read has it read again', async () => {
+  await remove(...(await observations()).slice(-1));
+  let hasWritten = false;
+  const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+    if (!hasWritten && what.startsWith('ledger.transact')) {
+      hasWritten = true;
+      await world.ingest([price('gold', 30, 3)]);
+    }
+    return await run();
+  });
+  expect(await repairMarket({ ...world.dependencies, ledger }, 'gold')).toBe('repaired');
+  await expectPublished();
+});
+
+test('a market that is written to during each of its repairs is given up', async () => {
+  let day = 30;
+  const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+    if (what.startsWith('ledger.transact')) {
+      await world.ingest([price('gold', ++day, 3)]);
+    }
+    return await run();
+  });
+  await remove(...(await observations()).slice(-1));
+  await expect(repairMarket({ ...world.dependencies, ledger }, 'gold')).rejects.toThrow('gold');
+});
+
+test('all markets are repaired in order, as far as there is time, and the next call goes on', async () => {
+  await remove(...(await observations()).slice(-1));
+  await remove(...(await readAll(world.ledger, observationsOf('tin'))));
+  let time = 1;
+  const hasTime = () => time-- > 0;
+  const first = await repairMarkets(world.dependencies, { after: '', hasTime });
+  expect(first).toEqual({ outcomes: new Map([['gold', 'repaired']]), next: 'gold' });
+  const second = await repairMarkets(world.dependencies, { after: 'gold', hasTime: () => true });
+  expect(second).toEqual({ outcomes: new Map([['tin', 'repaired']]), next: null });
+});
+
+test('a market of which there is a mark and nothing else is taken care of, too', async () => {
+  await put(marketMarkKey('zinc'), 1, null);
+  const { outcomes } = await repairMarkets(world.dependencies, { after: '', hasTime: () => true });
+  expect(outcomes).toEqual(new Map([['zinc', 'removed']]));
+  await expectPublished();
+});

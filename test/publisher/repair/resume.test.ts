@@ -1,0 +1,146 @@
+/** An older ledger beside a store that later generations were published to: all that publishes says so, and changes nothing. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../../storage/errors.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { diesAfter, faultyStorage } from '../faulty-storage.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../world.ts';
+
+const SLUGS = ['a', 'b', 'c', 'd', 'e'];
+
+/** The first generation. Two worlds that begin like this have the same ledger, to the ids of attempts. */
+async function openWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([...SLUGS.map((slug) => market(slug)), ...SLUGS.map((slug) => price(slug, 0, 100))]);
+  await publish(world.dependencies);
+  return world;
+}
+
+/** What was published, with the ledger of then. */
+let world: World;
+let older: World;
+/** The older ledger beside the store of now. */
+let restored: PublisherDependencies;
+
+beforeEach(async () => {
+  world = await openWorld();
+  older = await openWorld();
+  restored = dependenciesOn(older.ledger, world.objects, world.clock);
+  for (let day = 1; day < 4; day++) {
+    await world.ingest([price('a', day, 100 + day), price('d', day, 200 + day)]);
+    await publish(world.dependencies);
+  }
+});
+
+const swapOnly = async () => {
+  // Dies as soon as HEAD is swapped.
+  const { ledger, objects } = faultyStorage(older.ledger, older.objects, 'all', async (operation) => {
+    const swaps = operation.what.startsWith('ledger.transact') && operation.what.includes('"head"');
+    return await (swaps ? diesAfter(operation) : operation.run());
+  });
+  await older.ingest([price('a', 1, 777)]);
+  await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow();
+};
+
+const SITUATIONS: readonly [string, () => Promise<unknown>][] = [
+  ['nothing is due', async () => undefined],
+  ['a market is marked that the store shows later', () => older.ingest([price('a', 9, 777)])],
+  ['a market is marked that it shows as it was', () => older.ingest([price('c', 9, 777)])],
+  ['a generation waits to be applied', swapOnly],
+];
+
+const WAYS: readonly [string, (dependencies: PublisherDependencies) => Promise<unknown>][] = [
+  ['publishing', (dependencies) => publish(dependencies)],
+  ['publishing everything', (dependencies) => publish(dependencies, 'everything')],
+  ['publishing other static bodies', (dependencies) => publish(withOtherStatics(dependencies))],
+  ['a rebuild', rebuild],
+  ['looking for lost objects', findLostObjects],
+];
+
+function withOtherStatics(dependencies: PublisherDependencies): PublisherDependencies {
+  const waitlist = { body: '{"other":true}', digest: 'a'.repeat(64) };
+  return { ...dependencies, staticBodies: { ...dependencies.staticBodies, waitlist } };
+}
+
+describe.each(SITUATIONS)('where %s', (_, happen) => {
+  test.each(WAYS)('%s stops before anything is changed, each time', async (_, act) => {
+    await happen();
+    const [head, before] = [await older.ledger.get(HEAD_KEY), publicObjects(world.objects)];
+    for (let time = 0; time < 2; time++) await expect(act(restored)).rejects.toThrow(StorageCorrupt);
+    expect(await older.ledger.get(HEAD_KEY)).toEqual(head);
+    expect(publicObjects(world.objects)).toEqual(before);
+  });
+
+  test('a rebuild into an emptied store mends it', async () => {
+    await happen();
+    const emptied = dependenciesOn(older.ledger, openMemoryObjects(), world.clock);
+    await rebuild(emptied);
+    expect(await findLostObjects(emptied)).toEqual([]);
+    await older.ingest([price('b', 9, 5)]);
+    await publish(emptied);
+    expect((await verify(readerOf(emptied.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
+  });
+});
+
+describe('where the snapshot does not tell', () => {
+  const loseSnapshot = async () => {
+    const [key] = [...publicObjects(world.objects).keys()].filter((each) => each.endsWith('snapshot.json')) as [string];
+    const present = await world.objects.stat(key);
+    if (present !== null) await world.objects.delete(key, present.etag);
+  };
+
+  test('what is applied meets a later object, and nothing later is overwritten', async () => {
+    await loseSnapshot();
+    await older.ingest([price('a', 9, 777)]);
+    const before = publicObjects(world.objects);
+    for (let time = 0; time < 2; time++) await expect(publish(restored, 'everything')).rejects.toThrow(StorageCorrupt);
+    expect(publicObjects(world.objects)).toEqual(before);
+  });
+
+  test('a rebuild meets a later object', async () => {
+    await loseSnapshot();
+    await expect(rebuild(restored)).rejects.toThrow(StorageCorrupt);
+  });
+
+  test('a ledger that does not answer is not taken for one that has not moved', async () => {
+    await loseSnapshot();
+    await older.ingest([price('a', 9, 777)]);
+    let applying = false;
+    const { ledger, objects } = faultyStorage(older.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (applying && what.startsWith('ledger.get')) throw new StorageUnavailable(what);
+      if (what.startsWith('objects.stat') && what.includes('/histories/')) applying = true;
+      return await run();
+    });
+    const publishing = publish(dependenciesOn(ledger, objects, world.clock), 'everything');
+    await expect(publishing).rejects.toThrow(StorageUnavailable);
+    expect(applying).toBe(true);
+  });
+});
+
+test('a rival that gets ahead between HEAD and the snapshot is no other ledger', async () => {
+  await world.ingest([price('b', 9, 5)]);
+  let isAhead = false;
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+    if (!isAhead && what.startsWith('objects.stat')) {
+      isAhead = true;
+      await publish(world.dependencies);
+    }
+    return await run();
+  });
+  await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(Superseded);
+});

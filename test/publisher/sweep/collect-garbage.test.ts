@@ -1,0 +1,625 @@
+/** What is swept and, above all, what is not. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { Change, Ledger } from '../../../storage/ledger.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import {
+  GENERATION_PREFIX,
+  generationKey,
+  PUBLICATION_PARTITION,
+  UNLINKED_PARTITION,
+  unlinkedKey,
+  WALK_KEY,
+} from '../../../storage/records/publication.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import { Witness } from '../witness.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DRY_RUN = { dryRun: true };
+const FOR_GOOD = { dryRun: false };
+
+const sweep = (world: World, options: Partial<GarbageOptions> = {}) =>
+  collectGarbage(world.dependencies, { ...FOR_GOOD, ...options });
+const keysOf = (world: World) => [...world.objects.snapshot().keys()];
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+function days(slug: string, count: number) {
+  return Array.from({ length: count }, (_, day) => price(slug, day, 100 * day + 1));
+}
+
+/** Four pages of markets, histories with closed pages, two generations. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((slug) => market(slug)));
+  await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 6)]);
+  await publish(world.dependencies);
+  await changeHistories(world, -5);
+  await publish(world.dependencies);
+  return world;
+}
+
+async function changeHistories(world: World, amountMinor: number): Promise<void> {
+  await world.ingest([price('b', 1, amountMinor), price('e', 1, amountMinor)], 'correct');
+}
+
+describe('what goes, and when', () => {
+  test('nothing, right after publishing, but the bundle of the generation before', async () => {
+    const world = await publishedWorld();
+    const report = await sweep(world);
+    expect(report.removed).toEqual([expect.stringMatching(/^redo\/1-/)]);
+    expect(report).toMatchObject({ prunedRecords: 0, unknown: [], endedEarly: false });
+    expect(report.kept).toBe(keysOf(world).length);
+  });
+
+  test('a page that was replaced: once its cursors have been good for their whole life, and not a moment earlier', async () => {
+    const world = await publishedWorld();
+    await sweep(world);
+    const before = keysOf(world);
+    world.clock.nowMs += RETENTION_MS;
+    expect((await sweep(world)).removed).toEqual([]);
+    world.clock.nowMs += 1;
+    const { removed } = await sweep(world);
+    expect(removed.some((key) => key.includes('/market-pages/1-'))).toBe(true);
+    expect(removed.some((key) => key.includes('/history-pages/b/1-'))).toBe(true);
+    expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
+    await expectVerified(world);
+    expect((await sweep(world)).removed).toEqual([]);
+  });
+
+  test('the bodies of a market that was removed, with the next sweep, and its pages after the same time', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
+    const ofMarket = () => keysOf(world).filter((key) => key.includes('/i.json') || key.includes('/history-pages/i/'));
+    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
+    expect(ofMarket()).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
+    expect((await collectGarbage(world.dependencies, DRY_RUN)).removed).toEqual(expect.arrayContaining(bodies));
+    expect((await sweep(world)).removed).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
+    expect(ofMarket()).toEqual([expect.stringContaining('/history-pages/i/')]);
+    world.clock.nowMs += RETENTION_MS;
+    await sweep(world);
+    expect(ofMarket()).toHaveLength(1);
+    world.clock.nowMs += 1;
+    await sweep(world);
+    expect(ofMarket()).toEqual([]);
+  });
+
+  test('no body of a market that was removed and defined again, although the old ones are still there', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    await world.ingest([market('i'), price('i', 3, 3)]);
+    await publish(world.dependencies);
+    const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
+    for (const key of bodies) expect((await world.objects.stat(key))?.metadata.generation).toBe(4);
+    const before = keysOf(world);
+    world.clock.nowMs += RETENTION_MS + 1;
+    const { removed } = await sweep(world);
+    expect(removed.some((key) => key.includes('/history-pages/i/'))).toBe(true);
+    expect(keysOf(world)).toEqual(before.filter((key) => !removed.includes(key)));
+    expect(keysOf(world)).toEqual(expect.arrayContaining(bodies));
+    await expectVerified(world);
+  });
+
+  test('a body of a removed market that was put back by a late writer', async () => {
+    const world = await publishedWorld();
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    await sweep(world);
+    for (const kind of ['market', 'history'] as const) {
+      const name = { kind, slug: 'i' };
+      await world.objects.put(publicKey(name), Buffer.from('{}'), publicMetadata(name, 2), { kind: 'absent' });
+    }
+    const { removed } = await sweep(world);
+    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
+    expect(removed).toEqual(expect.arrayContaining([publicKey({ kind: 'history', slug: 'i' })]));
+    await expectVerified(world);
+  });
+
+  test('nothing that no rule knows: it is reported', async () => {
+    const world = await publishedWorld();
+    const unknown = ['public/api/v1/notes.txt', 'public/favicon.ico', 'redo/readme.md'];
+    const metadata = publicMetadata({ kind: 'snapshot' }, 1);
+    for (const key of unknown) await world.objects.put(key, Buffer.from('?'), metadata, { kind: 'absent' });
+    world.clock.nowMs += 2 * RETENTION_MS;
+    // Only what is named like a bundle is one.
+    expect((await sweep(world)).unknown.toSorted()).toEqual(unknown);
+    expect(keysOf(world)).toEqual(expect.arrayContaining(unknown));
+  });
+
+  test('nothing in an empty store', async () => {
+    const world = createWorld();
+    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
+  });
+
+  test('nothing while a generation is committed and not applied', async () => {
+    const world = await publishedWorld();
+    await changeHistories(world, -6);
+    await dieBefore(world, 'objects.stat', publicKey({ kind: 'history', slug: 'b' }));
+    world.clock.nowMs += 2 * RETENTION_MS;
+    const before = keysOf(world);
+    expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
+    expect(keysOf(world)).toEqual(before);
+    await publish(world.dependencies);
+    await expectVerified(world);
+    expect((await sweep(world)).removed.length).toBeGreaterThan(0);
+  });
+});
+
+/** A publisher that dies before its first operation of this kind, on this key if one is given. */
+async function dieBefore(world: World, method: 'ledger.transact' | 'objects.stat', key?: string): Promise<void> {
+  const refusing = <Port extends object>(name: string, port: Port): Port =>
+    new Proxy(port, {
+      get:
+        (target, property) =>
+        async (...args: unknown[]) => {
+          const isIt = `${name}.${String(property)}` === method && (key === undefined || args[0] === key);
+          if (isIt) throw new ProcessDied(method);
+          return await (Reflect.get(target, property) as (...args: unknown[]) => unknown).apply(target, args);
+        },
+    });
+  const ledger = refusing('ledger', world.ledger);
+  const objects = refusing('objects', world.objects as ObjectStore);
+  await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
+}
+
+test('what a publisher left that died before it committed goes, but only once its generation has been published by another', async () => {
+  const world = await publishedWorld();
+  await sweep(world);
+  const before = new Set(keysOf(world));
+  await changeHistories(world, -6);
+  await dieBefore(world, 'ledger.transact');
+  const orphans = keysOf(world).filter((key) => !before.has(key));
+  expect(orphans.some((key) => key.includes('/market-pages/3-'))).toBe(true);
+  expect(orphans.some((key) => key.includes('/history-pages/b/3-'))).toBe(true);
+  expect(orphans.some((key) => key.startsWith('redo/3-'))).toBe(true);
+
+  world.clock.nowMs += 2 * RETENTION_MS;
+  await sweep(world);
+  expect(keysOf(world)).toEqual(expect.arrayContaining(orphans));
+
+  await changeHistories(world, -7);
+  await publish(world.dependencies);
+  const { removed } = await sweep(world);
+  const pages = orphans.filter((key) => !key.startsWith('redo/'));
+  expect(removed).toEqual(expect.arrayContaining(pages));
+  await expectVerified(world);
+
+  await changeHistories(world, -8);
+  await publish(world.dependencies);
+  await sweep(world);
+  expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
+});
+
+/** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
+async function worldWithGarbage(): Promise<World> {
+  const world = await publishedWorld();
+  await changeHistories(world, -6);
+  await dieBefore(world, 'ledger.transact');
+  await changeHistories(world, -7);
+  await removeMarket(world, 'i');
+  await publish(world.dependencies);
+  world.clock.nowMs += RETENTION_MS + 1;
+  await changeHistories(world, -8);
+  await publish(world.dependencies);
+  return world;
+}
+
+describe('how much goes in one run', () => {
+  test('a dry run reports what a run then removes, and removes nothing', async () => {
+    const world = await worldWithGarbage();
+    const before = keysOf(world);
+    const announced = await collectGarbage(world.dependencies, DRY_RUN);
+    expect(keysOf(world)).toEqual(before);
+    expect(announced.removed.length).toBeGreaterThan(10);
+    expect(announced.prunedRecords).toBeGreaterThan(0);
+    expect(await collectGarbage(world.dependencies, DRY_RUN)).toEqual(announced);
+    expect(await sweep(world)).toEqual(announced);
+    expect(keysOf(world)).toEqual(before.filter((key) => !announced.removed.includes(key)));
+  });
+
+  test('no more than the cap, and run after run the same as in one', async () => {
+    const atOnce = await worldWithGarbage();
+    const { removed } = await sweep(atOnce);
+
+    const world = await worldWithGarbage();
+    const inTurns: string[] = [];
+    for (let capped = true; capped; ) {
+      const report = await sweep(world, { maxRemovals: 3 });
+      expect(report.removed.length).toBeLessThanOrEqual(3);
+      expect(report.prunedRecords).toBeLessThanOrEqual(3);
+      inTurns.push(...report.removed);
+      capped = report.endedEarly;
+      await expectVerified(world);
+    }
+    expect(inTurns).toEqual(removed);
+  });
+});
+
+describe('a run that ends early', () => {
+  /** Answers yes so many times. */
+  const time = (batches: number) => () => batches-- > 0;
+  /** Ten keys a page of a listing, or as many as said. */
+  const inSmallPages = (world: World, size = 10) => ({
+    ...world.dependencies,
+    objects: {
+      ...world.objects,
+      list: async (prefix: string, options?: { after?: string }) => {
+        const { keys } = await world.objects.list(prefix, options);
+        return { keys: keys.slice(0, size), next: keys.length > size ? (keys[size - 1] ?? null) : null };
+      },
+    },
+  });
+
+  test('without time removes nothing, and the next one does all', async () => {
+    const world = await worldWithGarbage();
+    const before = keysOf(world);
+    expect(await sweep(world, { hasTime: time(0) })).toMatchObject({ removed: [], kept: 0, endedEarly: true });
+    expect(keysOf(world)).toEqual(before);
+    expect(await sweep(world)).toMatchObject({ endedEarly: false });
+    expect((await sweep(world)).removed).toEqual([]);
+  });
+
+  test('has taken the bundles and the pages that were dropped, before it walks', async () => {
+    const world = await worldWithGarbage();
+    // For generations, bundles and records, each in one batch.
+    const { removed } = await sweep(world, { hasTime: time(3) });
+    expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toHaveLength(1);
+    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
+    expect(removed.some((key) => key.includes('/market-pages/'))).toBe(true);
+    // What no record names is left.
+    expect((await sweep(world)).removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
+  });
+
+  test.each([
+    ['time', { hasTime: true }],
+    ['objects to walk', { maxWalked: 10 }],
+  ])('by its %s is gone on with, although all at the front is in use', async (_, limit) => {
+    const world = await publishedWorld();
+    await sweep(world);
+    await removeMarket(world, 'i');
+    await publish(world.dependencies);
+    const last = publicKey({ kind: 'market', slug: 'i' });
+    const place = keysOf(world)
+      .filter((key) => key.startsWith('public/'))
+      .toSorted()
+      .indexOf(last);
+    expect(place).toBeGreaterThan(20);
+
+    const runs: string[][] = [];
+    for (let endedEarly = true; endedEarly && runs.length < 20; ) {
+      const options = 'hasTime' in limit ? { hasTime: time(4) } : limit;
+      const report = await collectGarbage(inSmallPages(world), { ...FOR_GOOD, ...options });
+      ({ endedEarly } = report);
+      runs.push([...report.removed]);
+      if (endedEarly) expect(report.kept).toBeLessThan(20);
+    }
+    expect(runs.length).toBeGreaterThan(2);
+    expect(runs.at(0)).not.toContain(last);
+    expect(runs.flat()).toContain(last);
+    await expectVerified(world);
+    // And then from the front again.
+    expect((await sweep(world)).kept).toBe(keysOf(world).length);
+  });
+
+  test('amid the pages of a history takes none of them for lost', async () => {
+    const world = await publishedWorld();
+    const pages = () => keysOf(world).filter((key) => key.includes('/history-pages/b/'));
+    expect(pages().length).toBeGreaterThan(2);
+    const before = pages();
+    for (let endedEarly = true; endedEarly; ) {
+      ({ endedEarly } = await collectGarbage(inSmallPages(world, 1), { ...FOR_GOOD, maxWalked: 1 }));
+    }
+    expect(pages()).toEqual(before);
+    await expectVerified(world);
+  });
+
+  test('dry moves nothing on', async () => {
+    const world = await worldWithGarbage();
+    await collectGarbage(world.dependencies, { ...DRY_RUN, maxWalked: 1 });
+    expect(await world.ledger.get(WALK_KEY)).toBeNull();
+    await collectGarbage(inSmallPages(world), { ...FOR_GOOD, maxWalked: 1 });
+    const place = await world.ledger.get(WALK_KEY);
+    expect(place).not.toBeNull();
+    await collectGarbage(inSmallPages(world), { ...DRY_RUN, maxWalked: 1 });
+    expect(await world.ledger.get(WALK_KEY)).toEqual(place);
+  });
+});
+
+describe('what a run costs', () => {
+  /** Calls of each kind, e.g. `ledger.getMany`. */
+  async function costOfSweep(world: World): Promise<{ readonly [call: string]: number }> {
+    const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, ({ run }) => run());
+    await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+    const calls = Map.groupBy(operations, ({ what }) => what.slice(0, what.indexOf(' ')));
+    return Object.fromEntries([...calls].map(([call, some]) => [call, some.length]));
+  }
+
+  const slugs = Array.from({ length: 300 }, (_, number) => `m-${String(number).padStart(3, '0')}`);
+
+  /** 300 markets with a closed page each, and nothing to remove: 900 objects, the head of the list and its 99 pages, … */
+  async function largeWorld(): Promise<World> {
+    const world = createWorld();
+    await world.ingest(slugs.map((slug) => market(slug)));
+    for (const slug of slugs) await world.ingest(days(slug, 5));
+    await publish(world.dependencies);
+    return world;
+  }
+
+  test('a walk: a list request for 1,000 objects, and a look-up for 100 of those that are of a market', async () => {
+    const world = await largeWorld();
+    expect(keysOf(world).filter((key) => /m-\d{3}/.test(key))).toHaveLength(900);
+    expect(keysOf(world).length).toBeGreaterThan(1000);
+    expect(await costOfSweep(world)).toEqual({
+      // HEAD twice, and where the walk begins.
+      'ledger.get': 3,
+      // Generations, the layout of the list, dropped pages.
+      'ledger.query': 3,
+      // 300 pages of histories, 600 bodies.
+      'ledger.getMany': 9,
+      'ledger.transact': 1,
+      // Bundles, and twice what is public.
+      'objects.list': 3,
+    });
+  });
+
+  test('a removal: two requests an object, and a transaction for 100 records', async () => {
+    const world = await largeWorld();
+    for (const slug of slugs) await world.ingest([price(slug, 1, 7)], 'correct');
+    await publish(world.dependencies);
+    await costOfSweep(world);
+    world.clock.nowMs += RETENTION_MS + 1;
+    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    expect(items.length).toBe(399);
+    expect(await costOfSweep(world)).toMatchObject({
+      'objects.stat': 399,
+      'objects.delete': 399,
+      // The generation before, 399 drops, where the walk begins.
+      'ledger.transact': 1 + 4 + 1,
+      // A layout for each market of which a page is not among the first of it.
+      'ledger.query': 3 + 300,
+    });
+  });
+
+  test('generations that are retained are not read, beyond a first batch', async () => {
+    const world = await publishedWorld();
+    const before = await costOfSweep(world);
+    const changes = Array.from({ length: 3000 }, (_, index): Change => {
+      const generation = index + 10;
+      const value = { generation, publishedAt: '', bundleKey: '', appliedAtMs: world.clock.nowMs };
+      return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
+    });
+    for (let start = 0; start < changes.length; start += 100) {
+      await world.ledger.transact(changes.slice(start, start + 100), { attemptId: `generations-${start}` });
+    }
+    expect((await costOfSweep(world))['ledger.query']).toBe(before['ledger.query']);
+    // All of them expire but one, which says so of the others.
+    world.clock.nowMs += RETENTION_MS + 1;
+    expect((await sweep(world)).prunedRecords).toBeGreaterThan(3000);
+    const { items } = await world.ledger.query(PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX, limit: 10 });
+    expect(items.map(({ revision }) => revision)).toEqual([3009]);
+  });
+});
+
+describe('the records that tell what to keep', () => {
+  const generationsIn = async ({ ledger }: World) =>
+    (await ledger.query(PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX, limit: 1000 })).items.map(
+      ({ revision }) => revision,
+    );
+
+  test('of generations, the newest expired one stays and every later one', async () => {
+    const world = await publishedWorld();
+    for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
+      world.clock.nowMs += hours * HOUR_MS;
+      await world.ingest([price('a', day, 1)]);
+      await publish(world.dependencies);
+    }
+    expect(await generationsIn(world)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    // Applied 40, 30, 20, 10 and 0 hours ago: 3 to 7.
+    await sweep(world);
+    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
+    await sweep(world);
+    expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
+  });
+
+  test('of pages, those that are kept; also where a sweep died between the page and its record', async () => {
+    const world = await worldWithGarbage();
+    const faulty = faultyStorage(world.ledger, world.objects, 40, diesAfter);
+    await collectGarbage(dependenciesOn(faulty.ledger, faulty.objects, world.clock), FOR_GOOD).catch(() => null);
+    await sweep(world);
+    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    expect(items.length).toBeGreaterThan(0);
+    expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
+  });
+});
+
+test('the record of a page that is dropped again while its old record is pruned stays, and the page with it', async () => {
+  const world = await publishedWorld();
+  // As a generation that was given up leaves it: dropped, and still in the layout.
+  const [current] = keysOf(world).filter((key) => key.includes('/market-pages/2-'));
+  const key = unlinkedKey(current as string);
+  const drop = (generation: number) =>
+    world.ledger.transact([{ kind: 'put', key, revision: generation, value: { generation }, if: { kind: 'any' } }], {
+      attemptId: `drop-${generation}`,
+    });
+  await drop(1);
+  world.clock.nowMs += RETENTION_MS + 1;
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+    if (what.startsWith('ledger.transact') && what.includes(UNLINKED_PARTITION)) await drop(3);
+    return await run();
+  });
+  await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+  expect(await world.ledger.get(key)).toMatchObject({ value: { generation: 3 } });
+  expect(keysOf(world)).toContain(current);
+});
+
+test('whatever is published and however time goes by, a sweep takes what has expired and nothing that a reader may ask for', async () => {
+  const slug = fc.nat(11).map((number) => `m-${String(number).padStart(2, '0')}`);
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom('append' as const, 'correct' as const), slug, day: fc.nat(12) }),
+    fc.record({ kind: fc.constant('remove' as const), slug }),
+    fc.record({ kind: fc.constant('wait' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+    fc.record({ kind: fc.constant('publish' as const) }),
+    fc.record({ kind: fc.constant('die' as const), at: fc.nat(60) }),
+    fc.record({ kind: fc.constant('sweep' as const), maxRemovals: fc.constantFrom(1, 5, 1000) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+      const world = createWorld();
+      const witness = new Witness(world);
+      await world.ingest(Array.from({ length: 8 }, (_, index) => market(`m-${String(index).padStart(2, '0')}`)));
+      await world.ingest([...days('m-01', 9), ...days('m-05', 5)]);
+      await publish(world.dependencies);
+      await witness.noteGeneration();
+
+      let amountMinor = 1;
+      for (const next of [...steps, { kind: 'publish' as const }, { kind: 'sweep' as const, maxRemovals: 1000 }]) {
+        if (next.kind === 'append') await world.ingest([market(next.slug), price(next.slug, 20 + amountMinor++, 1)]);
+        if (next.kind === 'correct') {
+          await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
+        }
+        if (next.kind === 'remove') await removeMarket(world, next.slug);
+        if (next.kind === 'wait') world.clock.nowMs += next.hours * HOUR_MS;
+        if (next.kind === 'die') {
+          const faulty = faultyStorage(world.ledger, world.objects, next.at, diesAfter);
+          await publish(dependenciesOn(faulty.ledger, faulty.objects, world.clock)).catch((error: unknown) => {
+            if (!(error instanceof ProcessDied)) throw error;
+          });
+        }
+        if (next.kind === 'publish' || next.kind === 'die') {
+          // A generation that a dead publisher committed counts from when it is in place: now.
+          await publish(world.dependencies);
+          await witness.noteGeneration();
+        }
+        if (next.kind === 'sweep') {
+          const { endedEarly: capped } = await sweep(world, { maxRemovals: next.maxRemovals });
+          await expectVerified(world);
+          await witness.expectKept(!capped);
+          const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+          if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retained());
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe('a sweep and a publish at once', () => {
+  /** Does `inner` on undisturbed storage before the given operation of `outer`. Returns whether it came to that. */
+  async function interleave(
+    at: number,
+    outer: (dependencies: PublisherDependencies) => Promise<unknown>,
+    inner: (dependencies: PublisherDependencies) => Promise<unknown>,
+  ): Promise<boolean> {
+    const world = await worldWithGarbage();
+    await world.ingest([market('bb'), price('bb', 0, 1), price('a', 3, 3), market('i'), price('i', 7, 7)]);
+    await changeHistories(world, -9);
+    await removeMarket(world, 'd');
+    const witness = new Witness(world);
+    await witness.noteGeneration();
+    let reached = false;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, at, async ({ run }) => {
+      reached = true;
+      await inner(world.dependencies);
+      return await run();
+    });
+    await outer(dependenciesOn(ledger, objects, world.clock));
+    await expectVerified(world);
+    await witness.noteGeneration();
+    await witness.expectKept(false);
+    return reached;
+  }
+
+  const sweepOnce = (dependencies: PublisherDependencies) => collectGarbage(dependencies, FOR_GOOD);
+
+  test('a whole publish before any operation of a sweep harms no reader', async () => {
+    let operations = 0;
+    while (await interleave(operations, sweepOnce, publish)) operations++;
+    expect(operations).toBeGreaterThan(50);
+  });
+
+  test('a whole sweep before any operation of a publish harms no reader', async () => {
+    let operations = 0;
+    while (await interleave(operations, publish, sweepOnce)) operations++;
+    expect(operations).toBeGreaterThan(50);
+  });
+
+  test('the bodies of a market that is defined again as it was stay, whenever it is published', async () => {
+    let operations = 0;
+    for (let reached = true; reached; operations++) {
+      const world = await publishedWorld();
+      await removeMarket(world, 'j');
+      await publish(world.dependencies);
+      await world.ingest([market('j')]);
+      reached = false;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+        reached = true;
+        await publish(world.dependencies);
+        return await run();
+      });
+      await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+      if (reached) await expectVerified(world);
+    }
+    expect(operations).toBeGreaterThan(15);
+  });
+
+  test('a body stays whose market is defined again and published as it was, after the sweep has read its ETag', async () => {
+    const world = await publishedWorld();
+    const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
+    await removeMarket(world, 'j');
+    await publish(world.dependencies);
+    let step: 'judging' | 'removing' | 'defined' = 'judging';
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('objects.stat') && what.includes('/j.json')) step = 'removing';
+      if (step === 'removing' && what.startsWith('ledger.getMany')) {
+        step = 'defined';
+        await world.ingest([market('j')]);
+        await publish(world.dependencies);
+      }
+      return await run();
+    });
+    await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
+    expect(step).toBe('defined');
+    const after = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
+    expect(after?.etag).toBe(before?.etag);
+    await expectVerified(world);
+  });
+
+  test('pages that move up while a long list is read piece by piece are not taken for lost', async () => {
+    for (let number = 0, reached = true; reached; number++) {
+      const world = await publishedWorld();
+      // The second page goes as a whole, so the others stay as they are, each one place further up.
+      for (const slug of ['d', 'e', 'f']) await removeMarket(world, slug);
+      reached = false;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
+        reached = true;
+        await publish(world.dependencies);
+        return await run();
+      });
+      const piecewise: Ledger = {
+        transact: (changes, options) => ledger.transact(changes, options),
+        get: (key) => ledger.get(key),
+        getMany: (keys) => ledger.getMany(keys),
+        query: (partition, options) => ledger.query(partition, { ...options, limit: 1 }),
+      };
+      await collectGarbage(dependenciesOn(piecewise, objects, world.clock), FOR_GOOD);
+      if (reached) await expectVerified(world);
+    }
+  });
+});

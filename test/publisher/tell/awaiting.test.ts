@@ -1,0 +1,227 @@
+/** Whoever waits for a generation is told one that shows what they wrote, once, whatever happens on the way. */
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { Superseded } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import { StorageUnavailable } from '../../../storage/errors.ts';
+import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
+import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
+import { createWorld, dependenciesOn, market, price, START_MS, type World } from '../world.ts';
+
+const at = (offsetMs: number): string => new Date(START_MS + offsetMs).toISOString();
+
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a'), market('b')]);
+  await publish(world.dependencies);
+  world.clock.nowMs += 1_000;
+  return world;
+}
+
+/** Publishes through storage on which `fault` happens at the first operation that begins like this. */
+async function publishWithFault(world: World, begins: string, fault: Fault): Promise<void> {
+  const isMeant: Fault = (operation) => (operation.what.startsWith(begins) ? fault(operation) : operation.run());
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', isMeant);
+  await publish(dependenciesOn(ledger, objects, world.clock)).catch(() => null);
+}
+
+describe('whoever waits is told', () => {
+  test('the generation that was published for it, and when', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 1)]);
+    await wait(world, 'batch/one', ['a']);
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 2, publishedAt: at(1_000) });
+    expect(await waiting(world)).toEqual([]);
+  });
+
+  test('the newest generation, where nothing had to be published', async () => {
+    const world = await publishedWorld();
+    await wait(world, 'batch/one', ['a']);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 1 });
+    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
+  });
+
+  test('the first generation, where there was none: never generation 0', async () => {
+    const world = createWorld();
+    await world.ingest([market('a')]);
+    await wait(world, 'batch/one', ['a']);
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
+  });
+
+  test('the generation that a dead publisher has committed, with its time', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 1)]);
+    await wait(world, 'batch/one', ['a']);
+    await publishWithFault(world, 'ledger.transact', diesAfter);
+    expect(await answerTo(world, 'batch/one')).toBeNull();
+    world.clock.nowMs += 60_000;
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toEqual({ generation: 2, publishedAt: at(1_000) });
+  });
+
+  test('also when more wait than fit into one transaction', async () => {
+    const world = await publishedWorld();
+    const names = Array.from({ length: 120 }, (_, index) => `batch/${String(index).padStart(3, '0')}`);
+    for (const name of names) await wait(world, name, ['a']);
+    await publish(world.dependencies);
+    expect(await waiting(world)).toEqual([]);
+    for (const name of names) expect(await answerTo(world, name)).toMatchObject({ generation: 1 });
+  });
+
+  test('one generation, which stays when they wait again', async () => {
+    const world = await publishedWorld();
+    await wait(world, 'batch/one', ['a']);
+    await publish(world.dependencies);
+    await world.ingest([price('a', 0, 1)]);
+    await wait(world, 'batch/one', ['a']);
+    await wait(world, 'batch/two', ['a']);
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 1 });
+    expect(await answerTo(world, 'batch/two')).toMatchObject({ generation: 2 });
+    expect(await waiting(world)).toEqual([]);
+  });
+});
+
+test('whoever waits anew while the answer is being written goes on waiting, and the others do not', async () => {
+  const world = await publishedWorld();
+  await wait(world, 'batch/one', ['a']);
+  await wait(world, 'batch/two', ['a']);
+  await publishWithFault(world, 'ledger.transact', async ({ run }) => {
+    await wait(world, 'batch/one', ['a']);
+    return await run();
+  });
+  expect(await answerTo(world, 'batch/one')).toBeNull();
+  expect(await answerTo(world, 'batch/two')).toMatchObject({ generation: 1 });
+  expect(await waiting(world)).toEqual(['batch/one']);
+  await publish(world.dependencies);
+  expect(await waiting(world)).toEqual([]);
+});
+
+describe('two publishers, one of them paused while the other works', () => {
+  /** A publish that stops before one of its operations until it is told to go on. */
+  function pausing(world: World, operation: number) {
+    const gate = Promise.withResolvers<void>();
+    const paused = Promise.withResolvers<boolean>();
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, operation, async ({ run }) => {
+      paused.resolve(true);
+      await gate.promise;
+      return await run();
+    });
+    const done = publish(dependenciesOn(ledger, objects, world.clock)).catch((error: unknown) => {
+      if (!(error instanceof Superseded)) throw error;
+    });
+    return {
+      /** Whether it came to that operation. */
+      reached: Promise.race([paused.promise, done.then(() => false)]),
+      finish: async () => {
+        gate.resolve();
+        await done;
+      },
+    };
+  }
+
+  test('nobody is told a generation that does not show what they wrote', async () => {
+    let interleavings = 0;
+    for (let first = 0, firstReached = true; firstReached; first++) {
+      for (let second = 0, secondReached = true; secondReached; second++) {
+        const world = await publishedWorld();
+        await world.ingest([price('a', 0, 1)]);
+        const slow = pausing(world, first);
+        firstReached = await slow.reached;
+        await world.ingest([market('c')]);
+        await wait(world, 'batch/c', ['c']);
+        const rival = pausing(world, second);
+        secondReached = await rival.reached;
+        await slow.finish();
+        await rival.finish();
+        const shownSince = (await world.objects.stat(publicKey({ kind: 'market', slug: 'c' })))?.metadata.generation;
+        const told = await answerTo(world, 'batch/c');
+        if (told !== null) expect(told.generation).toBeGreaterThanOrEqual(shownSince ?? Number.POSITIVE_INFINITY);
+        await publish(world.dependencies);
+        const inTheEnd = await answerTo(world, 'batch/c');
+        if (told !== null) expect(inTheEnd).toEqual(told);
+        expect(inTheEnd).not.toBeNull();
+        expect(await waiting(world)).toEqual([]);
+        interleavings++;
+      }
+    }
+    expect(interleavings).toBeGreaterThan(300);
+  });
+});
+
+describe('a publication that asks for a purge', () => {
+  /** Publishes with caches that remember what they were told to drop, and what was in place then. */
+  async function purged(world: World): Promise<{ targets: PurgeTargets; snapshot: number; told: boolean }[]> {
+    const purges: { targets: PurgeTargets; snapshot: number; told: boolean }[] = [];
+    const purge = async (targets: PurgeTargets) => {
+      const snapshot = await world.objects.stat(publicKey({ kind: 'snapshot' }));
+      const told = (await answerTo(world, 'publication/one')) !== null;
+      purges.push({ targets, snapshot: snapshot?.metadata.generation ?? 0, told });
+    };
+    await publish({ ...world.dependencies, caches: { purge } });
+    return purges;
+  }
+
+  test('is purged once the generation is in place, and told after that', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 1)]);
+    await waitForPublication(world, 'one', ['a'], true);
+    expect(await purged(world)).toEqual([
+      { targets: { tags: ['a', 'markets', 'snapshot'] }, snapshot: 2, told: false },
+    ]);
+    expect(await answerTo(world, 'publication/one')).toMatchObject({ generation: 2 });
+    expect(await purged(world)).toEqual([]);
+  });
+
+  test('is purged although nothing had to be published', async () => {
+    const world = await publishedWorld();
+    await waitForPublication(world, 'one', ['b'], true);
+    expect(await purged(world)).toMatchObject([{ targets: { tags: ['b', 'markets', 'snapshot'] } }]);
+  });
+
+  test.each<[string, (string[] | null)[], PurgeTargets]>([
+    ['several at once are one purge', [['b'], ['a', 'b']], { tags: ['a', 'b', 'markets', 'snapshot'] }],
+    ['one of everything is all', [['b'], null], 'everything'],
+  ])('%s', async (_title, publications, targets) => {
+    const world = await publishedWorld();
+    for (const [index, markets] of publications.entries()) await waitForPublication(world, `${index}`, markets, true);
+    expect(await purged(world)).toMatchObject([{ targets }]);
+    expect(await waiting(world)).toEqual([]);
+  });
+
+  test('others are not: one that does not ask, one that nobody knows, a batch', async () => {
+    const world = await publishedWorld();
+    await waitForPublication(world, 'one', null, false);
+    await wait(world, 'publication/unknown', null);
+    await wait(world, 'batch/one', ['a']);
+    expect(await purged(world)).toEqual([]);
+    expect(await waiting(world)).toEqual([]);
+  });
+
+  test('goes on waiting while the purge fails, and holds up nobody else', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 1)]);
+    await wait(world, 'batch/one', ['a']);
+    await waitForPublication(world, 'one', ['a'], true);
+    const failure = new Error('the CDN said no');
+    const caches = { purge: () => Promise.reject(failure) };
+    await expect(publish({ ...world.dependencies, caches })).rejects.toBe(failure);
+    expect(await answerTo(world, 'batch/one')).toMatchObject({ generation: 2 });
+    expect(await waiting(world)).toEqual(['publication/one']);
+    expect(await purged(world)).toHaveLength(1);
+    expect(await answerTo(world, 'publication/one')).toMatchObject({ generation: 2 });
+  });
+
+  test('is purged again when the publisher dies before it has told', async () => {
+    const world = await publishedWorld();
+    await waitForPublication(world, 'one', ['a'], true);
+    await publishWithFault(world, 'ledger.transact', async ({ what }) => {
+      throw new StorageUnavailable(`${what}: injected`);
+    });
+    expect(await purged(world)).toHaveLength(1);
+    expect(await waiting(world)).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import {
+  CloudFrontClient,
+  CreateInvalidationCommand,
+  TooManyInvalidationsInProgress,
+} from '@aws-sdk/client-cloudfront';
+import type { NodeHttpHandler } from '@smithy/node-http-handler';
+import { mockClient } from 'aws-sdk-client-mock';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
+import { createCloudFrontClient, MAX_PURGE_TAGS, openCloudFrontPurge } from '../../../publisher/tell/purge-cloudfront.ts';
+
+function openPurge() {
+  const mock = mockClient(CloudFrontClient);
+  onTestFinished(() => mock.restore());
+  mock.on(CreateInvalidationCommand).resolves({});
+  let references = 0;
+  const purge = openCloudFrontPurge({
+    client: createCloudFrontClient(),
+    distributionId: 'E123',
+    newCallerReference: () => `reference-${++references}`,
+  });
+  return { mock, purge, sent: () => mock.calls().map(({ args: [command] }) => command.input) };
+}
+
+const invalidation = (reference: number, Items: string[]) => ({
+  DistributionId: 'E123',
+  InvalidationBatch: { CallerReference: `reference-${reference}`, Paths: { Quantity: Items.length, Items } },
+});
+const tags = (count: number) => Array.from({ length: count }, (_, index) => `market-${index}`);
+
+describe('a purge of CloudFront', () => {
+  test.each<[string, PurgeTargets, string[]]>([
+    ['one tag', { tags: ['gold-usd'] }, ['#gold-usd']],
+    ['several tags', { tags: ['gold-usd', 'markets', 'snapshot'] }, ['#gold-usd', '#markets', '#snapshot']],
+    ['as many tags as are bought singly', { tags: tags(MAX_PURGE_TAGS) }, tags(MAX_PURGE_TAGS).map((tag) => `#${tag}`)],
+    ['one more than that', { tags: tags(MAX_PURGE_TAGS + 1) }, ['/*']],
+    ['everything', 'everything', ['/*']],
+  ])('of %s is this one invalidation', async (_, targets, items) => {
+    const { purge, sent } = openPurge();
+    await purge.purge(targets);
+    expect(sent()).toEqual([invalidation(1, items)]);
+  });
+
+  test('of nothing asks for nothing', async () => {
+    const { purge, sent } = openPurge();
+    await purge.purge({ tags: [] });
+    expect(sent()).toEqual([]);
+  });
+
+  test('is another invalidation each time, also for the same targets', async () => {
+    const { purge, sent } = openPurge();
+    await purge.purge({ tags: ['gold-usd'] });
+    await purge.purge({ tags: ['gold-usd'] });
+    expect(sent()).toEqual([invalidation(1, ['#gold-usd']), invalidation(2, ['#gold-usd'])]);
+  });
+
+  test('has a reference of its own when none is given', async () => {
+    const { sent } = openPurge();
+    const purge = openCloudFrontPurge({ client: createCloudFrontClient(), distributionId: 'E123' });
+    await purge.purge('everything');
+    await purge.purge('everything');
+    const references = sent().map((input) => (input as ReturnType<typeof invalidation>).InvalidationBatch);
+    expect(new Set(references.map(({ CallerReference }) => CallerReference)).size).toBe(2);
+  });
+
+  test('rejects with what CloudFront says when it was not taken on', async () => {
+    const { mock, purge } = openPurge();
+    const error = new TooManyInvalidationsInProgress({ message: 'later', $metadata: {} });
+    mock.on(CreateInvalidationCommand).rejects(error);
+    await expect(purge.purge({ tags: ['gold-usd'] })).rejects.toBe(error);
+  });
+
+  test('gives up after a time and a number of tries that are said', async () => {
+    const client = createCloudFrontClient();
+    const handler = client.config.requestHandler as NodeHttpHandler;
+    // The handler resolves its configuration with the first request.
+    const abortSignal = AbortSignal.abort();
+    await handler.handle({ protocol: 'https:' } as never, { abortSignal }).catch(() => undefined);
+    expect(handler.httpHandlerConfigs()).toMatchObject({
+      connectionTimeout: 2_000,
+      requestTimeout: 10_000,
+      throwOnRequestTimeout: true,
+    });
+    expect([await client.config.maxAttempts(), await client.config.region()]).toEqual([3, 'us-east-1']);
+  });
+});

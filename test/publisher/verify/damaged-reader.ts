@@ -1,0 +1,60 @@
+/** A reader that sees what is published with some answers changed: how tests damage the world before they verify it. */
+import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
+
+/** What becomes of the answer to one URL. */
+export type Edit = (response: PublicResponse) => PublicResponse | Promise<PublicResponse>;
+
+/** Reads through `reader`, with the answers to these URLs changed. */
+export function damagedReader(reader: PublicReader, edits: { readonly [url: string]: Edit }): PublicReader {
+  return async (url, headers) => {
+    const edit = edits[url];
+    const response = await reader(url, headers);
+    return edit === undefined ? response : await edit(response);
+  };
+}
+
+/** Any JSON, to be changed in place. */
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into bodies and break them
+export type Loose = any;
+
+/** Changes the bytes of an answer that has some; a 304 stays as it is. */
+export function withBytes(change: (bytes: Buffer) => Buffer): Edit {
+  return (response) => (response.status === 304 ? response : { ...response, body: change(Buffer.from(response.body)) });
+}
+
+export function withText(change: (text: string) => string): Edit {
+  return withBytes((bytes) => Buffer.from(change(bytes.toString('utf8'))));
+}
+
+/** Changes the body and writes it in canonical form again. */
+export function withBody(change: (body: Loose) => unknown): Edit {
+  return withText((text) => {
+    const body = JSON.parse(text) as Loose;
+    change(body);
+    return canonicalJson(body as Json);
+  });
+}
+
+/** Sets one field of the body, named by its path, e.g. `page.nextCursor`. */
+export function withField(path: string, value: Json): Edit {
+  const names = path.split('.');
+  const last = names.pop() as string;
+  return withBody((body) => {
+    names.reduce((parent, name) => parent[name], body)[last] = value;
+  });
+}
+
+/** Sets a header; null leaves it out. */
+export function withHeader(name: string, value: string | null): Edit {
+  return (response) => {
+    const headers = new Map(response.headers);
+    if (value === null) headers.delete(name);
+    else headers.set(name, value);
+    return { ...response, headers };
+  };
+}
+
+export function withStatus(status: number): Edit {
+  return (response) => ({ ...response, status });
+}

@@ -1,0 +1,44 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LINE_EVERY_MS, openProgress } from '../../scripts/progress.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** What is written to a pipe. */
+function openOnPipe() {
+  const stream = new PassThrough({ encoding: 'utf8' });
+  const written = () => ((stream.read() as string | null) ?? '').split('\n').slice(0, -1);
+  return { progress: openProgress(stream as unknown as NodeJS.WriteStream), written };
+}
+
+test('on a pipe a run says now and then how far each of its steps is, until all have ended', () => {
+  const { progress, written } = openOnPipe();
+  progress.at('lint', '');
+  progress.at('tests', '1 of 9 files');
+  progress.at('tests', '4 of 9 files');
+  vi.advanceTimersByTime(LINE_EVERY_MS - 1);
+  expect(written()).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(written()).toEqual(['… lint; tests: 4 of 9 files (15 s)']);
+
+  progress.end('lint');
+  vi.advanceTimersByTime(2 * LINE_EVERY_MS);
+  expect(written()).toEqual(['… tests: 4 of 9 files (30 s)', '… tests: 4 of 9 files (45 s)']);
+
+  progress.end('tests');
+  vi.advanceTimersByTime(2 * LINE_EVERY_MS);
+  expect(written()).toEqual([]);
+});
+
+test('on a pipe what is said in between is said at once, on lines of its own', () => {
+  const { progress, written } = openOnPipe();
+  progress.at('tests', '');
+  progress.say('lint passed');
+  expect(written()).toEqual(['lint passed']);
+});

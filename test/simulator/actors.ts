@@ -1,0 +1,215 @@
+/** Processes that live in a world: they are woken, do their round, die and are started again. */
+import type { Incarnation } from './processes.ts';
+import { type Api, dueIn, type Host, isPassing, rungBy } from './wiring.ts';
+import type { World } from './world.ts';
+
+const POLL_MS = 60_000;
+const MANY_POLLS = 20;
+const LONGEST_POLL_MS = 4 * 60 * 60 * 1000;
+/** How long an invocation has time for more work. */
+const INVOCATION_MS = 60_000;
+
+/** One process after another under one name. */
+export class Slot<State> {
+  readonly #world: World;
+  readonly #name: string;
+  readonly #open: (host: Host) => State;
+  readonly #onDeath: () => void;
+  #lives = 0;
+  #life: Incarnation;
+  state: State;
+
+  constructor(world: World, name: string, open: (host: Host) => State, onDeath: () => void = () => undefined) {
+    this.#world = world;
+    this.#name = name;
+    this.#open = open;
+    this.#onDeath = onDeath;
+    this.#life = this.#born();
+    this.state = open(world.hostOf(this.#life));
+  }
+
+  get life(): Incarnation {
+    return this.#life;
+  }
+
+  #born(): Incarnation {
+    const life: Incarnation = {
+      name: `${this.#name}.${++this.#lives}`,
+      isMortal: true,
+      dead: false,
+      die: () => {
+        if (life.dead) return;
+        life.dead = true;
+        this.#life = this.#born();
+        this.state = this.#open(this.#world.hostOf(this.#life));
+        this.#onDeath();
+      },
+    };
+    return life;
+  }
+}
+
+/** A process that does rounds of work, one at a time, when it is rung for. */
+export class Actor {
+  readonly #world: World;
+  readonly #slot: Slot<Host>;
+  readonly #round: (host: Host) => Promise<void>;
+  #isRunning = false;
+  #again = false;
+
+  constructor(world: World, name: string, round: (host: Host) => Promise<void>) {
+    this.#world = world;
+    this.#round = round;
+    this.#slot = new Slot(
+      world,
+      name,
+      (host) => host,
+      () => {
+        this.#isRunning = false;
+        this.#again = false;
+        this.ring(world.random.spread(10, 60_000));
+      },
+    );
+  }
+
+  ring(delayMs: number): void {
+    this.#world.scheduler.after(delayMs, () => this.#begin());
+  }
+
+  die(): void {
+    this.#slot.life.die();
+  }
+
+  #begin(): void {
+    if (this.#isRunning) {
+      this.#again = true;
+      return;
+    }
+    this.#isRunning = true;
+    const { life } = this.#slot;
+    const ended = (outcome: string): void => {
+      this.#world.note(life.name, 'round ends', outcome);
+      this.#isRunning = false;
+      if (this.#again) {
+        this.#again = false;
+        this.ring(0);
+      }
+    };
+    this.#world.note(life.name, 'round begins');
+    this.#round(this.#slot.state).then(
+      () => ended(''),
+      (error: unknown) => {
+        if (!isPassing(error) && this.#world.torn.size === 0)
+          this.#world.fail('alarm', `${life.name}: ${describe(error)}`);
+        ended(describe(error));
+      },
+    );
+  }
+}
+
+export interface Actors {
+  readonly publishers: readonly Actor[];
+  readonly workers: readonly Actor[];
+  readonly sweeper: Actor;
+  readonly repairer: Actor;
+  readonly api: Slot<Api>;
+  killAll(): void;
+}
+
+/** Brings the processes to life, and has them rung for what is due: by each commit, and once a minute. */
+export function startActors(
+  world: World,
+  publisherCount: number,
+  workerCount: number,
+  { isRungByCommits = true }: { readonly isRungByCommits?: boolean } = {},
+): Actors {
+  const { wiring } = world;
+  const named = (name: string, count: number, round: (host: Host) => Promise<void>) =>
+    Array.from({ length: count }, (_, index) => new Actor(world, `${name}-${index + 1}`, round));
+  const publishers = named('publisher', publisherCount, async (host) => {
+    while (await wiring.publish(host));
+  });
+  const workers = named('worker', workerCount, async (host) => {
+    const endMs = host.nowMs() + INVOCATION_MS;
+    await wiring.work(
+      host,
+      () => host.nowMs() < endMs,
+      (error) => {
+        if (world.torn.size === 0) world.fail('work-failed', describe(error));
+      },
+    );
+  });
+  const actors = {
+    publishers,
+    workers,
+    sweeper: new Actor(world, 'sweep', (host) => wiring.sweep(host)),
+    repairer: new Actor(world, 'operator', (host) => wiring.repair(host)),
+    api: new Slot(world, 'api', (host) => wiring.openApi(host)),
+    killAll: () => {
+      for (const actor of [...publishers, ...workers]) actor.die();
+      actors.api.life.die();
+    },
+  };
+  const { random } = world;
+  if (!isRungByCommits) return actors;
+  world.onCommit(({ changes }) => {
+    const rung = rungBy(changes);
+    if (rung.publishing) ringSome(publishers);
+    if (rung.working) ringSome(workers);
+  });
+  /** As a stream does, mostly; sometimes it rings twice. */
+  function ringSome(some: readonly Actor[]): void {
+    random.pick(some).ring(random.spread(0.5, 400));
+    if (random.chance(0.3)) random.pick(some).ring(random.spread(0.5, 400));
+  }
+  return actors;
+}
+
+/** Rings once a minute for what is due, so many times at most; tells when that was not enough. */
+export class Poll {
+  readonly #world: World;
+  readonly #actors: Actors;
+  #isScheduled = false;
+  #left = Number.POSITIVE_INFINITY;
+  /** Polls since anything was committed. */
+  #fruitless = 0;
+
+  constructor(world: World, actors: Actors) {
+    this.#world = world;
+    this.#actors = actors;
+    world.onCommit(() => {
+      this.#fruitless = 0;
+      this.start();
+    });
+  }
+
+  start(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // What has come to nothing so often will: time may pass faster.
+    const slower = this.#left === Number.POSITIVE_INFINITY ? 2 ** Math.max(0, this.#fruitless - MANY_POLLS) : 1;
+    this.#world.scheduler.after(Math.min(POLL_MS * slower, LONGEST_POLL_MS), () => this.#poll());
+  }
+
+  /** From now on so many polls are enough, or something is wrong. */
+  limit(polls: number): void {
+    this.#left = polls;
+    this.start();
+  }
+
+  #poll(): void {
+    this.#isScheduled = false;
+    const { publishing, working } = dueIn(this.#world.items);
+    if ((!publishing && !working) || this.#left-- <= 0) return;
+    this.#fruitless++;
+    const { random } = this.#world;
+    // Each at its own time within the minute.
+    if (publishing) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
+    if (working) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
+    this.start();
+  }
+}
+
+export function describe(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,83 @@
+/** What most worlds begin with: a few markets that are published. Made once, by the code under test, without a schedule. */
+import { newUlid } from '../../storage/ulid.ts';
+import { openMemoryUploads } from '../storage/memory-uploads.ts';
+import { CALM } from './faults.ts';
+import { LedgerItems } from './ledger-items.ts';
+import { definition, type Expected, KNOWN_SLUGS, Writer } from './model.ts';
+import { AtOnce, BYSTANDER } from './processes.ts';
+import { Random } from './random.ts';
+import { requestOf } from './requests.ts';
+import { SimulatedLedger } from './simulated-ledger.ts';
+import { type ObjectEntries, objectsPortOf } from './simulated-objects.ts';
+import { type Host, START_MS, WIRING } from './wiring.ts';
+
+export interface BaseWorld {
+  readonly items: LedgerItems;
+  readonly objects: ObjectEntries;
+  readonly expected: Expected;
+}
+
+const NO_WITNESS = { put: () => undefined, deleted: () => undefined };
+
+/** Does what it is asked for at once and on its own: for what is no part of a schedule. */
+export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: string): Host {
+  const random = new Random(1);
+  const atOnce = new AtOnce();
+  let attempts = 0;
+  const nowMs = () => START_MS;
+  return {
+    ledger: new SimulatedLedger(items, atOnce, CALM, random, () => undefined).portOf(BYSTANDER),
+    objects: objectsPortOf(objects, atOnce, NO_WITNESS, BYSTANDER),
+    uploads: openMemoryUploads(nowMs),
+    nowMs,
+    newAttemptId: () => `${name}-${++attempts}`,
+    newId: (prefix) => `${prefix}_${newUlid(START_MS, (count) => random.bytes(count))}`,
+    random: () => random.unit(),
+    randomBytes: (count) => random.bytes(count),
+    pause: async () => undefined,
+  };
+}
+
+export function emptyWorld(): BaseWorld {
+  return { items: new LedgerItems(), objects: new Map(), expected: new Map() };
+}
+
+/** The markets are defined, but nothing was ever published. */
+export async function definedWorld(): Promise<BaseWorld> {
+  const base = emptyWorld();
+  const host = hostAtOnce(base.items, base.objects, 'base');
+  const api = WIRING.openApi(host);
+  const writer = new Writer('base', new Random(1), base.expected);
+  const batches = [
+    { mode: 'append', partial: false, records: KNOWN_SLUGS.map(definition) },
+    ...KNOWN_SLUGS.map((slug, index) => writer.rows(slug, [9, 4, 3, 1, 0][index] as number)),
+  ];
+  for (const [index, { mode, partial, records }] of batches.entries()) {
+    if (records.length === 0) continue;
+    const body = { mode, partial, records };
+    const answer = await api(requestOf('/api/v1/ingest/batches', 'base', `base-key-${1_000 + index}`, body, START_MS));
+    if (answer.statusCode >= 300) throw new Error(`the base world's own batch was refused: ${answer.body}`);
+    // The clock stands still, so the order of several would be chance.
+    await WIRING.work(host, () => true, rethrow);
+  }
+  return base;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+let published: Promise<BaseWorld> | null = null;
+let defined: Promise<BaseWorld> | null = null;
+
+/** The same for every world: to be copied, not changed. */
+export function baseWorld(isPublished: boolean): Promise<BaseWorld> {
+  defined ??= definedWorld();
+  published ??= defined.then(async ({ items, expected }) => {
+    const base = { items: items.copy(), objects: new Map(), expected };
+    const host = hostAtOnce(base.items, base.objects, 'base-publisher');
+    while (await WIRING.publish(host));
+    return base;
+  });
+  return isPublished ? published : defined;
+}

@@ -1,0 +1,87 @@
+/** Clients of the write API: they send until they are answered, under one Idempotency-Key, and then send the next. */
+import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { Actor, type Actors } from './actors.ts';
+import { type SentBatch, Writer } from './model.ts';
+import { requestOf } from './requests.ts';
+import type { World } from './world.ts';
+
+/** More than any fault lasts. */
+const MOST_TRIES = 300;
+
+export class Client {
+  readonly #world: World;
+  readonly #actors: Actors;
+  readonly #name: string;
+
+  constructor(world: World, actors: Actors, name: string) {
+    this.#world = world;
+    this.#actors = actors;
+    this.#name = name;
+  }
+
+  /** The answer's body. */
+  async post(path: string, body: unknown): Promise<{ readonly id: string }> {
+    const { scheduler, random } = this.#world;
+    const key = `${this.#name}-${this.#world.newNumber()}`;
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const request = requestOf(path, this.#name, key, body, this.#world.nowMs());
+      // A process that dies answers nobody.
+      const patience = scheduler.sleep(random.spread(500, 10_000)).then(() => null);
+      const answer = await Promise.race([this.#actors.api.state(request), patience]);
+      this.#world.note(this.#name, 'POST', `${path} ${key} → ${answer?.statusCode ?? 'no answer'}`);
+      if (answer !== null && answer.statusCode < 300) return JSON.parse(answer.body ?? '');
+      if (answer !== null && answer.statusCode < 500 && answer.statusCode !== 409) {
+        this.#world.fail('write-refused', `${path} ${key}: ${answer.statusCode} ${answer.body}`);
+      }
+      await scheduler.sleep(random.spread(50, 3_000));
+    }
+    this.#world.fail('never-acknowledged', `${path} ${key}: ${MOST_TRIES} tries`);
+    throw new Error('never acknowledged');
+  }
+}
+
+/** Sends batches, one after the other. */
+export async function writeBatches(
+  world: World,
+  client: Client,
+  writer: Writer,
+  count: number,
+  gapMs: () => number,
+): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    await world.scheduler.sleep(gapMs());
+    await sendBatch(world, client, writer.next());
+  }
+}
+
+export async function sendBatch(world: World, client: Client, batch: SentBatch): Promise<string> {
+  const { mode, partial, records } = batch;
+  const { id } = await client.post('/api/v1/ingest/batches', { mode, partial, records });
+  world.acknowledged.set(id, batch);
+  return id;
+}
+
+/** Announces a file, puts it, and has its arrival told, at least once. */
+export async function sendUpload(world: World, actors: Actors, rows: number): Promise<void> {
+  const writer = new Writer('uploader', world.random, world.expected);
+  const { records } = writer.rows(world.random.pick(['a', 'b', 'c']), rows);
+  const bytes = Buffer.from(records.map((record: IngestRecordInput) => `${JSON.stringify(record)}\n`).join(''));
+  const announced = { sha256: sha256Hex(bytes), bytes: bytes.length, records: records.length };
+  const { id } = await new Client(world, actors, 'uploader').post('/api/v1/ingest/uploads', announced);
+  world.uploads.put(id, bytes);
+  let isTold = false;
+  const arrival: Actor = new Actor(world, 'arrival', async (host) => {
+    // What fails is delivered again.
+    if (!isTold) arrival.ring(30_000);
+    await world.wiring.uploadArrived(host, id);
+    isTold = true;
+  });
+  arrival.ring(world.random.spread(1, 1_000));
+}
+
+/** Asks for some markets, or for all of them, to be published again. */
+export async function askForPublication(world: World, actors: Actors): Promise<void> {
+  const markets = world.random.chance(0.4) ? 'all' : [world.random.pick(['a', 'b']), 'c'];
+  await new Client(world, actors, 'operator').post('/api/v1/publications', { markets, purge: false });
+}

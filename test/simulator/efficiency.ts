@@ -1,0 +1,78 @@
+/** Workers must not fight: with a second one the same work takes no longer, and hardly more transactions. */
+import { Poll, startActors } from './actors.ts';
+import { baseWorld } from './base-world.ts';
+import { Client, sendBatch } from './clients.ts';
+import { CALM, type Conditions } from './faults.ts';
+import { Writer } from './model.ts';
+import { judge } from './oracle.ts';
+import type { Trace } from './trace.ts';
+import { type Alterations, type Violation, World } from './world.ts';
+
+/** Every transaction takes its time, during which others that touch its items are cancelled. */
+const SLOW: Conditions = { ...CALM, latencyMs: 20, staggerRate: 1, staggerMs: 60 };
+
+/** What chance may add. */
+const MORE_TIME = 1.25;
+const MORE_TRANSACTIONS = 1.25;
+
+interface Effort {
+  readonly elapsedMs: number;
+  readonly transactions: number;
+  readonly operations: number;
+  readonly violation: Violation | null;
+}
+
+export async function judgeEfficiency(
+  seed: number,
+  trace: Trace,
+  alterations: Alterations,
+): Promise<{ readonly violation: Violation | null; readonly operations: number }> {
+  const alone = await work(seed, 1, trace, alterations);
+  const together = await work(seed, 2, trace, alterations);
+  const operations = alone.operations + together.operations;
+  const broken = alone.violation ?? together.violation;
+  if (broken !== null) return { violation: broken, operations };
+  const said =
+    `one worker took ${alone.elapsedMs.toFixed(0)} ms and ${alone.transactions} transactions, ` +
+    `two took ${together.elapsedMs.toFixed(0)} ms and ${together.transactions}`;
+  trace.note(0, 'oracle', 'efficiency', said, '');
+  const isWorse =
+    together.elapsedMs > alone.elapsedMs * MORE_TIME || together.transactions > alone.transactions * MORE_TRANSACTIONS;
+  return { violation: isWorse ? { rule: 'workers-fight', detail: said } : null, operations };
+}
+
+/** Queues batches while no worker runs, then starts so many at once. */
+async function work(seed: number, workers: number, trace: Trace, alterations: Alterations): Promise<Effort> {
+  const world = new World(seed, await baseWorld(true), SLOW, trace, alterations);
+  world.note('world', `seed ${seed}`, `${workers} workers`);
+  const actors = startActors(world, 1, workers, { isRungByCommits: false });
+  const poll = new Poll(world, actors);
+  const writers = ['writer-1', 'writer-2', 'writer-3'].map((name) => {
+    return { client: new Client(world, actors, name), writer: new Writer(name, world.random, world.expected) };
+  });
+  let startedMs = 0;
+  let finishedMs = 0;
+  const begin = async (): Promise<void> => {
+    for (const { client, writer } of writers) {
+      for (const slug of ['a', 'b', 'c']) await sendBatch(world, client, writer.rows(slug, world.random.int(1, 4)));
+    }
+    startedMs = world.scheduler.elapsedMs;
+    for (const actor of actors.workers) actor.ring(world.random.unit() * 50);
+    poll.limit(60);
+  };
+  world.onCommit(({ by }) => {
+    if (by.startsWith('worker')) finishedMs = world.scheduler.elapsedMs;
+  });
+  begin().catch((error: unknown) => world.fail('simulator', String(error)));
+  await world.scheduler.run();
+  if (world.violation === null) await judge(world);
+  const transactions = [...world.ledger.attempts]
+    .filter(([name]) => name.startsWith('worker'))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return {
+    elapsedMs: finishedMs - startedMs,
+    transactions,
+    operations: world.operations.performed,
+    violation: world.violation,
+  };
+}

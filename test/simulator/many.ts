@@ -1,0 +1,41 @@
+/** Simulates many seeds on several threads. */
+import { Worker } from 'node:worker_threads';
+import type { Kind } from './simulate.ts';
+import type { Answer } from './thread.ts';
+
+export interface ManyOptions {
+  readonly first: number;
+  readonly count: number;
+  readonly threads: number;
+  readonly kind?: Kind;
+  /** Told of each, in the order in which they end. */
+  readonly onAnswer?: (answer: Answer) => void;
+}
+
+/** Short-lived worlds: with room for many of them, little is copied by the collector of garbage. */
+const YOUNG_GENERATION_MB = 64;
+
+/** What came of each seed, in order of the seeds. */
+export async function simulateMany({ first, count, threads, kind, onAnswer }: ManyOptions): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  let next = first;
+  const runThread = () =>
+    new Promise<void>((resolve, reject) => {
+      const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      });
+      const send = (): void => {
+        if (next < first + count) worker.postMessage({ seed: next++, kind });
+        else worker.terminate().then(() => resolve(), reject);
+      };
+      worker.on('error', reject);
+      worker.on('message', (answer: Answer) => {
+        answers.push(answer);
+        onAnswer?.(answer);
+        send();
+      });
+      send();
+    });
+  await Promise.all(Array.from({ length: Math.min(threads, count) }, runThread));
+  return answers.sort((left, right) => left.seed - right.seed);
+}

@@ -1,0 +1,183 @@
+/**
+ * What must be public in the end: an account of what writers have sent, independent of the code under test. Each writer has
+ * a source of its own and waits for the answer to one write before it sends the next, so what comes of its writes does not
+ * depend on those of others.
+ */
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { ShownObservation } from './published.ts';
+import type { Random } from './random.ts';
+
+export const KNOWN_SLUGS = ['a', 'b', 'c', 'd', 'e'] as const;
+/** Some of them are defined by the first batch that writes to them. */
+const SLUGS = [...KNOWN_SLUGS, 'f', 'g', 'h'];
+
+export interface SentBatch {
+  readonly mode: IngestMode;
+  readonly partial: boolean;
+  readonly records: readonly IngestRecordInput[];
+  /** How many versions of each observation are public once this batch is. */
+  readonly versions: readonly { readonly market: string; readonly identity: string; readonly count: number }[];
+}
+
+/** Versions of each observation, oldest first; null is a retraction. By market, then by source and instant. */
+export type Expected = Map<string, Map<string, (number | null)[]>>;
+
+interface Own {
+  readonly market: string;
+  readonly day: number;
+}
+
+/** One writer, and what has come of its writes. */
+export class Writer {
+  readonly name: string;
+  readonly #random: Random;
+  readonly #expected: Expected;
+  readonly #own: Own[] = [];
+  readonly #appended: SentBatch[] = [];
+  #day: number;
+  #amount = 1_000;
+
+  constructor(name: string, random: Random, expected: Expected) {
+    this.name = name;
+    this.#random = random;
+    this.#expected = expected;
+    this.#day = 40;
+  }
+
+  next(): SentBatch {
+    const random = this.#random;
+    const kind = random.weighted([
+      [6, 'append' as const],
+      [3, 'backfill' as const],
+      [this.#own.length > 0 ? 3 : 0, 'correct' as const],
+      [this.#own.length > 0 ? 1 : 0, 'retract' as const],
+      [this.#own.length > 0 ? 1 : 0, 'conflict' as const],
+      [this.#appended.length > 0 ? 1 : 0, 'again' as const],
+    ]);
+    if (kind === 'again') return { ...random.pick(this.#appended), versions: [] };
+    if (kind === 'append' || kind === 'backfill') {
+      const batch = this.#batch('append', false, this.#fresh(kind === 'backfill'));
+      this.#appended.push(batch);
+      return batch;
+    }
+    const old = [...new Set(Array.from({ length: random.int(1, 3) }, () => random.pick(this.#own)))];
+    if (kind === 'retract') return this.#batch('append', false, [], old);
+    if (kind === 'correct') return this.#batch('correct', false, old);
+    const partial = random.chance(0.5);
+    return this.#conflicting(partial, old, this.#fresh(false));
+  }
+
+  /** Rows for one market, in order. */
+  rows(market: string, count: number): SentBatch {
+    const days = Array.from({ length: count }, () => ({ market, day: this.#day++ }));
+    return this.#batch('append', false, days);
+  }
+
+  #fresh(isBackfill: boolean): Own[] {
+    const random = this.#random;
+    const count = random.weighted([
+      [4, 1],
+      [2, 2],
+      [1, 4],
+    ]);
+    const rows: Own[] = [];
+    for (let index = 0; index < count; index++) {
+      const market = random.pick(random.chance(0.8) ? KNOWN_SLUGS : SLUGS);
+      const day = isBackfill ? random.int(0, 30) : this.#day++;
+      const isNew = ![...this.#own, ...rows].some((own) => own.market === market && own.day === day);
+      if (isNew) rows.push({ market, day });
+    }
+    return rows.length > 0 ? rows : [{ market: 'a', day: this.#day++ }];
+  }
+
+  /** Rows that say something else of what is known are refused, and unless it is partial the whole batch with them. */
+  #conflicting(partial: boolean, old: readonly Own[], fresh: readonly Own[]): SentBatch {
+    const records = [...old, ...fresh].map((own) => this.#observation(own, this.#amount++));
+    const taken = partial ? fresh : [];
+    const versions = taken.map((own) => this.#add(own, this.#amountOf(records, own)));
+    return { mode: 'append', partial, records: [...this.#definitions(fresh), ...records], versions };
+  }
+
+  #batch(mode: IngestMode, partial: boolean, rows: readonly Own[], retracted: readonly Own[] = []): SentBatch {
+    const records = rows.map((own) => this.#observation(own, this.#amount++));
+    const versions = [
+      ...rows.map((own) => this.#add(own, this.#amountOf(records, own))),
+      ...retracted.flatMap((own) => (this.#versions(own).at(-1) === null ? [] : [this.#add(own, null)])),
+    ];
+    const retractions = retracted.map(({ market, day }): IngestRecordInput => {
+      return { type: 'retraction', ...this.#identity(market, day), reason: 'a mistake' };
+    });
+    return { mode, partial, records: [...this.#definitions(rows), ...records, ...retractions], versions };
+  }
+
+  #amountOf(records: readonly IngestRecordInput[], { market, day }: Own): number {
+    const { observedAt } = this.#identity(market, day);
+    const found = records.find(
+      (record) => record.type === 'observation' && record.market === market && record.observedAt === observedAt,
+    );
+    return (found as { amountMinor: number }).amountMinor;
+  }
+
+  #definitions(rows: readonly Own[]): IngestRecordInput[] {
+    const slugs = new Set(
+      rows.map(({ market }) => market).filter((slug) => !KNOWN_SLUGS.some((known) => known === slug)),
+    );
+    return [...slugs].map(definition);
+  }
+
+  #add(own: Own, amount: number | null): SentBatch['versions'][number] {
+    if (!this.#own.some(({ market, day }) => market === own.market && day === own.day)) this.#own.push(own);
+    const versions = this.#versions(own);
+    versions.push(amount);
+    return { market: own.market, identity: identityOf(this.#identity(own.market, own.day)), count: versions.length };
+  }
+
+  #versions({ market, day }: Own): (number | null)[] {
+    const ofMarket = this.#expected.get(market) ?? new Map<string, (number | null)[]>();
+    this.#expected.set(market, ofMarket);
+    const identity = identityOf(this.#identity(market, day));
+    const versions = ofMarket.get(identity) ?? [];
+    ofMarket.set(identity, versions);
+    return versions;
+  }
+
+  #identity(market: string, day: number) {
+    const observedAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString();
+    return { market, metric: 'price', observedAt, sourceUrl: `https://${this.name}.example.com/` };
+  }
+
+  #observation({ market, day }: Own, amountMinor: number): IngestRecordInput {
+    return {
+      type: 'observation',
+      ...this.#identity(market, day),
+      amountMinor,
+      currency: 'USD',
+      sourceLabel: this.name,
+      confidence: 'high',
+      status: 'final',
+      outlierConfirmed: true,
+    };
+  }
+}
+
+export function definition(slug: string): IngestRecordInput {
+  const unit = { quantity: 1, of: 'unit' };
+  return { type: 'market', slug, name: `Market ${slug}`, kind: 'test', nativeCurrency: 'USD', unit };
+}
+
+function identityOf({ sourceUrl, observedAt }: Pick<ShownObservation, 'sourceUrl' | 'observedAt'>): string {
+  return `${sourceUrl} ${Date.parse(observedAt)}`;
+}
+
+/** The versions that a published history shows, by source and instant, oldest first. */
+export function versionsShown(history: readonly ShownObservation[]): Map<string, (number | null)[]> {
+  const shown = new Map<string, (number | null)[]>();
+  for (const observation of history) {
+    const identity = identityOf(observation);
+    const versions = shown.get(identity) ?? [];
+    // Newest first in what is published.
+    versions.unshift(observation.amountMinor);
+    shown.set(identity, versions);
+  }
+  return shown;
+}

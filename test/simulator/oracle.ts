@@ -1,0 +1,87 @@
+/**
+ * What must hold when a world has come to rest: nothing is due, `verify` finds nothing, each acknowledged write is public
+ * exactly once, and the public bytes are those of a publication that nothing has disturbed.
+ *
+ * That publication is made from the final ledger, into an empty store. All bytes must be the same but for three things that
+ * depend on how often and when something was published, and on nothing else: cursors, which name the generation that first
+ * put their page, the generation and time in the snapshot, and its digest of the list, whose bytes hold a cursor.
+ */
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
+import { hostAtOnce } from './base-world.ts';
+import { versionsShown } from './model.ts';
+import { bodyOf, chainOf, shownHistory } from './published.ts';
+import type { ObjectEntries } from './simulated-objects.ts';
+import { dueIn, findingsIn, isAnswered, publishAfresh, withoutPublication } from './wiring.ts';
+import type { World } from './world.ts';
+
+export async function judge(world: World): Promise<void> {
+  const { publishing, working } = dueIn(world.items);
+  if (publishing || working) {
+    world.fail('never-settles', `left to do: ${publishing ? 'publishing ' : ''}${working ? 'working' : ''}`);
+    return;
+  }
+  checkContent(world, 'lost-or-twice');
+  for (const [id, { versions }] of world.acknowledged) {
+    const isTorn = versions.some(({ market }) => world.torn.has(market));
+    if (versions.length > 0 && !isTorn && !isAnswered(world.items, id)) {
+      world.fail('never-told', `nobody was told that batch ${id} is public`);
+    }
+  }
+  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify').objects);
+  if (finding !== undefined) world.fail('verify', finding);
+  if (world.violation !== null) return;
+  await compareWithFresh(world).catch((error: unknown) => {
+    world.fail('other-bytes', `an undisturbed publication of the same ledger fails: ${error}`);
+  });
+}
+
+/** Each observation that was acknowledged, once, with all its versions. Of a torn market nobody knows which they are. */
+export function checkContent(world: World, rule: string): void {
+  for (const [market, expected] of world.expected) {
+    if (world.torn.has(market)) continue;
+    const shown = versionsShown(shownHistory(world.objects, market));
+    for (const identity of new Set([...expected.keys(), ...shown.keys()])) {
+      const right = JSON.stringify(expected.get(identity) ?? []);
+      const found = JSON.stringify(shown.get(identity) ?? []);
+      if (right === found) continue;
+      world.fail(rule, `market ${market}, ${identity}: ${right} was acknowledged, ${found} is public`);
+      return;
+    }
+  }
+}
+
+async function compareWithFresh(world: World): Promise<void> {
+  const objects: ObjectEntries = new Map();
+  await publishAfresh(hostAtOnce(withoutPublication(world.items), objects, 'afresh'));
+  const right = comparable(objects);
+  const found = comparable(world.objects);
+  for (const key of new Set([...right.keys(), ...found.keys()])) {
+    if (right.get(key) === found.get(key)) continue;
+    world.fail(
+      'other-bytes',
+      `${key}: ${found.get(key)} is public, an undisturbed publication gives ${right.get(key)}`,
+    );
+    return;
+  }
+}
+
+const CURSOR = /"nextCursor":"[^"]*"/g;
+
+/** The bytes of each head, and of the pages behind it in their order. */
+function comparable(objects: ObjectEntries): Map<string, string> {
+  const texts = new Map<string, string>();
+  const textOf = (body: Uint8Array) => Buffer.from(body).toString('utf8').replace(CURSOR, '"nextCursor":"…"');
+  for (const [key, entry] of objects) {
+    const name = parsePublicKey(key);
+    if (name === null || 'cursor' in name || !key.startsWith(PUBLIC_PREFIX)) continue;
+    if (name.kind === 'snapshot') {
+      texts.set(key, JSON.stringify(bodyOf<{ counts: unknown }>(entry).counts));
+      continue;
+    }
+    texts.set(key, textOf(entry.body));
+    for (const [index, page] of chainOf(objects, key, entry).entries()) {
+      texts.set(`${key} page ${index + 1}`, page.entry === null ? 'nothing' : textOf(page.entry.body));
+    }
+  }
+  return texts;
+}

@@ -1,0 +1,77 @@
+/** What a store shows to readers, read at one moment and past all simulated operations. */
+import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
+
+export interface ListedMarket {
+  readonly slug: string;
+  readonly revision: number;
+  readonly history: { readonly count: number };
+}
+
+export interface ShownObservation {
+  readonly id: string;
+  readonly observedAt: string;
+  readonly sourceUrl: string;
+  readonly amountMinor: number | null;
+  readonly supersededBy: string | null;
+}
+
+export const LIST_KEY = publicKey({ kind: 'market-list' });
+export const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
+
+const parsed = new WeakMap<StoredEntry, unknown>();
+
+/** The body as JSON; read once. */
+export function bodyOf<Body>(entry: StoredEntry): Body {
+  let body = parsed.get(entry);
+  if (body === undefined) {
+    body = JSON.parse(Buffer.from(entry.body).toString('utf8'));
+    parsed.set(entry, body);
+  }
+  return body as Body;
+}
+
+export function pageItems<Item>(entry: StoredEntry): readonly Item[] {
+  return bodyOf<{ data: readonly Item[] }>(entry).data;
+}
+
+/** The key of the page that a cursor of this collection leads to. */
+export function pageKeyOf(head: PublicObjectName, cursor: string): string {
+  return head.kind === 'history'
+    ? publicKey({ kind: 'history-page', slug: head.slug, cursor })
+    : publicKey({ kind: 'market-list-page', cursor });
+}
+
+/** The keys of the pages behind a first page, in order; `null` for one that is not there. */
+export function chainOf(
+  entries: ObjectEntries,
+  key: string,
+  first: StoredEntry,
+): readonly { readonly key: string; readonly entry: StoredEntry | null }[] {
+  const head = parsePublicKey(key) as PublicObjectName;
+  const pages: { key: string; entry: StoredEntry | null }[] = [];
+  for (let cursor = first.metadata.nextCursor; cursor !== null; ) {
+    const next = pageKeyOf(head, cursor);
+    const entry = entries.get(next) ?? null;
+    pages.push({ key: next, entry });
+    cursor = entry?.metadata.nextCursor ?? null;
+  }
+  return pages;
+}
+
+/** Every item behind a first page, in order; null where a page is missing. */
+export function itemsBehind<Item>(entries: ObjectEntries, key: string, first: StoredEntry): readonly Item[] | null {
+  const items = [...pageItems<Item>(first)];
+  for (const { entry } of chainOf(entries, key, first)) {
+    if (entry === null) return null;
+    items.push(...pageItems<Item>(entry));
+  }
+  return items;
+}
+
+/** A market's published history, newest first; empty where nothing is published. */
+export function shownHistory(entries: ObjectEntries, slug: string): readonly ShownObservation[] {
+  const key = publicKey({ kind: 'history', slug });
+  const first = entries.get(key);
+  return (first && itemsBehind<ShownObservation>(entries, key, first)) ?? [];
+}

@@ -1,0 +1,149 @@
+/** A whole simulation: what happens in the world of a seed, from its beginning until it is judged. */
+import { Poll, startActors } from './actors.ts';
+import { baseWorld } from './base-world.ts';
+import { askForPublication, Client, sendUpload, writeBatches } from './clients.ts';
+import { judgeEfficiency } from './efficiency.ts';
+import { CALM, type Conditions, drawConditions } from './faults.ts';
+import { Writer } from './model.ts';
+import { checkContent, judge } from './oracle.ts';
+import { Random } from './random.ts';
+import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
+import { tearOneTransaction } from './torn.ts';
+import { Trace } from './trace.ts';
+import { type Alterations, type Violation, World } from './world.ts';
+
+export const KINDS = ['ordinary', 'torn', 'workers'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Simulation {
+  readonly seed: number;
+  readonly kind: Kind;
+  readonly violation: Violation | null;
+  readonly trace: readonly string[];
+  readonly operations: number;
+}
+
+export interface SimulationOptions extends Alterations {
+  readonly keepTrace?: boolean;
+  /** Default: drawn from the seed. */
+  readonly kind?: Kind;
+  /** Over those that are drawn from the seed. */
+  readonly conditions?: Partial<Conditions>;
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+/** The most of each. Most worlds are small: many of them find more than few large ones. */
+const SIZES: readonly (readonly [weight: number, { writers: number; phases: number; batches: number }])[] = [
+  [4, { writers: 2, phases: 1, batches: 2 }],
+  [3, { writers: 2, phases: 2, batches: 2 }],
+  [1, { writers: 3, phases: 3, batches: 3 }],
+];
+
+/** In so many minutes without a fault everything must have come to rest. */
+const SETTLING_POLLS = 60;
+/** And in so many all that does not wait for a person. */
+const POLLS_BEFORE_REPAIR = 10;
+
+/** Runs the world of the seed. The same seed, code and options give the same trace. One at a time in a thread. */
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
+  const random = new Random(seed ^ 0x2545f491);
+  const drawn = random.weighted<Kind>([
+    [46, 'ordinary'],
+    [3, 'torn'],
+    [1, 'workers'],
+  ]);
+  const kind = options.kind ?? drawn;
+  const trace = new Trace(options.keepTrace ?? false);
+  if (kind === 'workers') {
+    const { violation, operations } = await judgeEfficiency(seed, trace, options);
+    return { seed, kind, violation, trace: trace.lines, operations };
+  }
+  const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
+  const base = await baseWorld(kind === 'torn' || random.chance(0.9));
+  const world = new World(seed, base, conditions, trace, options);
+  world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify(conditions)}`);
+  await (kind === 'torn' ? runTorn(world) : runOrdinary(world));
+  if (world.violation === null) await judge(world);
+  world.end();
+  return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
+}
+
+async function runOrdinary(world: World): Promise<void> {
+  const actors = startActors(world, 2, 2);
+  const poll = new Poll(world, actors);
+  poll.start();
+  const { random } = world;
+  const isSwept = random.chance(0.5);
+  settleAfter(world, script(world, actors), () => poll.limit(SETTLING_POLLS));
+  await world.scheduler.run();
+  if (world.violation !== null || !isSwept) return;
+  // A day later nothing of what is public may be swept.
+  world.scheduler.after(26 * HOUR_MS, () => actors.sweeper.ring(0));
+  await world.scheduler.run();
+}
+
+/** One market does not add up: all others are published nevertheless, and a repair mends that one. */
+async function runTorn(world: World): Promise<void> {
+  const actors = startActors(world, 2, 2);
+  const poll = new Poll(world, actors);
+  poll.start();
+  tearOneTransaction(world, actors);
+  settleAfter(world, script(world, actors), () => poll.limit(POLLS_BEFORE_REPAIR));
+  await world.scheduler.run();
+  if (world.violation !== null) return;
+  checkContent(world, 'stopped-by-another');
+  if (world.violation !== null || world.torn.size === 0) return;
+  actors.repairer.ring(0);
+  poll.limit(SETTLING_POLLS);
+  await world.scheduler.run();
+}
+
+function settleAfter(world: World, script: Promise<void>, settle: () => void): void {
+  script.then(
+    () => {
+      world.note('world', 'faults end');
+      world.fates.end();
+      settle();
+    },
+    (error: unknown) => world.fail('simulator', String(error instanceof Error ? error.stack : error)),
+  );
+}
+
+/** What clients and readers do, in one to three phases that may lie a day apart. */
+async function script(world: World, actors: ReturnType<typeof startActors>): Promise<void> {
+  const { random, scheduler } = world;
+  const size = random.weighted(SIZES);
+  const writers = Array.from({ length: random.int(1, size.writers) }, (_, index) => {
+    const name = `writer-${index + 1}`;
+    return { client: new Client(world, actors, name), writer: new Writer(name, random, world.expected) };
+  });
+  const edge = random.chance(0.3) ? edgeReader(world, 'edge') : null;
+  const phases = random.int(1, size.phases);
+  for (let phase = 1; phase <= phases; phase++) {
+    const busy: Promise<unknown>[] = writers.map(({ client, writer }) =>
+      writeBatches(world, client, writer, random.int(1, size.batches), () => random.spread(2, 2_000)),
+    );
+    if (random.chance(0.15)) busy.push(askForPublication(world, actors));
+    if (random.chance(0.1) && phase === 1) busy.push(sendUpload(world, actors, random.int(4, 10)));
+    if (random.chance(0.4)) actors.sweeper.ring(random.spread(1, 20_000));
+    readDuring(world, edge);
+    await Promise.all(busy);
+    await scheduler.sleep(random.pick([10, 1_000, 60_000, 2 * HOUR_MS, 25 * HOUR_MS]));
+  }
+}
+
+/** Nobody waits for readers. */
+function readDuring(world: World, edge: Read | null): void {
+  const { random, scheduler } = world;
+  const fail = (error: unknown) => world.fail('simulator', String(error instanceof Error ? error.stack : error));
+  const longestPauseMs = random.pick([20, 2_000, 5 * HOUR_MS]);
+  const pauseMs = () => random.spread(1, longestPauseMs);
+  const store = storeReader(world, 'reader');
+  const start = async (read: () => Promise<void>) => {
+    await scheduler.sleep(random.spread(1, 5_000));
+    await read();
+  };
+  start(() => walkList(world, store, 'reader', pauseMs)).catch(fail);
+  if (edge !== null) start(() => walkList(world, edge, 'edge', pauseMs)).catch(fail);
+  if (random.chance(0.5)) start(() => followLinks(world, store, 'reader', () => random.spread(1, 2_000))).catch(fail);
+}

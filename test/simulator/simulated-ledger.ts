@@ -1,0 +1,207 @@
+/**
+ * The ledger of a simulated world: as the port promises, and no more. Transactions are serialised at the moment of their
+ * commit, and conditions are judged by what is committed. To reads the items of a transaction become visible one by one, in
+ * any order, until it is acknowledged. A transaction that meets another one on an item is cancelled, as DynamoDB does it.
+ */
+import type {
+  Change,
+  CountChange,
+  Item,
+  ItemKey,
+  ItemsOf,
+  Ledger,
+  QueryPage,
+  Refusal,
+  TransactResult,
+} from '../../storage/ledger.ts';
+import {
+  checkGetMany,
+  checkKey,
+  checkQuery,
+  checkTransact,
+  countHolds,
+  countOf,
+  parseValue,
+} from '../../storage/ledger-rules.ts';
+import type { Conditions } from './faults.ts';
+import { conditionHolds, frozen, type LedgerItems } from './ledger-items.ts';
+import { CONTENDED, type Incarnation, type Performer } from './processes.ts';
+import type { Random } from './random.ts';
+
+/** Longer than any transaction takes to be acknowledged once its items are visible. */
+const ACKNOWLEDGED_AFTER_MS = 2;
+
+export interface Committed {
+  readonly by: string;
+  readonly changes: readonly Change[];
+}
+
+/** What a point-in-time restore may leave of a transaction: which of its changes are there. */
+export type Tear = (changes: readonly Change[]) => ReadonlySet<number> | null;
+
+/** Guards that a test of the simulator switches off: conditions that always hold. */
+export type LedgerGaps = (change: Change, process: string) => boolean;
+
+export class SimulatedLedger {
+  readonly items: LedgerItems;
+  readonly #operations: Performer;
+  readonly #conditions: Conditions;
+  readonly #random: Random;
+  readonly #gaps: LedgerGaps;
+  readonly #onCommit: (committed: Committed) => void;
+  /** Asked of every transaction; one that is torn takes the whole world down. Unset: none is. */
+  tear: Tear | null = null;
+  onTorn: () => void = () => undefined;
+  /** Transactions that reached the ledger, by process. */
+  readonly attempts = new Map<string, number>();
+  committed = 0;
+
+  constructor(
+    items: LedgerItems,
+    operations: Performer,
+    conditions: Conditions,
+    random: Random,
+    onCommit: (committed: Committed) => void,
+    gaps: LedgerGaps = () => false,
+  ) {
+    this.#gaps = gaps;
+    this.items = items;
+    this.#operations = operations;
+    this.#conditions = conditions;
+    this.#random = random;
+    this.#onCommit = onCommit;
+  }
+
+  /** The port, as one process has it. */
+  portOf(caller: Incarnation): Ledger {
+    const operations = this.#operations;
+    const now = () => operations.elapsedMs;
+    const { items } = this;
+    return {
+      transact: async (changes, { attemptId }) => {
+        const texts = checkTransact(changes, attemptId);
+        return await operations
+          .perform(caller, {
+            name: 'ledger.transact',
+            key: () => changes.map(inShort).join(' '),
+            isWrite: true,
+            effect: () => this.#transact(caller, changes, texts, attemptId),
+            answerAfterMs: ({ acknowledgedAtMs }) => Math.max(0, acknowledgedAtMs - now()),
+            describe: ({ result }) =>
+              result.committed ? 'committed' : `refused by ${result.refusals.map(({ index }) => index).join(', ')}`,
+          })
+          .then(({ result }) => result);
+      },
+      get: async <Value>(key: ItemKey<Value>) => {
+        checkKey(key);
+        return await operations.perform(caller, {
+          name: 'ledger.get',
+          key: () => `${key.partition} ${key.sort}`,
+          isWrite: false,
+          effect: () => items.visible(key, now()) as Item<Value> | null,
+          describe: describeItem,
+        });
+      },
+      getMany: async <const Keys extends readonly ItemKey[]>(keys: Keys) => {
+        checkGetMany(keys);
+        return await operations.perform(caller, {
+          name: 'ledger.getMany',
+          key: () => keys.map(({ partition, sort }) => `${partition} ${sort}`).join(', '),
+          isWrite: false,
+          effect: () => keys.map((key) => items.visible(key, now())) as ItemsOf<Keys>,
+          describe: (found) => found.map(describeItem).join(', '),
+        });
+      },
+      query: async (partition, options) => {
+        checkQuery(partition, options);
+        return await operations.perform(caller, {
+          name: 'ledger.query',
+          key: () => `${partition} ${JSON.stringify(options)}`,
+          isWrite: false,
+          effect: (): QueryPage => {
+            const { prefix = '', after, descending = false } = options;
+            const limit = Math.min(options.limit, this.#pageLimit());
+            const page: Item[] = [];
+            for (const item of items.visibleRange(partition, now(), { prefix, after, descending })) {
+              if (page.length === limit) return { items: page, next: page.at(-1)?.sort ?? null };
+              page.push(item);
+            }
+            return { items: page, next: null };
+          },
+          describe: (page) => `${page.items.map(describeItem).join(', ') || 'nothing'}${page.next ? ' …' : ''}`,
+        });
+      },
+    };
+  }
+
+  #pageLimit(): number {
+    const { shortPageRate } = this.#conditions;
+    const isShort = shortPageRate > 0 && this.#random.chance(shortPageRate);
+    return isShort ? this.#random.int(1, 3) : Number.POSITIVE_INFINITY;
+  }
+
+  #transact(
+    caller: Incarnation,
+    changes: readonly Change[],
+    texts: readonly (string | null)[],
+    attemptId: string,
+  ): { result: TransactResult; acknowledgedAtMs: number } | typeof CONTENDED {
+    const { items } = this;
+    const nowMs = this.#operations.elapsedMs;
+    this.attempts.set(caller.name, (this.attempts.get(caller.name) ?? 0) + 1);
+    if (changes.some(({ key }) => items.isLocked(key, nowMs))) return CONTENDED;
+    const refusals = changes.flatMap((change, index): Refusal[] => {
+      const found = items.committed(change.key);
+      const holds = change.kind === 'count' ? countHolds(change, found) : conditionHolds(change.if, found);
+      return holds || this.#gaps(change, caller.name) ? [] : [{ index, found }];
+    });
+    if (refusals.length > 0) {
+      const isOurs = refusals.some(({ found }) => found?.attemptId === attemptId);
+      return { result: isOurs ? { committed: true } : { committed: false, refusals }, acknowledgedAtMs: nowMs };
+    }
+    const staggerMs = this.#staggerMs(caller);
+    const acknowledgedAtMs = nowMs + staggerMs + this.#random.unit() * ACKNOWLEDGED_AFTER_MS;
+    const kept = this.tear?.(changes) ?? null;
+    for (const [index, change] of changes.entries()) {
+      items.lock(change.key, acknowledgedAtMs);
+      if (change.kind === 'check' || (kept !== null && !kept.has(index))) continue;
+      const visibleAtMs = staggerMs === 0 ? nowMs : nowMs + this.#random.unit() * staggerMs;
+      items.write(change.key, itemOf(change, texts[index] ?? null, attemptId, items), nowMs, visibleAtMs);
+    }
+    this.committed++;
+    if (kept === null) this.#onCommit({ by: caller.name, changes });
+    else this.onTorn();
+    return { result: { committed: true }, acknowledgedAtMs };
+  }
+
+  #staggerMs({ name }: Incarnation): number {
+    const { staggerRate, staggerMs, staggered } = this.#conditions;
+    if (!name.startsWith(staggered)) return 0;
+    return staggerRate > 0 && this.#random.chance(staggerRate) ? this.#random.spread(1, staggerMs) : 0;
+  }
+}
+
+function itemOf(
+  change: Exclude<Change, { kind: 'check' }>,
+  text: string | null,
+  attemptId: string,
+  items: LedgerItems,
+): Item | null {
+  const { key } = change;
+  if (change.kind === 'delete') return null;
+  const value = change.kind === 'put' ? frozen(parseValue(text as string)) : counted(change, items);
+  const revision = change.kind === 'put' ? change.revision : 0;
+  return Object.freeze({ ...key, revision, attemptId, expiresAtMs: change.expiresAtMs ?? null, value });
+}
+
+function counted(change: CountChange, items: LedgerItems): number {
+  return countOf(items.committed(change.key)) + change.by;
+}
+
+function inShort({ kind, key }: Change): string {
+  return `${kind} ${key.partition}:${key.sort}`;
+}
+
+function describeItem(item: Pick<Item, 'sort' | 'revision'> | null): string {
+  return item === null ? 'absent' : `${item.sort}@${item.revision}`;
+}

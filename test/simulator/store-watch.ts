@@ -1,0 +1,131 @@
+/**
+ * Watches every change of the store for what a reader could see and must not: an older body after a newer one, a link that
+ * leads to nothing or to something older, an immutable object with other bytes, a page that is deleted too early.
+ */
+import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { bodyOf, chainOf, LIST_KEY, type ListedMarket, pageItems, SNAPSHOT_KEY, shownHistory } from './published.ts';
+import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objects.ts';
+
+/** A list may come out of a cache that late, and its cursors must work for their lifetime from then on. */
+const KEPT_MS = (CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
+
+export class StoreWatch implements StoreWitness {
+  readonly #entries: ObjectEntries;
+  readonly #nowMs: () => number;
+  readonly #fail: (rule: string, detail: string) => void;
+  /** By key, never forgotten. */
+  readonly #immutable = new Map<string, string>();
+  readonly #newest = new Map<string, number>();
+  /** The pages behind each first page, and when pages ceased to be behind one. */
+  readonly #chains = new Map<string, ReadonlySet<string>>();
+  readonly #retiredAtMs = new Map<string, number>();
+  /** What each version of the list's first page leads to: `slug@revision` of all its markets. */
+  readonly #lists = new Map<string, readonly string[]>();
+  /** Every version that a first page or body has had, with the time from which it was in place. */
+  readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
+
+  constructor(entries: ObjectEntries, nowMs: () => number, fail: (rule: string, detail: string) => void) {
+    this.#entries = entries;
+    this.#nowMs = nowMs;
+    this.#fail = fail;
+    for (const [key, entry] of entries) this.put(key, entry, undefined);
+  }
+
+  /** What a walk that began with this version of the list must come to. */
+  listOf(etag: string): readonly string[] | undefined {
+    return this.#lists.get(etag);
+  }
+
+  versionsOf(key: string): readonly { readonly etag: string; readonly sinceMs: number }[] {
+    return this.#versions.get(key) ?? [];
+  }
+
+  put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void {
+    const name = parsePublicKey(key);
+    if (name === null || 'cursor' in name) {
+      const bytes = this.#immutable.get(key);
+      if (before !== undefined) this.#fail('immutable', `${key} is swapped`);
+      if (bytes !== undefined && bytes !== entry.etag) this.#fail('immutable', `${key} once had other bytes`);
+      this.#immutable.set(key, entry.etag);
+      return;
+    }
+    const { generation } = entry.metadata;
+    const newest = this.#newest.get(key) ?? 0;
+    if (generation < newest) this.#fail('going-back', `${key} of generation ${newest} is replaced by ${generation}`);
+    if (generation === newest && before !== undefined && before.etag !== entry.etag) {
+      this.#fail('going-back', `generation ${generation} puts two bodies of ${key}`);
+    }
+    this.#newest.set(key, generation);
+    const versions = this.#versions.get(key) ?? [];
+    versions.push({ etag: entry.etag, sinceMs: this.#nowMs() });
+    this.#versions.set(key, versions);
+    if (name.kind === 'market') this.#checkMarket(name.slug, entry, before);
+    if (name.kind === 'history') this.#checkPages(key, entry);
+    if (name.kind === 'market-list') this.#checkList(key, entry);
+    if (name.kind === 'snapshot') this.#checkSnapshot(entry);
+  }
+
+  deleted(key: string, _entry: StoredEntry): void {
+    const name = parsePublicKey(key);
+    if (name === null) return;
+    if (!('cursor' in name)) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
+    for (const [head, chain] of this.#chains) {
+      if (chain.has(key)) this.#fail('deleted-in-use', `${key} is deleted, and behind ${head}`);
+    }
+    const retiredAtMs = this.#retiredAtMs.get(key);
+    if (retiredAtMs !== undefined && this.#nowMs() - retiredAtMs < KEPT_MS) {
+      const hours = ((this.#nowMs() - retiredAtMs) / 3_600_000).toFixed(1);
+      this.#fail('deleted-in-use', `${key} is deleted ${hours} h after the last list that led to it was replaced`);
+    }
+  }
+
+  #checkMarket(slug: string, entry: StoredEntry, before: StoredEntry | undefined): void {
+    const { revision, history } = bodyOf<ListedMarket>(entry);
+    const revisionBefore = before === undefined ? 0 : bodyOf<ListedMarket>(before).revision;
+    if (revision < revisionBefore) {
+      this.#fail('going-back', `market ${slug} goes back from revision ${revisionBefore} to ${revision}`);
+    }
+    const shown = shownHistory(this.#entries, slug).length;
+    if (shown < history.count) {
+      this.#fail('older-than-its-link', `market ${slug} counts ${history.count}, its history shows ${shown}`);
+    }
+  }
+
+  #checkPages(key: string, entry: StoredEntry): void {
+    const chain = new Set<string>();
+    for (const page of chainOf(this.#entries, key, entry)) {
+      if (page.entry === null) this.#fail('missing-page', `${key} leads to ${page.key}, which is not there`);
+      chain.add(page.key);
+      this.#retiredAtMs.delete(page.key);
+    }
+    for (const left of this.#chains.get(key) ?? []) {
+      if (!chain.has(left)) this.#retiredAtMs.set(left, this.#nowMs());
+    }
+    this.#chains.set(key, chain);
+  }
+
+  #checkList(key: string, entry: StoredEntry): void {
+    this.#checkPages(key, entry);
+    const pages = [entry, ...chainOf(this.#entries, key, entry).flatMap((page) => page.entry ?? [])];
+    const items = pages.flatMap((page) => pageItems<ListedMarket>(page));
+    this.#lists.set(
+      entry.etag,
+      items.map(({ slug, revision }) => `${slug}@${revision}`),
+    );
+    for (const { slug, revision } of items) {
+      const body = this.#entries.get(publicKey({ kind: 'market', slug }));
+      const found = body === undefined ? 'nothing' : bodyOf<ListedMarket>(body).revision;
+      if (found === 'nothing' || found < revision) {
+        this.#fail('older-than-its-link', `the list has ${slug} of revision ${revision}, its body is ${found}`);
+      }
+    }
+  }
+
+  #checkSnapshot(entry: StoredEntry): void {
+    const { generation } = bodyOf<{ generation: number }>(entry);
+    const list = this.#entries.get(LIST_KEY);
+    if (list === undefined) this.#fail('older-than-its-link', `${SNAPSHOT_KEY} is put before there is a list`);
+    if (generation !== entry.metadata.generation) this.#fail('going-back', `${SNAPSHOT_KEY} is of ${generation}`);
+  }
+}

@@ -1,0 +1,25 @@
+/** A restore to a moment at which one transaction was there in part. */
+import type { Change } from '../../storage/ledger.ts';
+import type { Actors } from './actors.ts';
+import { marketWrittenBy } from './wiring.ts';
+import type { World } from './world.ts';
+
+/** Tears one of the first transactions that add observations, takes all processes down, and starts them again. */
+export function tearOneTransaction(world: World, actors: Actors): void {
+  const { random, ledger } = world;
+  let passed = random.int(0, 3);
+  ledger.tear = (changes) => {
+    if (marketWrittenBy(changes) === null || passed-- > 0) return null;
+    ledger.tear = null;
+    for (const market of marketsOf(changes)) world.torn.add(market);
+    const kept = new Set([...changes.keys()].filter(() => random.chance(0.5)));
+    world.note('world', 'torn', `kept ${[...kept].join(', ')}`);
+    return kept;
+  };
+  ledger.onTorn = () => actors.killAll();
+}
+
+function marketsOf(changes: readonly Change[]): readonly string[] {
+  const partitions = changes.map(({ key }) => key.partition).filter((name) => name.startsWith('market/'));
+  return [...new Set(partitions)].map((name) => name.slice('market/'.length));
+}

@@ -1,0 +1,234 @@
+/**
+ * The only file of the simulator that knows how the code under test is put together: how each kind of process is built, which
+ * of its errors mean "try again", and which records of the ledger say that something is due. `Wiring` holds functions, so
+ * that a test can replace one of them by one with a guard switched off.
+ */
+import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { waitlistBody } from '../../contract/waitlist.ts';
+import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
+import type { Principal } from '../../lambdas/credentials/principal.ts';
+import { createCursors } from '../../lambdas/http/cursor.ts';
+import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
+import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
+import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { runUpload } from '../../lambdas/ingest/run-upload.ts';
+import { mayPass } from '../../lambdas/markets/commit-markets.ts';
+import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
+import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
+import { runWork } from '../../lambdas/worker/run-work.ts';
+import { collectGarbage } from '../../publisher/collect-garbage.ts';
+import type { PageSizes } from '../../publisher/dependencies.ts';
+import { Superseded } from '../../publisher/errors.ts';
+import { publish } from '../../publisher/publish.ts';
+import { NO_CACHES } from '../../publisher/purge.ts';
+import { rebuild } from '../../publisher/rebuild.ts';
+import { staticBodies } from '../../publisher/static-bodies.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION_PARTITION,
+  DIRTY_PARTITION,
+  generationOfKey,
+  HEAD_KEY,
+  type HeadValue,
+} from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import type { UploadStore } from '../../storage/upload-store.ts';
+import type { LedgerItems } from './ledger-items.ts';
+
+/** What one process has of the world. */
+export interface Host extends Runtime {
+  readonly ledger: Ledger;
+  readonly objects: ObjectStore;
+  readonly uploads: UploadStore;
+}
+
+export type Api = (event: HttpEvent) => Promise<HttpResult>;
+
+export interface Wiring {
+  /** Publishes one generation; true where more is due. */
+  publish(host: Host): Promise<boolean>;
+  /** Works off the queue; tells `failed` of work that only a person can mend. */
+  work(host: Host, hasTime: () => boolean, failed: (error: unknown) => void): Promise<void>;
+  sweep(host: Host): Promise<void>;
+  /** What an operator does about a market that does not add up. */
+  repair(host: Host): Promise<void>;
+  openApi(host: Host): Api;
+  /** The content of an upload has arrived. */
+  uploadArrived(host: Host, id: string): Promise<void>;
+}
+
+/** Small, so that a handful of markets has several pages. */
+export const PAGE_SIZES: PageSizes = { markets: 3, observations: 4 };
+export const START_MS = Date.parse('2026-10-01T12:00:00Z');
+
+const STATIC_BODIES = staticBodies({
+  waitlist: waitlistBody({ email: 'keys@tidemark.test' }),
+  openapi: { openapi: '3.1.0', info: { title: 'Tidemark', version: '1' }, paths: { '/api/v1/markets': {} } },
+});
+
+const UPLOAD_PARTS = { maxLines: 3, maxBytes: 1024 * 1024, maxLineBytes: 128 * 1024 };
+
+export const WIRING: Wiring = {
+  async publish(host) {
+    const { moreIsDue = false } = await publish(publisherOf(host));
+    return moreIsDue;
+  },
+  async work(host, hasTime, failed) {
+    await runWork({
+      ...host,
+      hasTime,
+      failed: (_item, error) => failed(error),
+      runners: {
+        ingest: ({ batch }) => runBatch(host, batch),
+        upload: ({ upload }) => runUpload({ ...host, hasTime, limits: UPLOAD_PARTS }, upload),
+        erasure: async () => 'done',
+      },
+    });
+  },
+  async sweep(host) {
+    await collectGarbage(publisherOf(host), { dryRun: false });
+  },
+  async repair(host) {
+    await rebuild(publisherOf(host));
+  },
+  openApi(host) {
+    const handle = createWriteApi({
+      ...host,
+      secrets: SECRETS,
+      environment: 'test',
+      authenticator: {
+        authenticate: async (authorization) => ({ principal: principalOf(authorization ?? '') }),
+        forget: () => undefined,
+        learn: () => undefined,
+      },
+      rateLimiter: createRateLimiter({
+        nowMs: host.nowMs,
+        policy: { name: 'default', limit: 1_000_000, windowSeconds: 60 },
+        maxCredentials: 100,
+      }),
+      cursors: createCursors(SECRETS.cursorKey),
+      log: () => undefined,
+    });
+    return async (event) => (await handle(event)).result;
+  },
+  async uploadArrived(host, id) {
+    await queueUpload(host, id);
+  },
+};
+
+/** An error that the code under test ends an invocation with, and that the next invocation gets over. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof Superseded || error instanceof StorageUnavailable || mayPass(error);
+}
+
+export interface Due {
+  readonly publishing: boolean;
+  readonly working: boolean;
+}
+
+/** What the committed ledger says is left to do. */
+export function dueIn(items: LedgerItems): Due {
+  const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
+  return {
+    publishing:
+      items.hasCommittedIn(DIRTY_PARTITION) ||
+      items.hasCommittedIn(AWAITING_GENERATION_PARTITION) ||
+      (head !== undefined && !head.applied),
+    working: items.hasCommittedIn(WORK_PARTITION),
+  };
+}
+
+/** Whom a committed change rings for. */
+export function rungBy(changes: readonly Change[]): Due {
+  const puts = changes.filter(({ kind }) => kind === 'put').map(({ key }) => key.partition);
+  return {
+    publishing: puts.includes(DIRTY_PARTITION) || puts.includes(AWAITING_GENERATION_PARTITION),
+    working: puts.includes(WORK_PARTITION),
+  };
+}
+
+/** Batches that these changes tell to be public. */
+export function batchesAnsweredBy(changes: readonly Change[]): readonly string[] {
+  const { partition } = generationOfKey('');
+  return changes.flatMap(({ kind, key }) =>
+    kind === 'put' && key.partition === partition && key.sort.startsWith('batch/')
+      ? [key.sort.slice('batch/'.length)]
+      : [],
+  );
+}
+
+export function isAnswered(items: LedgerItems, batch: string): boolean {
+  return items.committed(generationOfKey(`batch/${batch}`)) !== null;
+}
+
+/** The market to which this transaction adds observations; null where it is no such transaction. */
+export function marketWrittenBy(changes: readonly Change[]): string | null {
+  const observation = changes.find(({ key }) => key.sort.startsWith(OBSERVATION_PREFIX));
+  return observation?.key.partition.slice('market/'.length) ?? null;
+}
+
+/** What `verify` finds in a store at rest. */
+export async function findingsIn(objects: ObjectStore): Promise<readonly string[]> {
+  const { findings } = await verify(readerOf(objects), { pageSizes: PAGE_SIZES, settled: true });
+  return findings.map(({ url, rule, detail }) => `${url}: ${rule}: ${detail}`);
+}
+
+/** The ledger as it would be had nothing ever been published. */
+export function withoutPublication(items: LedgerItems): LedgerItems {
+  const ofPublication = ['publication', 'published', 'unlinked', 'garbage'];
+  return items.copy((partition) => !ofPublication.includes(partition.split('/')[0] as string));
+}
+
+/** Publishes such a ledger, for the first time and whole. */
+export async function publishAfresh(host: Host): Promise<void> {
+  await publish(publisherOf(host), 'everything');
+}
+
+function publisherOf(host: Host) {
+  return { ...host, pageSizes: PAGE_SIZES, staticBodies: STATIC_BODIES, caches: NO_CACHES };
+}
+
+const SECRETS = createSecrets(new Uint8Array(32).fill(7));
+
+/** The bearer token is the name of whoever calls. */
+function principalOf(authorization: string): Principal {
+  const name = authorization.replace(/^Bearer /, '');
+  const subject = name === 'operator' ? name : `account:${name}`;
+  return {
+    kind: 'api-key',
+    actor: `key:${name}`,
+    subject,
+    scopes: SCOPES,
+    expiresAt: null,
+    entitlements: { revision: null, features: {} },
+  };
+}
+
+const SCOPES = new Set(ALL_SCOPES);
+
+const route = loadRouter();
+
+function readerOf(objects: ObjectStore): PublicReader {
+  return async (url, headers = {}) => {
+    const routed = route('GET', url);
+    if (routed.kind !== 'object') return { status: 400, headers: new Map(), body: new Uint8Array() };
+    const found = await objects.get(routed.key);
+    if (found.kind !== 'found') return { status: 404, headers: new Map(), body: new Uint8Array() };
+    const fields = new Map([
+      ['content-type', found.metadata.contentType],
+      ['cache-control', found.metadata.cacheControl],
+      ['etag', found.etag as string],
+    ]);
+    const isCurrent = headers['if-none-match'] === found.etag;
+    return isCurrent
+      ? { status: 304, headers: fields, body: new Uint8Array() }
+      : { status: 200, headers: fields, body: found.body };
+  };
+}

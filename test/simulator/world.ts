@@ -1,0 +1,166 @@
+/** One simulated world: storage, clock, chance, and the processes on them. */
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { newUlid } from '../../storage/ulid.ts';
+import { openMemoryUploads } from '../storage/memory-uploads.ts';
+import type { BaseWorld } from './base-world.ts';
+import { type Conditions, Fates } from './faults.ts';
+import type { LedgerItems } from './ledger-items.ts';
+import type { Expected, SentBatch } from './model.ts';
+import { versionsShown } from './model.ts';
+import { type Incarnation, Operations } from './processes.ts';
+import { shownHistory } from './published.ts';
+import { Random } from './random.ts';
+import { Scheduler } from './scheduler.ts';
+import { type Committed, type LedgerGaps, SimulatedLedger } from './simulated-ledger.ts';
+import { type ObjectEntries, objectsPortOf, type StoreGaps } from './simulated-objects.ts';
+import { StoreWatch } from './store-watch.ts';
+import type { Trace } from './trace.ts';
+import { batchesAnsweredBy, type Host, START_MS, WIRING, type Wiring } from './wiring.ts';
+
+/** Something that must not be, and the rule that it breaks. */
+export interface Violation {
+  readonly rule: string;
+  readonly detail: string;
+}
+
+/** For tests of the simulator: the code under test with one of its guards switched off. */
+export interface Alterations {
+  readonly wiring?: Partial<Wiring>;
+  /** Wraps the ports of each process, by the process's name. */
+  readonly ledger?: (ledger: Ledger, process: string) => Ledger;
+  readonly objects?: (objects: ObjectStore, process: string) => ObjectStore;
+  /** Conditions that the storage does not judge, at whatever time a request lands. */
+  readonly ledgerGaps?: LedgerGaps;
+  readonly storeGaps?: StoreGaps;
+}
+
+export class World {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly fates: Fates;
+  readonly operations: Operations;
+  readonly trace: Trace;
+  readonly ledger: SimulatedLedger;
+  readonly objects: ObjectEntries;
+  readonly watch: StoreWatch;
+  readonly uploads = openMemoryUploads(() => this.nowMs());
+  readonly wiring: Wiring;
+  readonly expected: Expected;
+  /** Batches that were acknowledged, by id. */
+  readonly acknowledged = new Map<string, SentBatch>();
+  /** Markets of which a transaction was torn: nobody knows what belongs to them. */
+  readonly torn = new Set<string>();
+  violation: Violation | null = null;
+  /** Rejects when the world ends. */
+  readonly ended: Promise<never>;
+  #end: (error: Error) => void = () => undefined;
+  readonly #alterations: Alterations;
+  #numbers = 0;
+  readonly #listeners: ((committed: Committed) => void)[] = [];
+
+  constructor(seed: number, base: BaseWorld, conditions: Conditions, trace: Trace, alterations: Alterations) {
+    this.ended = new Promise((_, reject) => {
+      this.#end = reject;
+    });
+    this.ended.catch(() => undefined);
+    this.random = new Random(seed);
+    const storageRandom = new Random(seed ^ 0x5bd1e995);
+    this.scheduler = new Scheduler(storageRandom);
+    this.fates = new Fates(conditions, storageRandom);
+    this.trace = trace;
+    this.operations = new Operations(this.scheduler, this.fates, storageRandom, trace);
+    this.objects = new Map(base.objects);
+    this.expected = new Map([...base.expected].map(([market, known]) => [market, new Map(known)]));
+    const fail = (rule: string, detail: string) => this.fail(rule, detail);
+    this.watch = new StoreWatch(this.objects, () => this.scheduler.elapsedMs, fail);
+    const onCommit = (committed: Committed) => {
+      this.#checkAnswers(committed);
+      for (const listener of this.#listeners) listener(committed);
+    };
+    this.ledger = new SimulatedLedger(
+      base.items.copy(),
+      this.operations,
+      conditions,
+      storageRandom,
+      onCommit,
+      alterations.ledgerGaps,
+    );
+    this.wiring = { ...WIRING, ...alterations.wiring };
+    this.#alterations = alterations;
+  }
+
+  get items(): LedgerItems {
+    return this.ledger.items;
+  }
+
+  nowMs(): number {
+    return START_MS + Math.floor(this.scheduler.elapsedMs);
+  }
+
+  /** What still waits for the world's storage waits no longer. */
+  end(): void {
+    this.#end(new StorageUnavailable('the world has ended'));
+  }
+
+  /** Each one once in this world. */
+  newNumber(): number {
+    return ++this.#numbers;
+  }
+
+  /** Ends the run. The first violation counts. */
+  fail(rule: string, detail: string): void {
+    this.note('oracle', 'VIOLATION', `${rule}: ${detail}`);
+    this.violation ??= { rule, detail };
+    this.scheduler.stop();
+  }
+
+  note(actor: string, what: string, detail = ''): void {
+    this.trace.note(this.scheduler.elapsedMs, actor, what, detail, '');
+  }
+
+  onCommit(listener: (committed: Committed) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** What one life of a process has of this world. */
+  hostOf(life: Incarnation): Host {
+    const { scheduler, random } = this;
+    const process = life.name;
+    let attempts = 0;
+    const ledger = this.ledger.portOf(life);
+    const objects = objectsPortOf(this.objects, this.operations, this.watch, life, this.#alterations.storeGaps);
+    return {
+      ledger: this.#alterations.ledger?.(ledger, process) ?? ledger,
+      objects: this.#alterations.objects?.(objects, process) ?? objects,
+      uploads: this.uploads,
+      nowMs: () => this.nowMs(),
+      newAttemptId: () => `${process}-${++attempts}`,
+      newId: (prefix) => `${prefix}_${newUlid(this.nowMs(), (count) => random.bytes(count))}`,
+      random: () => random.unit(),
+      randomBytes: (count) => random.bytes(count),
+      pause: (milliseconds) =>
+        new Promise((resolve) => {
+          scheduler.after(milliseconds, () => {
+            if (!life.dead) resolve();
+          });
+        }),
+    };
+  }
+
+  /** Who is told that a batch is public must find it so, at that moment. */
+  #checkAnswers({ changes }: Committed): void {
+    for (const batch of batchesAnsweredBy(changes)) {
+      for (const { market, identity, count } of this.acknowledged.get(batch)?.versions ?? []) {
+        const shown = versionsShown(shownHistory(this.objects, market)).get(identity)?.length ?? 0;
+        if (shown < count && !this.torn.has(market)) {
+          this.fail(
+            'told-too-early',
+            `batch ${batch} is told to be public; ${market} shows ${shown} of ${count} of ${identity}`,
+          );
+        }
+      }
+    }
+  }
+}
