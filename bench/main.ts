@@ -10,11 +10,13 @@
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
 import { benchIngest } from './ingest.ts';
+import { benchLongHistory } from './long-history.ts';
 import { benchPublishAll } from './publish-all.ts';
 import { benchPublishMany } from './publish-many.ts';
 import { benchPublishOne } from './publish-one.ts';
 import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
+import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
 import { Workspace } from './workspace.ts';
 import { benchWrite } from './write.ts';
@@ -25,6 +27,8 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   write: benchWrite,
   'publish-one': benchPublishOne,
   'publish-many': benchPublishMany,
+  'long-history': benchLongHistory,
+  'steady-feed': benchSteadyFeed,
   'publish-all': benchPublishAll,
   read: benchRead,
 };
