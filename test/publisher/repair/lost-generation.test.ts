@@ -4,6 +4,7 @@ import { publicKey } from '../../../contract/public-objects.ts';
 import { BundleLost } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -49,6 +50,14 @@ test('a market whose body is in place, of which no record says so, is in the nex
 test('a market that was removed and is still published is counted until it leaves', async () => {
   const world = await publishedWorld();
   await removeMarket(world, 'b');
+  await rebuild(world.dependencies);
+  await expectVerified(world);
+});
+
+test('one who resumes and dies before it is done leaves what a rebuild mends, and says so', async () => {
+  const world = await publishedWorld();
+  await dyingAfter(world, 'ledger.transact [{"kind":"put","key":{"partition":"head"', resume);
+  await expect(publish(world.dependencies)).rejects.toThrow(BundleLost);
   await rebuild(world.dependencies);
   await expectVerified(world);
 });
