@@ -1,9 +1,12 @@
 /** A market of which the ledger holds a part of a transaction, and what a repair makes of it. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Item, ItemKey, Ledger } from '../../../storage/ledger.ts';
+import type { ObjectHead } from '../../../storage/object-store.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import {
@@ -229,5 +232,15 @@ test('a market of which there is a mark and nothing else is taken care of, too',
   await put(marketMarkKey('zinc'), 1, null);
   const { outcomes } = await repairMarkets(world.dependencies, { after: '', hasTime: () => true });
   expect(outcomes).toEqual(new Map([['zinc', 'removed']]));
+  await expectPublished();
+});
+
+test('a market that does not add up, and of which the store has no body, keeps no other one out of the list', async () => {
+  await remove(...(await observations()).slice(-1));
+  const key = publicKey({ kind: 'market', slug: 'gold' });
+  await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+  expect(await rebuild(world.dependencies)).toMatchObject({ putOff: ['gold'] });
+  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).markets).toBe(1);
+  await repairOne(world.dependencies, 'gold');
   await expectPublished();
 });
