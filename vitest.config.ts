@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws'];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
-const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000 }[set ?? ''] ?? 30 * 1000;
+const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {

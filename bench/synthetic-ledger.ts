@@ -1,9 +1,11 @@
 /** Ledgers full of synthetic markets, none of them published yet. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
-import { applyBatch, type IngestDependencies } from '../lambdas/ingest/apply-batch.ts';
+import type { IngestMode, IngestRecordInput } from '../contract/ingest-records.ts';
+import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
+import { takeBatch } from '../lambdas/ingest/take-batch.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import { awaitingGenerationKey } from '../storage/records/publication.ts';
 import { openSqliteLedger, type SqliteLedger } from '../storage/sqlite-ledger.ts';
 import { readSample, syntheticMarket } from './synthetic-markets.ts';
 import type { Workspace } from './workspace.ts';
@@ -16,14 +18,23 @@ const BATCH_ROWS = 1_000;
 
 let attempts = 0;
 
-export function dependenciesOn(ledger: Ledger): IngestDependencies {
+export function dependenciesOn(ledger: Ledger): BatchDependencies {
   return { ledger, nowMs: () => NOW_MS, newAttemptId: () => `bench-${process.pid}-${++attempts}` };
 }
 
-/** Takes records in, and stops when any is refused. */
-export async function ingest(ledger: Ledger, records: readonly IngestRecordInput[]): Promise<void> {
-  const report = await applyBatch(dependenciesOn(ledger), records, { mode: 'append', partial: false, dryRun: false });
-  if (!report.taken) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(report.faults[0])}`);
+/** Takes records in, and stops when any is refused. Nobody waits to be told in which generation they become public. */
+export async function ingest(
+  ledger: Ledger,
+  records: readonly IngestRecordInput[],
+  mode: IngestMode = 'append',
+): Promise<void> {
+  const dependencies = dependenciesOn(ledger);
+  const id = `bat_${dependencies.newAttemptId()}`;
+  const options = { id, subject: 'operator', mode, partial: false, dryRun: false } as const;
+  const { errors } = await takeBatch(dependencies, options, records);
+  if (errors.length > 0) throw new Error(`the benchmark's own records were refused: ${JSON.stringify(errors[0])}`);
+  const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
+  await ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });
 }
 
 /** A few observations for each of the first `markets` synthetic markets. */

@@ -3,7 +3,9 @@
  * remembers which markets the list does not show as they are.
  */
 import pMap from 'p-map';
+import { publicKey } from '../../contract/public-objects.ts';
 import { MAX_GET_KEYS } from '../../storage/ledger.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
 import { inBatches, readAll } from '../../storage/paging.ts';
 import { LIST_CHANGES, type ListState, listChangeKey, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
@@ -12,6 +14,7 @@ import { type ListChange, type ListChanges, readBody } from './list-items.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
+type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
 
 /** Remembers what a generation changes without the list. */
 export async function rememberListChanges(bundle: BundleWriter, list: ListState, markets: Changed): Promise<void> {
@@ -26,7 +29,7 @@ export async function takeListChanges(
   { ledger, objects }: PublisherStorage,
   bundle: BundleWriter,
   list: ListState | null,
-  markets: Changed,
+  markets: Planned,
 ): Promise<ListChanges> {
   const changes = new Map<string, ListChange>();
   const remembered = await readAll(ledger, LIST_CHANGES);
@@ -49,7 +52,20 @@ export async function takeListChanges(
     const before = changes.get(slug)?.wasListed ?? wasListed(list, markets.joinedBefore.get(slug) ?? null);
     changes.set(slug, { wasListed: before, isListed: body !== null, item: async () => body as string });
   }
+  if (list?.isDoubtful) {
+    for (const slug of await lostBodies(objects, markets.putOff)) {
+      changes.set(slug, { wasListed: false, isListed: false, item: async () => '' });
+    }
+  }
   return changes;
+}
+
+/** Of markets that are put off: they are listed again with their bodies, and keep no other market out of the list. */
+async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): Promise<readonly string[]> {
+  const slugs = [...putOff.keys()];
+  const stat = (slug: string) => objects.stat(publicKey({ kind: 'market', slug }));
+  const found = await pMap(slugs, stat, { concurrency: OBJECT_CONCURRENCY });
+  return slugs.filter((_, index) => found[index] === null);
 }
 
 /** @param joined the generation that published the market first; null where it was not published */

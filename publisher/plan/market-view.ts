@@ -20,6 +20,7 @@ import {
   historyPagesOf,
   indexOfPage,
   type PublishedHeads,
+  type PublishedPage,
   parseMark,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
@@ -91,15 +92,29 @@ async function readPages(
   isKept: (entry: IndexedPage) => boolean,
 ): Promise<readonly IndexedPage[]> {
   const pages: IndexedPage[] = [];
-  // Mostly the newest page is kept.
-  for await (const items of queryPages(ledger, historyPagesOf(slug), { descending: true, limit: 1 })) {
-    for (const item of items) {
-      const entry = { index: indexOfPage(item), page: item.value };
-      pages.push(entry);
-      if (isKept(entry)) return pages;
-    }
+  for await (const item of newestPagesFirst(ledger, slug)) {
+    const entry = { index: indexOfPage(item), page: item.value };
+    pages.push(entry);
+    if (isKept(entry)) break;
   }
   return pages;
+}
+
+/** Pages that are read at once, where the newest is not kept: a correction may be far back. */
+const PAGES_AT_ONCE = 100;
+
+/** Mostly the newest page is kept, and no other is read. */
+async function* newestPagesFirst(ledger: Ledger, slug: string): AsyncGenerator<Item<PublishedPage>> {
+  const range = historyPagesOf(slug);
+  let newest: Item<PublishedPage> | undefined;
+  for await (const items of queryPages(ledger, range, { descending: true, limit: 1 })) {
+    [newest] = items;
+    break;
+  }
+  if (newest === undefined) return;
+  yield newest;
+  const older = { descending: true, after: newest.sort, limit: PAGES_AT_ONCE };
+  for await (const items of queryPages(ledger, range, older)) yield* items;
 }
 
 function lowestOrder(marks: readonly Item[]): string | null {

@@ -283,16 +283,19 @@ describe('in a folder', () => {
     const { uploads, folder } = await opened();
     await uploads.removePartial();
     const { url } = await uploads.presign(ID, CONTENT);
-    const never = new Promise<void>(() => {});
+    const { promise, reject } = Promise.withResolvers<void>();
     async function* dying() {
       yield Buffer.from(TEXT.slice(0, 9));
-      await never;
+      await promise;
     }
-    void uploads.receive(ID, queryOf(url), dying());
+    const dead = uploads.receive(ID, queryOf(url), dying());
     await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
     await uploads.receive(OTHER, queryOf((await uploads.presign(OTHER, CONTENT)).url), streamOf(TEXT));
     await uploads.removePartial();
     expect(await readdir(folder)).toEqual([OTHER]);
+    // Nothing of it holds the file open in the tests that follow.
+    reject(new Error('the connection is closed'));
+    await expect(dead).rejects.toThrow();
   });
 
   test('a file that is not there cannot be read', async () => {

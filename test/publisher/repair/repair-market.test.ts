@@ -1,9 +1,13 @@
 /** A market of which the ledger holds a part of a transaction, and what a repair makes of it. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Json } from '../../../contract/canonical-json.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { repairMarket, repairMarkets, repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Item, ItemKey, Ledger } from '../../../storage/ledger.ts';
+import type { ObjectHead } from '../../../storage/object-store.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationsOf } from '../../../storage/records/markets.ts';
 import {
@@ -32,12 +36,12 @@ beforeEach(async () => {
 const recordOf = async (ledger: Ledger) => (await ledger.get(marketKey('gold'))) as Item<MarketRecordValue>;
 const observations = () => readAll(world.ledger, observationsOf('gold'));
 
-async function put<Value>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Promise<void> {
+async function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Promise<void> {
   const change = { kind: 'put', key, revision, value, if: { kind: 'any' } } as const;
   await world.ledger.transact([change], { attemptId: world.dependencies.newAttemptId() });
 }
 
-async function remove(...keys: readonly ItemKey<never>[]): Promise<void> {
+async function remove(...keys: readonly ItemKey<unknown>[]): Promise<void> {
   const changes = keys.map(({ partition, sort }) => {
     return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
   });
@@ -229,5 +233,15 @@ test('a market of which there is a mark and nothing else is taken care of, too',
   await put(marketMarkKey('zinc'), 1, null);
   const { outcomes } = await repairMarkets(world.dependencies, { after: '', hasTime: () => true });
   expect(outcomes).toEqual(new Map([['zinc', 'removed']]));
+  await expectPublished();
+});
+
+test('a market that does not add up, and of which the store has no body, keeps no other one out of the list', async () => {
+  await remove(...(await observations()).slice(-1));
+  const key = publicKey({ kind: 'market', slug: 'gold' });
+  await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+  expect(await rebuild(world.dependencies)).toMatchObject({ putOff: ['gold'] });
+  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES })).markets).toBe(1);
+  await repairOne(world.dependencies, 'gold');
   await expectPublished();
 });

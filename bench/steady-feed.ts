@@ -1,0 +1,81 @@
+/**
+ * A feed that never pauses, in embedded mode: what lies on disk beside the ledger, against a fresh publication of the same
+ * ledger, at every moment; and what is written for each observation.
+ */
+import type { BenchOptions } from './benchmark.ts';
+import { type FeedReport, runFeed } from './feed.ts';
+import { bytes, number, printHeading, printTable } from './table.ts';
+
+const PER_SECOND = 150;
+const SECONDS = 60;
+const FULL_SECONDS = 600;
+const QUICK_SECONDS = 5;
+/** As many as the sample has, and more. */
+const MARKETS = [175, 1_000];
+const PROMISE = 2;
+
+/** See the head of this file. */
+export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions): Promise<void> {
+  const seconds = quick ? QUICK_SECONDS : full ? FULL_SECONDS : SECONDS;
+  printHeading(
+    'steady-feed',
+    `${number(PER_SECOND)} observations a second for ${number(seconds)} simulated seconds, a generation a second. Sizes are of files, in blocks of 4 KB.`,
+    `Promise: at every moment at most ${number(PROMISE, 1)} times what a fresh publication of the same ledger takes.`,
+  );
+  const reports: FeedReport[] = [];
+  for (const markets of MARKETS) reports.push(await runFeed(workspace, { markets, seconds, perSecond: PER_SECOND }));
+  printDisk(reports);
+  printWritten(reports);
+  const worst = Math.max(...reports.map(({ worst }) => worst.ratio));
+  console.log(
+    `  At most ${number(worst, 2)}: ${worst <= PROMISE ? 'the promise is kept' : 'the promise is NOT kept'}.`,
+  );
+}
+
+function printDisk(reports: readonly FeedReport[]): void {
+  const columns = [
+    'generations',
+    'lists',
+    'most, to a fresh one',
+    'in second',
+    'at the end',
+    'of it superseded',
+    'a fresh one',
+    'measured',
+    'ledger',
+  ];
+  printTable(
+    ['beside the ledger', ...columns],
+    reports.map(({ markets, generations, lists, worst, after, freshMeasured, ledgerBytes }) => [
+      `${number(markets)} markets`,
+      number(generations),
+      number(lists),
+      number(worst.ratio, 2),
+      number(worst.second),
+      bytes(after.total),
+      bytes(after.total - after.fresh),
+      bytes(after.fresh),
+      bytes(freshMeasured),
+      bytes(ledgerBytes),
+    ]),
+  );
+}
+
+function printWritten(reports: readonly FeedReport[]): void {
+  const kinds = ['history', 'history-page', 'market', 'bundle', 'market-list', 'market-list-page'] as const;
+  printTable(
+    ['bytes for each observation', 'written', ...kinds, 'kept, fresh', 'kept, superseded', 'CPU, ms a generation'],
+    reports.map(({ markets, seconds, perSecond, written, before, after, cpuMsPerGeneration }) => {
+      const each = (value: number) => number(value / (seconds * perSecond));
+      const fresh = after.fresh - before.fresh;
+      return [
+        `${number(markets)} markets`,
+        each([...written.values()].reduce((sum, value) => sum + value, 0)),
+        ...kinds.map((kind) => each(written.get(kind) ?? 0)),
+        each(fresh),
+        each(after.total - before.total - fresh),
+        number(cpuMsPerGeneration),
+      ];
+    }),
+  );
+}

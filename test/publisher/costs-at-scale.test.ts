@@ -1,0 +1,117 @@
+/** What may not grow: the same change costs the same, however many markets there are and however long a history is. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { countLedger, countObjects } from '../../bench/counting-storage.ts';
+import { differences, OperationCounter, type Operations, sumOf } from '../../bench/operations.ts';
+import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { createWorld, dependenciesOn, market, price, type World } from './world.ts';
+
+const { markets: LIST_PAGE, observations: HISTORY_PAGE } = DEFAULT_PAGE_SIZES;
+const BATCH_ROWS = 1_000;
+
+interface CountedWorld extends World {
+  /** Publishes, and says what was asked of storage since this was last called. */
+  publish(settings?: Partial<PublisherDependencies>): Promise<Operations>;
+}
+
+function countedWorld(): CountedWorld {
+  const counter = new OperationCounter();
+  const world = createWorld(DEFAULT_PAGE_SIZES, countLedger(openSqliteLedger(':memory:'), counter));
+  const objects = countObjects(world.objects, counter);
+  return {
+    ...world,
+    async publish(settings = {}) {
+      const dependencies = { ...dependenciesOn(world.ledger, objects, world.clock, DEFAULT_PAGE_SIZES), ...settings };
+      while ((await publish(dependencies)).isMoreDue);
+      return counter.take();
+    },
+  };
+}
+
+describe('one changed market of 300 and of 3,000', () => {
+  const SIZES = [300, 3_000];
+  const slugOf = (index: number) => `m-${String(index).padStart(7, '0')}`;
+  let worlds: readonly CountedWorld[] = [];
+
+  beforeAll(async () => {
+    worlds = SIZES.map(countedWorld);
+    for (const [place, world] of worlds.entries()) {
+      const rows = Array.from({ length: SIZES[place] as number }, (_, index) => market(slugOf(index)));
+      for (let start = 0; start < rows.length; start += BATCH_ROWS) {
+        await world.ingest(rows.slice(start, start + BATCH_ROWS));
+      }
+      await world.publish();
+    }
+  });
+
+  /** What it costs to take in and to publish an observation of one market in each world. */
+  async function costsOf(indexOf: (markets: number) => number, settings: Partial<PublisherDependencies> = {}) {
+    const costs: Operations[] = [];
+    for (const [place, world] of worlds.entries()) {
+      await world.publish();
+      await world.ingest([price(slugOf(indexOf(SIZES[place] as number)), 0, 5)]);
+      costs.push(await world.publish(settings));
+    }
+    return costs as [Operations, Operations];
+  }
+
+  test.each([
+    { which: 'first', indexOf: () => 0 },
+    { which: 'last', indexOf: (markets: number) => markets - 1 },
+  ])('costs the same operations but for the list, which costs objects alone: the $which', async ({ indexOf }) => {
+    const [few, many] = await costsOf(indexOf);
+    expect(differences(few.other, many.other)).toEqual([]);
+    for (const [place, { list }] of [few, many].entries()) {
+      expect(list).toMatchObject({ transactions: 0, itemsChanged: 0, itemsRead: 0, ledgerReads: 1 });
+      // The layout and the first page; and where the market is further back, every page up to its own.
+      const pages = 2 + Math.floor(indexOf(SIZES[place] as number) / LIST_PAGE);
+      expect([list.objectPuts, list.objectReads]).toEqual([pages, pages]);
+    }
+  });
+
+  test('costs one record more where the list is not due, among few and among many', async () => {
+    const [few, many] = await costsOf(() => 1, { listEverySeconds: () => 60 });
+    expect(differences(few.other, many.other)).toEqual([]);
+    for (const { list } of [few, many]) expect(list).toMatchObject({ objectPuts: 0, objectReads: 0, itemsChanged: 1 });
+  });
+});
+
+describe('a history', () => {
+  async function worldOfHistory(length: number): Promise<CountedWorld> {
+    const world = countedWorld();
+    await world.ingest([market('b')]);
+    const rows = Array.from({ length }, (_, day) => price('b', day - length, 5));
+    for (let start = 0; start < length; start += BATCH_ROWS) await world.ingest(rows.slice(start, start + BATCH_ROWS));
+    await world.publish();
+    return world;
+  }
+
+  /** As many on the newest page of each. */
+  const SHORT = 5 * HISTORY_PAGE + 7;
+  const LONG = 50 * HISTORY_PAGE + 7;
+
+  test('that is appended to costs the same, long or short, to take in and to publish', async () => {
+    const [short, long] = await Promise.all(
+      [SHORT, LONG].map(async (length) => {
+        const world = await worldOfHistory(length);
+        await world.ingest([price('b', 0, 5)]);
+        const { list, other } = await world.publish();
+        return sumOf(list, other);
+      }),
+    );
+    expect(differences(short as Operations['other'], long as Operations['other'])).toEqual([]);
+  });
+
+  test('that is corrected at its beginning is found to have no kept page in a few reads, not in one for each', async () => {
+    const [short, long] = await Promise.all(
+      [SHORT, LONG].map(async (length) => {
+        const world = await worldOfHistory(length);
+        await world.ingest([price('b', -length, 6)], 'correct');
+        return (await world.publish()).other.ledgerReads;
+      }),
+    );
+    // There are three times 1,000 observations more to read.
+    expect((long as number) - (short as number)).toBeLessThanOrEqual(Math.ceil(LONG / 1_000));
+  });
+});

@@ -1,0 +1,49 @@
+/** A ledger that remembers its transactions, so that an older copy of it can be made: one that lacks the last of them. */
+import type { Change, Ledger } from '../../storage/ledger.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+
+export interface LoggedLedger extends Ledger {
+  /** Those that were committed, in order. */
+  readonly transactions: readonly (readonly Change[])[];
+}
+
+export function openLoggedLedger(): LoggedLedger {
+  const ledger = openSqliteLedger(':memory:');
+  const transactions: (readonly Change[])[] = [];
+  return {
+    transactions,
+    async transact(changes, options) {
+      const result = await ledger.transact(changes, options);
+      if (result.committed) transactions.push(structuredClone(changes));
+      return result;
+    },
+    get: (key) => ledger.get(key),
+    getMany: (keys) => ledger.getMany(keys),
+    query: (partition, options) => ledger.query(partition, options),
+  };
+}
+
+/** Which changes of the torn transaction are in the copy, by their places. */
+export type Tear = (index: number, changes: readonly Change[]) => boolean;
+
+/** A copy with the first transactions, and a part of the next one. */
+export async function olderCopy(
+  { transactions }: LoggedLedger,
+  count: number,
+  tear: Tear = () => false,
+): Promise<LoggedLedger> {
+  const copy = openLoggedLedger();
+  for (const [number, changes] of transactions.slice(0, count).entries()) await replay(copy, changes, number);
+  const torn = transactions[count] ?? [];
+  const left = torn.filter((_, index) => tear(index, torn));
+  if (left.length > 0) await replay(copy, left, count);
+  return copy;
+}
+
+/** What held when it was committed holds again. */
+async function replay(ledger: Ledger, changes: readonly Change[], number: number): Promise<void> {
+  const any = { kind: 'any' } as const;
+  const free = changes.map((change) => ('if' in change ? { ...change, if: any } : change));
+  const { committed } = await ledger.transact(free, { attemptId: `copy-${number}` });
+  if (!committed) throw new Error(`transaction ${number} could not be done again`);
+}

@@ -1,0 +1,186 @@
+/**
+ * An older copy of the ledger, of which the newest transaction is torn, beside the store of the later state. While it is
+ * restored in place, readers who ask for anything that was public before never see a 404.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { restore } from '../../../publisher/repair/restore.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { Ledger } from '../../../storage/ledger.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { MARKET_INDEX, observationsOf } from '../../../storage/records/markets.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
+import { faultyStorage } from '../faulty-storage.ts';
+import { type LoggedLedger, olderCopy, openLoggedLedger, type Tear } from '../logged-ledger.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 23 * HOUR_MS;
+
+/** What was public at the end, and how it came to that. */
+let later: World & { readonly ledger: LoggedLedger };
+/** How many transactions there were when each of the last three days began. */
+const days: number[] = [];
+
+beforeAll(async () => {
+  const ledger = openLoggedLedger();
+  later = { ...createWorld(SMALL_PAGES, ledger), ledger };
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  await later.ingest(slugs.map((slug) => market(slug)));
+  await later.ingest(slugs.flatMap((slug) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => price(slug, day, 100 + day))));
+  await publish(later.dependencies);
+  for (let day = 0; day < 3; day++) {
+    days.push(ledger.transactions.length);
+    // Closed pages come and go, so that the store has lost some that the copy believes in.
+    await later.ingest([price('b', day, 7 + day), price('e', 2, 7 + day)], 'correct');
+    await publish(later.dependencies);
+    await later.ingest([price('a', 20 + day, 5), price('c', 20 + day, null), market(`day-${day}`)]);
+    await later.ingest([price(`day-${day}`, 0, 1)]);
+    await publish(later.dependencies);
+    later.clock.nowMs += DAY_MS + PAGE_RETENTION_SECONDS * 1000;
+    await collectGarbage(later.dependencies, { dryRun: false });
+  }
+  await later.ingest([price('b', 4, 70)], 'correct');
+  await publish(later.dependencies);
+});
+
+const TEARS: readonly [string, Tear][] = [
+  ['nothing', () => false],
+  ['its first change', (index) => index === 0],
+  ['all but its first change', (index) => index > 0],
+  ['every other change', (index) => index % 2 === 1],
+  ['records without observations', (_, changes) => !isObservation(changes.at(_))],
+  ['observations without records', (_, changes) => isObservation(changes.at(_))],
+];
+
+function isObservation(change: { readonly key: { readonly sort: string } } | undefined): boolean {
+  return change?.key.sort.startsWith('observation/') === true;
+}
+
+describe('an older copy is restored in place, wherever it ends', () => {
+  test.each(TEARS)('and of the transaction after that it has %s', async (name, tear) => {
+    const [, from = 0, to = 0] = days;
+    // Every other transaction of the last day but one, and the others with the next row.
+    const first = from + (TEARS.findIndex(([other]) => other === name) % 2);
+    for (let count = first; count < to; count += 2) await restoreInPlace(await olderCopy(later.ledger, count, tear));
+  });
+});
+
+test('a copy that lacks nothing, and one that has nothing but definitions, are restored too', async () => {
+  await restoreInPlace(await olderCopy(later.ledger, later.ledger.transactions.length));
+  await restoreInPlace(await olderCopy(later.ledger, 2));
+});
+
+async function restoreInPlace(ledger: Ledger): Promise<void> {
+  const objects = await copied(later.objects);
+  const clock = { nowMs: later.clock.nowMs };
+  const before = publicKeys(objects);
+  const listPages = await pagesOfList(objects);
+  const watched = watchedStore(objects, before);
+  const dependencies = { ...dependenciesOn(ledger, watched, clock), maxMarkedMarkets: 3 };
+  const generation = (await later.ledger.get(HEAD_KEY))?.revision ?? 0;
+
+  expect((await restore(dependencies)).next).toBeNull();
+  const writer = createWorld(SMALL_PAGES, ledger);
+  for (let round = 0, isMoreDue = true; isMoreDue; round++) {
+    // Writers go on meanwhile, and it may take hours.
+    await writer.ingest([price('e', 50 + round, 1)]);
+    const outcome = await publish(dependencies);
+    expect(outcome.putOff).toEqual([]);
+    expect(outcome.generation).toBeGreaterThan(generation);
+    clock.nowMs += 3 * HOUR_MS;
+    await collectGarbage(dependencies, { dryRun: false });
+    isMoreDue = outcome.isMoreDue;
+  }
+  await expectPublished(ledger, objects);
+
+  // Until then readers were given the list of before. Its pages are theirs for another day; in time the sweep finds them.
+  const afterwards = dependenciesOn(ledger, objects, clock);
+  clock.nowMs += DAY_MS - 3 * HOUR_MS;
+  await collectGarbage(afterwards, { dryRun: false });
+  await expectAllThere(objects, listPages);
+  await writer.ingest([market('after'), price('after', 0, 1), price('a', 30, 1)]);
+  await publish(afterwards);
+  clock.nowMs += DAY_MS;
+  for (let round = 0; round < 3; round++) {
+    clock.nowMs += PAGE_RETENTION_SECONDS * 1000;
+    await collectGarbage(afterwards, { dryRun: false });
+  }
+  const { markets, pages } = await expectPublished(ledger, objects);
+  const keys = publicKeys(objects).filter((key) => /\/(histor|market)/.test(key));
+  expect(keys).toHaveLength(markets + pages);
+}
+
+/** All that the ledger holds is public, and nothing is wrong with it. */
+async function expectPublished(ledger: Ledger, objects: ObjectStore) {
+  const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+  const slugs = (await readAll(ledger, MARKET_INDEX)).map(({ sort }) => sort);
+  const histories = await Promise.all(slugs.map((slug) => readAll(ledger, observationsOf(slug))));
+  expect(report).toMatchObject({ markets: slugs.length, observations: histories.flat().length });
+  return report;
+}
+
+/** Whoever looks after any write finds all that was public before, and every page that a link leads to. */
+function watchedStore(objects: MemoryObjects, before: readonly string[]): ObjectStore {
+  const { objects: watched } = faultyStorage(later.ledger, objects, 'all', async ({ isWrite, run }) => {
+    const result = await run();
+    if (isWrite) {
+      await expectAllThere(objects, before);
+      await expectWalkable(objects);
+    }
+    return result;
+  });
+  return watched;
+}
+
+async function expectAllThere(objects: ObjectStore, keys: readonly string[]): Promise<void> {
+  const found = await Promise.all(keys.map((key) => objects.stat(key)));
+  expect(keys.filter((_, index) => found[index] === null)).toEqual([]);
+}
+
+async function expectWalkable(objects: ObjectStore): Promise<void> {
+  for await (const { data } of list(objects)) {
+    for (const { slug } of data) {
+      expect(await objects.stat(keyOf(`markets/${slug}.json`)), slug).not.toBeNull();
+      const pageOf = (cursor: string) => `history-pages/${slug}/${cursor}.json`;
+      for await (const _ of walk(objects, `histories/${slug}.json`, pageOf));
+    }
+  }
+}
+
+async function pagesOfList(objects: ObjectStore): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of list(objects)) keys.push(key);
+  return keys;
+}
+
+const list = (objects: ObjectStore) => walk(objects, 'markets.json', (cursor) => `market-pages/${cursor}.json`);
+
+/** The pages of a collection. */
+async function* walk(objects: ObjectStore, first: string, pageOf: (cursor: string) => string) {
+  for (let path: string | null = first; path !== null; ) {
+    const key = keyOf(path);
+    const found = await objects.get(key);
+    if (found.kind !== 'found') throw new Error(`${key} is not there`);
+    const { data, page } = JSON.parse(Buffer.from(found.body).toString());
+    yield { key, data: data as { slug: string }[] };
+    path = page.nextCursor === null ? null : pageOf(page.nextCursor);
+  }
+}
+
+const keyOf = (path: string) => `${PUBLIC_PREFIX}/api/v1/${path}`;
+
+function publicKeys(objects: MemoryObjects): readonly string[] {
+  return [...objects.snapshot().keys()].filter((key) => key.startsWith(PUBLIC_PREFIX));
+}
+
+async function copied(objects: MemoryObjects): Promise<MemoryObjects> {
+  const copy = openMemoryObjects();
+  for (const [key, { body, metadata }] of objects.snapshot()) await copy.put(key, body, metadata, { kind: 'absent' });
+  return copy;
+}
