@@ -10,6 +10,7 @@ import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
 import { planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
+import type { PutOffMarket } from './put-off.ts';
 import { rendererOf, snapshotBody } from './render.ts';
 
 /** A generation that is rendered and not yet committed. */
@@ -32,17 +33,28 @@ export interface Draft {
   readonly listDueAtMs: number | null;
 }
 
-/** @param before HEAD; null before the first generation */
-export async function planGeneration(dependencies: PublisherDependencies, before: HeadValue | null): Promise<Draft> {
+/**
+ * @param before HEAD; null before the first generation
+ * @param putOff markets that are put off
+ */
+export async function planGeneration(
+  dependencies: PublisherDependencies,
+  before: HeadValue | null,
+  putOff: readonly PutOffMarket[],
+): Promise<Draft> {
   const { ledger, objects, nowMs, pageSizes, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
-  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets);
+  // Mostly it is a matter of time: then the last one that was put off is the first that adds up.
+  const newestFirst = putOff.toSorted((left, right) => right.sinceMs - left.sinceMs).map(({ slug }) => slug);
+  const due = await readDue(ledger, { after: before?.marksTakenTo ?? '', max: maxMarkedMarkets, putOff: newestFirst });
   // While the ledger does not know what readers have, it does not know which pages of a history the store has either.
   const isDoubtful = before?.list.isDoubtful === true;
-  const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
+  const asked = [...due.markets, ...due.retried].map((market) =>
+    isDoubtful ? { ...market, isRefresh: true } : market,
+  );
   const markets = await planMarkets(dependencies, bundle, generation, asked);
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
@@ -66,15 +78,14 @@ export async function planGeneration(dependencies: PublisherDependencies, before
     const body = snapshotBody({ ...head, listDigest: list.digest, listGeneration: list.shows });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
-  const { marks, planned, putOff } = markets;
   return {
     head,
     bundle,
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
-    marks,
-    planned,
-    putOff,
+    marks: markets.marks,
+    planned: markets.planned,
+    putOff: markets.putOff,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
     listDueAtMs: dueAtMs,
@@ -94,7 +105,7 @@ interface Left {
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and those of markets for which there was no room. Markets that are put off are not counted. */
+/** Marks that were not read, and those of markets for which there was no room. Those of markets that are put off are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
   const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
   const passedOver = markets.filter(isLeft);
