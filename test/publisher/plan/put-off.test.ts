@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { type PublishOutcome, publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
 import type { Change, ItemKey, Ledger } from '../../../storage/ledger.ts';
 import { readAll } from '../../../storage/paging.ts';
-import { observationsOf } from '../../../storage/records/markets.ts';
+import { marketIndexKey, observationsOf } from '../../../storage/records/markets.ts';
 import { PUT_OFF, putOffKey, refreshMarkKey } from '../../../storage/records/publication.ts';
-import { createWorld, market, price, type World } from '../world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd'];
 
@@ -63,4 +64,16 @@ test('a market that has no mark any more is not put off', async () => {
   await change(world, [{ kind: 'put', key: putOffKey('a'), revision: 0, value, if: { kind: 'absent' } }]);
   expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', putOff: [] });
   expect(await isPutOff(world)).toEqual([]);
+});
+
+test('a market that the index does not have is put off until a repair, and is then in the list', async () => {
+  const world = await worldWithTorn([]);
+  await change(world, [{ kind: 'delete', key: marketIndexKey('c'), if: { kind: 'any' } }]);
+  expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'c' }]);
+  expect(shown(world)).toEqual(['a', 'b', 'd']);
+  await repairOne(world.dependencies, 'c');
+  await publish(world.dependencies);
+  expect(shown(world)).toEqual(SLUGS);
+  const { findings } = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(findings).toEqual([]);
 });
