@@ -255,4 +255,22 @@ describe('a market that is put off', () => {
     expect(await tooLong(5 * 60_000)).toEqual([false]);
     expect(await tooLong(1)).toEqual([true]);
   });
+
+  test('is not recorded by a publisher that read its mark before a rival published it', async () => {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest([price('gold', 50, 1)]);
+    world.lag.show(isMark);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact') && what.includes(PUT_OFF.partition)) {
+        world.lag.show();
+        await publish(world.dependencies);
+      }
+      return await run();
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock));
+    expect(bodyOf(world, 'gold')).toContain('"count":11');
+    await publish(world.dependencies);
+    expect(await recorded(world)).toEqual([]);
+  });
 });
