@@ -273,4 +273,24 @@ describe('a market that is put off', () => {
     await publish(world.dependencies);
     expect(await recorded(world)).toEqual([]);
   });
+
+  test('leaves room for the others, however many are put off', async () => {
+    const world = await publishedWorld();
+    const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await world.ingest(slugs.map((slug) => market(slug)));
+    await publish(world.dependencies);
+    world.lag.hold();
+    await world.ingest(slugs.slice(0, 4).map((slug) => price(slug, 0, 1)));
+    world.lag.show(isMark);
+    await world.ingest(slugs.slice(4).map((slug) => price(slug, 0, 1)));
+    await refresh(world, slugs);
+    const dependencies = { ...world.dependencies, maxMarkedMarkets: 2 };
+    for (let generations = 0; generations < 6; generations++) await publish(dependencies);
+    expect(await marked(world)).toEqual(slugs.slice(0, 4));
+    await expectVerified(world);
+    world.lag.show();
+    while ((await publish(dependencies)).isMoreDue);
+    expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
+  });
 });
