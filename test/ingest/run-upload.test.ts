@@ -4,7 +4,6 @@ import { idSchema } from '../../contract/operations/resources.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
-import { partBatchId } from '../../lambdas/ingest/upload-batches.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
