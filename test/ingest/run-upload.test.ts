@@ -7,7 +7,7 @@ import { createUploadRunner, type UploadDependencies } from '../../lambdas/inges
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { batchKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
+import { batchKey, partBatchId, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
