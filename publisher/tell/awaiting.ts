@@ -33,7 +33,10 @@ import type { PurgeTargets } from './purge.ts';
 type Awaiting = Item<AwaitingGenerationValue>;
 
 /** What a generation has come to, as far as it matters to those who wait. */
-type Coverage = Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
+interface Coverage extends Pick<Draft, 'planned' | 'isFreshLeft' | 'isRefreshLeft'> {
+  /** Slugs of all markets that are put off now. */
+  readonly putOff: ReadonlySet<string>;
+}
 
 const PUBLICATION_PREFIX = 'publication/';
 
