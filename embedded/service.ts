@@ -25,6 +25,7 @@ import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
+import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWorkLoop } from './work-loop.ts';
@@ -83,6 +84,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       openapi: openApiDocument(),
     }),
     caches: { purge: async (targets) => edge.purge(targets) },
+    listEverySeconds,
   };
   try {
     const baseUrl = await listen(server, config);
