@@ -19,12 +19,14 @@ import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
 import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
+import { benchWorker } from './worker.ts';
 import { Workspace } from './workspace.ts';
 import { benchWrite } from './write.ts';
 
 const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   render: benchRender,
   ingest: benchIngest,
+  worker: benchWorker,
   write: benchWrite,
   'publish-one': benchPublishOne,
   'publish-many': benchPublishMany,

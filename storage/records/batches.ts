@@ -111,6 +111,8 @@ export type WorkValue = Task & {
   /** Of several items of one lane, the first on the queue alone may be worked on: they are done in the order of their ids. */
   lane: string;
   lease: Lease | null;
+  /** Slugs of the markets that it writes to in many transactions: see `touches.ts`. Absent where it does not. */
+  touches?: string[];
 };
 
 export type Task =

@@ -41,7 +41,9 @@ async function costOfPublish({ ledger, objects, clock }: World): Promise<Cost> {
   const outcome = await publish(dependenciesOn(recording.ledger, recording.objects, clock));
   const keys = objects.puts.map(({ key }) => key);
   const calls = recording.operations.map(({ what }) => what);
-  const deleted = calls.flatMap((call) => (call.startsWith('objects.delete ') ? [call.slice('objects.delete '.length)] : []));
+  const deleted = calls.flatMap((call) =>
+    call.startsWith('objects.delete ') ? [call.slice('objects.delete '.length)] : [],
+  );
   return {
     outcome,
     puts: Object.fromEntries([...Map.groupBy(keys, kindOf)].map(([kind, all]) => [kind, all.length])),
