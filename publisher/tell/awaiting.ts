@@ -33,10 +33,7 @@ import type { PurgeTargets } from './purge.ts';
 type Awaiting = Item<AwaitingGenerationValue>;
 
 /** What a generation has come to, as far as it matters to those who wait. */
-interface Coverage extends Pick<Draft, 'planned' | 'isFreshLeft' | 'isRefreshLeft'> {
-  /** Slugs of all markets that are put off now. */
-  readonly putOff: ReadonlySet<string>;
-}
+type Coverage = Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
 
 const PUBLICATION_PREFIX = 'publication/';
 
