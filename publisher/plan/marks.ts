@@ -1,20 +1,7 @@
 /** The marks of markets that are due for publication: which of them a generation takes, and their end. */
-import {
-  type Change,
-  type Item,
-  type ItemKey,
-  type Ledger,
-  MAX_GET_KEYS,
-  MAX_TRANSACT_CHANGES,
-} from '../../storage/ledger.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
-import {
-  FRESH_MARKS,
-  marketMarkKey,
-  parseMark,
-  REFRESH_MARKS,
-  refreshMarkKey,
-} from '../../storage/records/publication.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /** A market that is due. */
@@ -31,75 +18,53 @@ export interface MarkedMarket {
 export interface DueMarkets {
   /** Fresh marks first, then those of the refresh lane. */
   readonly markets: readonly MarkedMarket[];
-  /** Markets that have been put off before and are tried again. */
-  readonly retried: readonly MarkedMarket[];
   /** Whether fresh marks are left for the next generation. */
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
 }
 
-export interface DueOptions {
-  /** The slug at which the generation before stopped. */
-  readonly after: string;
-  /** Markets at most. */
-  readonly max: number;
-  /** Slugs of markets that are put off, those first that are to be tried again first. */
-  readonly putOff: readonly string[];
-}
-
-/** Beside this share of its markets, a generation tries those again that are put off: however many they are, others have room. */
-const RETRIED_SHARE = 0.1;
-
 /**
  * Reads the marks that one generation takes care of. Fresh ones begin after the slug at which the generation before stopped, so a
  * mark is passed over by no more generations than it takes to go around all slugs, whatever is marked again meanwhile.
+ *
+ * @param max marks at most, beside those of markets that are put off: they would take the room of the others, each time
  */
-export async function readDue(ledger: Ledger, { after, max, putOff }: DueOptions): Promise<DueMarkets> {
-  const skipped = new Set(putOff);
-  const fresh = await readUpTo(marksAround(ledger, after), max, skipped);
-  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.marks.length, skipped);
-  return {
-    markets: marketsOf(fresh.marks, refresh.marks),
-    retried: await readRetried(ledger, putOff.slice(0, Math.ceil(max * RETRIED_SHARE))),
-    isFreshLeft: fresh.isMoreLeft,
-    isRefreshLeft: refresh.isMoreLeft,
-  };
-}
-
-function marketsOf(fresh: readonly Item[], refresh: readonly Item[]): readonly MarkedMarket[] {
+export async function readDue(
+  ledger: Ledger,
+  after: string,
+  max: number,
+  putOff: ReadonlySet<string>,
+): Promise<DueMarkets> {
+  const fresh = await readUpTo(marksAround(ledger, after), max, putOff);
+  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, putOff);
   const markets = new Map<string, MarkedMarket>();
-  for (const mark of fresh) {
+  for (const mark of fresh.marks) {
     const { slug } = parseMark(mark);
     markets.set(slug, { slug, revision: mark.revision, isRefresh: false, marks: [mark] });
   }
-  for (const mark of refresh) {
+  for (const mark of refresh.marks) {
     const { slug } = parseMark(mark);
     const { revision = null, marks = [] } = markets.get(slug) ?? {};
     markets.set(slug, { slug, revision, isRefresh: true, marks: [...marks, mark] });
   }
-  return [...markets.values()];
+  return { markets: [...markets.values()], isFreshLeft: fresh.isMoreLeft, isRefreshLeft: refresh.isMoreLeft };
 }
 
-async function readRetried(ledger: Ledger, slugs: readonly string[]): Promise<readonly MarkedMarket[]> {
-  const found = async (keys: readonly ItemKey<null>[]) => {
-    const batches = inBatches(keys, MAX_GET_KEYS).map((batch) => ledger.getMany(batch));
-    return (await Promise.all(batches)).flat().filter((mark) => mark !== null);
-  };
-  return marketsOf(await found(slugs.map(marketMarkKey)), await found(slugs.map(refreshMarkKey)));
+interface TakenMarks {
+  readonly marks: readonly Item[];
+  readonly counted: number;
+  readonly isMoreLeft: boolean;
 }
 
-async function readUpTo(
-  marks: AsyncIterable<Item>,
-  max: number,
-  skipped: ReadonlySet<string>,
-): Promise<{ marks: Item[]; isMoreLeft: boolean }> {
+async function readUpTo(marks: AsyncIterable<Item>, max: number, uncounted: ReadonlySet<string>): Promise<TakenMarks> {
   const taken: Item[] = [];
+  let counted = 0;
   for await (const mark of marks) {
-    if (skipped.has(parseMark(mark).slug)) continue;
-    if (taken.length >= max) return { marks: taken, isMoreLeft: true };
+    if (counted >= max) return { marks: taken, counted, isMoreLeft: true };
     taken.push(mark);
+    if (!uncounted.has(parseMark(mark).slug)) counted++;
   }
-  return { marks: taken, isMoreLeft: false };
+  return { marks: taken, counted, isMoreLeft: false };
 }
 
 /** Those after the slug, and then, around the end, those up to it; an empty one is before all. */

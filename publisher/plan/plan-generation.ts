@@ -10,7 +10,6 @@ import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
 import { planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
-import type { PutOffMarket } from './put-off.ts';
 import { rendererOf, snapshotBody } from './render.ts';
 
 /** A generation that is rendered and not yet committed. */
@@ -35,26 +34,22 @@ export interface Draft {
 
 /**
  * @param before HEAD; null before the first generation
- * @param putOff markets that are put off
+ * @param putOff the slugs of markets that are put off
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
   before: HeadValue | null,
-  putOff: readonly PutOffMarket[],
+  putOff: ReadonlySet<string>,
 ): Promise<Draft> {
   const { ledger, objects, nowMs, pageSizes, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
-  // Mostly it is a matter of time: then the last one that was put off is the first that adds up.
-  const newestFirst = putOff.toSorted((left, right) => right.sinceMs - left.sinceMs).map(({ slug }) => slug);
-  const due = await readDue(ledger, { after: before?.marksTakenTo ?? '', max: maxMarkedMarkets, putOff: newestFirst });
+  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
   // While the ledger does not know what readers have, it does not know which pages of a history the store has either.
   const isDoubtful = before?.list.isDoubtful === true;
-  const asked = [...due.markets, ...due.retried].map((market) =>
-    isDoubtful ? { ...market, isRefresh: true } : market,
-  );
+  const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
   const markets = await planMarkets(dependencies, bundle, generation, asked);
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
@@ -105,7 +100,7 @@ interface Left {
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and those of markets for which there was no room. Those of markets that are put off are not counted. */
+/** Marks that were not read, and those of markets for which there was no room. Markets that are put off are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
   const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
   const passedOver = markets.filter(isLeft);
@@ -144,7 +139,9 @@ async function planListIfDue(
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
     const dueAtMs =
       list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
-    if (isBlocked || atMs < dueAtMs) {
+    // A list of later than now was published by a clock that has been set back since: nobody waits until then.
+    const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
+    if (isBlocked || isEarly) {
       // One that is cut from all bodies needs no memory.
       if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
