@@ -223,7 +223,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
       count: [],
       // Observations of a market that has no record: nothing says what they are of.
-      delete: [P.market, P.marketIndex, P.marks, P.putOff],
+      // And who waits for a revision that no market has.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },
