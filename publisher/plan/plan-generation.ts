@@ -141,7 +141,7 @@ async function planListIfDue(
       list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
     if (isBlocked || atMs < dueAtMs) {
       // One that is cut from all bodies needs no memory.
-      if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
+      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
     }
   }
