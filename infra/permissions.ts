@@ -7,7 +7,7 @@
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
-import { PARTITIONS as P } from './partitions.ts';
+import { OLD_PARTITIONS, PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -69,15 +69,17 @@ const NOTHING: Access = {
   invalidate: false,
 };
 
+/** What shows the format of the ledger: the last two in a ledger that does not say it. */
+const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
+
 /** What is published is a projection of these. No entitlement, key, contact or audit record is among them. */
 const PUBLISHER_READS: Partitions = [
+  ...FORMAT_READS,
   P.awaitingGeneration,
   P.generationOf,
-  P.generations,
   P.head,
   P.listChanges,
   P.market,
-  P.marketIndex,
   P.marks,
   P.publications,
   P.published,
@@ -112,7 +114,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
     ...NOTHING,
     table: {
-      read: [...WRITE_API_PUTS, P.generationOf, P.usage],
+      read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
       delete: [P.claimsByState, P.claimsBySubject, P.watchlists],
@@ -125,6 +127,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [
+        ...FORMAT_READS,
         P.apiKeys,
         P.batches,
         P.claims,
@@ -134,7 +137,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.erasures,
         P.idempotency,
         P.market,
-        P.marketIndex,
         P.usage,
         P.verifications,
         P.verificationsByMarket,
@@ -152,6 +154,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.claimsBySubject,
         P.entitlements,
         P.erasures,
+        // Of a ledger that is used for the first time.
+        P.format,
         P.market,
         P.marketIndex,
         P.marks,
@@ -167,7 +171,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   'upload-arrived': {
     ...NOTHING,
-    table: { read: [P.batches], put: [P.batches, P.work], count: [], delete: [] },
+    table: { read: [...FORMAT_READS, P.batches], put: [P.batches, P.work], count: [], delete: [] },
     // To see whether it is there: that counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
@@ -176,6 +180,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: PUBLISHER_READS,
       put: [
+        P.format,
         P.generationOf,
         P.generations,
         P.head,
@@ -202,7 +207,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [P.generations, P.head, P.listChanges, P.marketIndex, P.published, P.supersededPages, P.sweep],
+      read: [...FORMAT_READS, P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
       // The place where its next walk begins.
       put: [P.sweep],
       count: [],
@@ -219,11 +224,15 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   repair: {
     ...NOTHING,
     table: {
-      read: PUBLISHER_READS,
-      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      read: [...PUBLISHER_READS, ...OLD_PARTITIONS, P.batches, P.work],
+      put: [
+        ...[P.generations, P.head, P.market, P.marketIndex, P.marks],
+        // To migrate.
+        ...[P.batches, P.format, P.published, P.supersededPages, P.work],
+      ],
       count: [],
-      // Observations of a market that has no record: nothing says what they are of.
-      delete: [P.market, P.marketIndex, P.marks, P.putOff],
+      // Observations of a market that has no record: nothing says what they are of. And what an earlier format had.
+      delete: [P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },
