@@ -4,7 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
-import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
@@ -21,7 +21,7 @@ const dependencies = openPublisher();
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
-  return await answerDoorbell(
+  return await handleStreamEvent(
     event,
     () => publishDue(hasTime),
     (error) => log('error', 'publishing failed', { fault: faultText(error) }),
