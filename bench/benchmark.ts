@@ -4,6 +4,8 @@ import type { Workspace } from './workspace.ts';
 export interface BenchOptions {
   /** A small version that shows only that the benchmark runs: its numbers mean nothing. */
   readonly quick: boolean;
+  /** The sizes that docs/benchmarks.md names: some benchmarks then take many minutes. */
+  readonly full: boolean;
   /** How many markets the large benchmarks publish. */
   readonly markets: number;
   /** How often each contestant is measured. */

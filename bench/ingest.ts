@@ -25,7 +25,7 @@ export async function benchIngest({ quick, rounds, workspace }: BenchOptions): P
   await fillLedger(ledger, rows);
   printHeading(
     'ingest',
-    `Batches of ${number(rows)} rows through applyBatch into the SQLite ledger, against bare inserts of the same rows as`,
+    `Batches of ${number(rows)} rows, stored and applied in the SQLite ledger, against bare inserts of the same rows as`,
     'JSON, one transaction a batch; both sync each commit. Tidemark checks rows, reads markets, keeps revisions and marks.',
     'CPU-bound rows/s are rows by the processor time of this process, user and system, all threads.',
   );

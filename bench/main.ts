@@ -4,6 +4,7 @@
  *     npm run bench                       every benchmark
  *     npm run bench -- read render        those named
  *     npm run bench -- --quick            a small version of each, to see that they run
+ *     npm run bench -- --full             the sizes that docs/benchmarks.md names
  *     npm run bench -- publish-all --markets 20000 --folder /dev/shm
  *     npm run bench -- --help
  */
@@ -18,12 +19,14 @@ import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
 import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
+import { benchWorker } from './worker.ts';
 import { Workspace } from './workspace.ts';
 import { benchWrite } from './write.ts';
 
 const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   render: benchRender,
   ingest: benchIngest,
+  worker: benchWorker,
   write: benchWrite,
   'publish-one': benchPublishOne,
   'publish-many': benchPublishMany,
@@ -35,7 +38,8 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
 
 const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]
   --quick        a small version of each, to see that they run
-  --markets N    how many markets publish-one and publish-all take (default 100000)
+  --full         the sizes that docs/benchmarks.md names: takes an hour and more
+  --markets N    how many markets publish-one, -many and -all take (default 20000; with --full 100000)
   --rounds N     how often each contestant is measured (default 5)
   --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)
   --help         prints this`;
@@ -49,8 +53,8 @@ async function main(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const { names, quick, markets, rounds, folder } = readArguments(parsed);
-  const options = { quick, markets, rounds, workspace: new Workspace(folder) };
+  const { names, quick, full, markets, rounds, folder } = readArguments(parsed);
+  const options = { quick, full, markets, rounds, workspace: new Workspace(folder) };
   for (const name of names) {
     const startedAtMs = performance.now();
     await BENCHMARKS[name]?.(options);
@@ -61,11 +65,12 @@ async function main(): Promise<void> {
 function readArguments({ values, positionals }: ReturnType<typeof parse>) {
   const unknown = positionals.find((name) => !(name in BENCHMARKS));
   if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
-  const quick = values.quick ?? false;
+  const { quick = false, full = false } = values;
   return {
     names: positionals.length > 0 ? positionals : Object.keys(BENCHMARKS),
     quick,
-    markets: count('--markets', values.markets, quick ? 300 : 100_000),
+    full,
+    markets: count('--markets', values.markets, quick ? 300 : full ? 100_000 : 20_000),
     rounds: count('--rounds', values.rounds, quick ? 1 : 5),
     folder: values.folder,
   };
@@ -77,6 +82,7 @@ function parse() {
       allowPositionals: true,
       options: {
         quick: { type: 'boolean' },
+        full: { type: 'boolean' },
         markets: { type: 'string' },
         rounds: { type: 'string' },
         folder: { type: 'string' },

@@ -6,11 +6,10 @@ import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Readers' caches are fresh for 15 s: under steady writes more generations than this would only fill the disk. */
-const PACE_MS = 1_000;
 /** How soon a generation follows that would publish what the one before has put off. */
 const PUT_OFF_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
@@ -44,7 +43,7 @@ export function startPublishLoop(
       garbageDueAtMs = nowMs() + GARBAGE_INTERVAL_MS;
       await collectGarbage(dependencies, { dryRun: false });
     },
-    paceMs: PACE_MS,
+    paceMs: PUBLISH_PACE_MS,
     intervalMs: SWEEP_INTERVAL_MS,
     onError: (cause) => report('sweeping failed', cause),
   });

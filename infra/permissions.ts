@@ -207,7 +207,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [P.generations, P.head, P.marketIndex, P.published, P.supersededPages, P.sweep],
+      read: [P.generations, P.head, P.listChanges, P.marketIndex, P.published, P.supersededPages, P.sweep],
       // The position where its next walk begins.
       put: [P.sweep],
       count: [],

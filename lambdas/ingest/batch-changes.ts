@@ -18,7 +18,7 @@ import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 export type BatchDependencies = Pick<Runtime, 'nowMs' | 'newAttemptId'> & { readonly ledger: Ledger };
 
 /** What is committed in the transaction that ends a batch, beside the batch: two changes at most. */
-export type ChangesAtEnd = (totals: RowTotals) => readonly Change[];
+export type ChangesAtEnd = (totals: RowTotals, revisions?: StrandValue['revisions']) => readonly Change[];
 
 /** One worker's try at a batch. */
 export interface BatchRun extends BatchDependencies, StoredBatch {
@@ -89,7 +89,7 @@ export function ended(
     ...(state === 'applied'
       ? [{ kind: 'put', key: awaiting, revision: 0, value: { revisions }, if: { kind: 'any' } } as const]
       : []),
-    ...atEnd(totals),
+    ...atEnd(totals, revisions),
   ];
 }
 

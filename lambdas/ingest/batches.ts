@@ -4,17 +4,19 @@ import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-record
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { created } from '../../storage/changes.ts';
 import type { PutChange } from '../../storage/ledger.ts';
-import { type BatchValue, batchKey, workKey } from '../../storage/records/batches.ts';
+import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import { touchesOf } from '../worker/touches.ts';
 import { readReport, reportOf } from './read-report.ts';
 import { newBatch } from './stored-batch.ts';
 
 /** Two batches with the same id cannot be: it is new, so its record refuses what is there already. */
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   decide(request) {
-    const sent = readBatch(request);
-    if ('kind' in sent) return sent;
+    const read = readBatch(request);
+    if ('kind' in read) return read;
+    const { touches, ...sent } = read;
     const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
     const { subject } = request.principal;
     const id = request.newId('bat');
@@ -33,7 +35,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
       changes: [
         record as PutChange,
         ...parts.map((part) => ({ ...part, ...expiry(sent, request.nowMs) })),
-        created(workKey(id), { kind: 'ingest', batch: id, lane: subject, lease: null }),
+        created(workKey(id), { kind: 'ingest', batch: id, lane: subject, lease: null, ...touches }),
       ],
       uses: [
         { feature: 'ingest-rows-per-day', amount: sent.records },
@@ -52,9 +54,10 @@ export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   },
 };
 
-/** What a request says of its records, without looking into any of them. */
+/** What a request says of its records. Whether they are records is for the worker to say. */
 interface SentBatch {
   readonly records: number;
+  readonly touches: Pick<WorkValue, 'touches'>;
   readonly dryRun: boolean;
   readonly mode: IngestMode;
   readonly partial: boolean;
@@ -72,7 +75,7 @@ function readBatch(request: Request): SentBatch | Refused {
     return refuse('invalid-request', detail, { errors });
   }
   const { records, dryRun, mode, partial } = request.body;
-  return { records: records.length, dryRun, mode, partial };
+  return { records: records.length, touches: touchesOf(records), dryRun, mode, partial };
 }
 
 function readLines({ raw, query }: Request): SentBatch | Refused {
@@ -83,13 +86,14 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
     const detail = 'Not every line is JSON that every reader reads alike (RFC 7493): see errors.';
     return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
   }
-  const records = parsed.records.length;
-  if (records === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
+  const { records } = parsed;
+  if (records.length === 0) return refuse('validation-failed', 'There are no records: send one on each line.');
   const { dryRun, mode = 'append', partial } = query;
-  return { records, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
+  const touches = touchesOf(records);
+  return { records: records.length, touches, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
 }
 
 /** What was taken in can be traced to the request that brought it, for good; of a dry run nothing was. */
-function expiry({ dryRun }: SentBatch, nowMs: number): { expiresAtMs?: number } {
+function expiry({ dryRun }: Pick<SentBatch, 'dryRun'>, nowMs: number): { expiresAtMs?: number } {
   return dryRun ? { expiresAtMs: nowMs + DRY_RUN_KEPT_DAYS * 24 * 60 * 60 * 1000 } : {};
 }

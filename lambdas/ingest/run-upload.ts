@@ -15,15 +15,17 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import {
   type BatchValue,
+  partBatchId,
   type RowTotals,
   type UploadValue,
   uploadKey,
   workKey,
 } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
-import type { BatchDependencies } from './batch-changes.ts';
+import type { Outcome } from '../worker/run-work.ts';
+import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
-import { countRecords, type KeptPart, keptAsBatch, partBatchId, readKeptPart } from './upload-batches.ts';
+import { countRecords, type KeptPart, keptAsBatch, readKeptPart } from './upload-batches.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
 
 export interface UploadDependencies extends BatchDependencies {
@@ -38,7 +40,7 @@ export interface UploadDependencies extends BatchDependencies {
  * @throws StorageCorrupt when there is no such upload, or its content is gone, or not what it was. Whatever else goes wrong
  *   with a part has ended that part's batch; the next call goes on after it.
  */
-export type UploadRunner = (uploadId: string) => Promise<'done' | 'more' | 'later'>;
+export type UploadRunner = (uploadId: string) => Promise<Outcome>;
 
 /** How many batches with refused records a report names. */
 export const REFUSED_BATCHES_NAMED = 100;
@@ -67,7 +69,9 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     }
     const isLast = part.end === upload.bytes;
     const end: Partial<UploadValue> = isLast ? { state: 'applied', finishedAt } : { state: 'applying' };
-    const atEnd = (totals: RowTotals) => {
+    let touched: readonly string[] = [];
+    const atEnd: ChangesAtEnd = (totals, revisions = {}) => {
+      touched = Object.keys(revisions);
       return [replaced(item, { ...after(upload, part, totals), ...end }), ...(isLast ? [workDone] : [])];
     };
     const batch = partBatchId(uploadId, upload.partsDone);
@@ -77,7 +81,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
       if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
       if ((await runBatch(dependencies, batch, atEnd)) === 'later') return 'later';
     }
-    return isLast ? 'done' : 'more';
+    return isLast ? 'done' : { more: touched };
   };
 }
 

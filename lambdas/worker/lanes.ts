@@ -3,11 +3,18 @@ import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { giveBack, heldUntilMs, isHeld, type LeaseDependencies, takeLeases, type WorkItem } from './leases.ts';
+import {
+  giveBack,
+  heldUntilMs,
+  isHeld,
+  LEASE_MS,
+  type LeaseDependencies,
+  takeLeases,
+  type WorkItem,
+} from './leases.ts';
+import { overlap, union } from './touches.ts';
 
-export interface LaneDependencies extends LeaseDependencies, Pick<Runtime, 'random'> {
-  readonly ledger: Pick<Ledger, 'query' | 'transact'>;
-}
+export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 
 /** Batches are small: each is done as a whole. Of anything else one part is done at a time. */
 export type LaneSize = 'small' | 'large';
@@ -19,13 +26,21 @@ export interface Lane {
   items: readonly WorkItem[];
 }
 
-/** Of one lane: to lease several items costs one transaction, as one does. */
+/**
+ * Of a lane that this worker has at work: to lease several items costs one transaction, as one does. Of any other lane it leases
+ * the first alone: workers that meet there must not be in each other's way further on.
+ */
 const LEASED_AT_ONCE = 10;
+
+/** For so long the parts of one large lane follow one another. Whoever else wants a large one finds the others free. */
+const LARGE_TURN_MS = 2_000;
 
 export class Lanes {
   readonly #dependencies: LaneDependencies;
   #lanes: readonly Lane[] = [];
   readonly #leftAlone = new Set<string>();
+  /** Lanes of which this worker has leased something. */
+  readonly #own = new Set<string>();
   /** When each lane had its last turn, counted in turns. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
@@ -58,22 +73,34 @@ export class Lanes {
     this.#lanes = [...lanes.slice(first), ...lanes.slice(0, first)];
   }
 
-  /** Of the lanes that may be taken, the one that has waited for its turn for longest. */
+  /** Of the lanes that may be taken, the one that has waited for its turn for longest; a large one that it has comes first. */
   next(size: LaneSize): Lane | undefined {
-    const last = ({ name }: Lane) => this.#lastTurns.get(name) ?? 0;
-    return this.#mayBeTaken(size).sort((left, right) => last(left) - last(right))[0];
+    const lanes = this.#mayBeTaken(size).sort((left, right) => this.#lastTurn(left) - this.#lastTurn(right));
+    return (size === 'large' ? lanes.find(({ items: [first] }) => this.#isOurs(first)) : undefined) ?? lanes[0];
   }
 
-  /** Leases what is next in the lane, unless it has it; null where other workers were quicker. */
-  async take(lane: Lane): Promise<WorkItem | null> {
+  #lastTurn({ name }: Lane): number {
+    return this.#lastTurns.get(name) ?? 0;
+  }
+
+  /**
+   * Leases what is next in the lane, unless it has it. Gives the lane as it is then; null where other workers were quicker, or
+   * are in the way.
+   */
+  async take(lane: Lane): Promise<Lane | null> {
     this.#lastTurns.set(lane.name, ++this.#turns);
     const [first] = lane.items;
-    if (first !== undefined && isHeld(first, this.#dependencies)) return first;
-    const wanted = lane.items.slice(0, LEASED_AT_ONCE);
+    if (first !== undefined && isHeld(first, this.#dependencies)) return lane;
+    const wanted = lane.items.slice(0, this.#own.has(lane.name) ? LEASED_AT_ONCE : 1);
     const leased = await takeLeases(this.#dependencies, wanted);
     // Where not all of them were there to be had, the next look shows how things stand.
     lane.items = leased.length < wanted.length ? leased : [...leased, ...lane.items.slice(wanted.length)];
-    return lane.items[0] ?? null;
+    if (leased.length === 0) return null;
+    this.#own.add(lane.name);
+    if (leased.every(({ value }) => value.touches === undefined)) return lane;
+    // Another worker may have leased work on the same markets at the same time.
+    await this.look();
+    return this.#mayBeTaken(lane.size).find(({ name }) => name === lane.name) ?? null;
   }
 
   /** The first item of the lane has been done. */
@@ -81,9 +108,16 @@ export class Lanes {
     lane.items = lane.items.slice(1);
   }
 
-  /** A part of a large lane is done. Its lease is kept, unless this worker would keep several large lanes from other ones. */
-  async pause(lane: Lane): Promise<void> {
-    if (this.#mayBeTaken('large').length > 1) lane.items = await giveBack(this.#dependencies, lane.items);
+  /** A part of a large lane is done, which has written to these markets. After a while it is the turn of another large one. */
+  async pause(lane: Lane, touched: readonly string[]): Promise<void> {
+    const before = lane.items[0]?.value.touches ?? [];
+    const touches = union(before, touched);
+    const leasedAtMs = (lane.items[0]?.value.lease?.untilMs ?? 0) - LEASE_MS;
+    if (this.#dependencies.nowMs() - leasedAtMs > LARGE_TURN_MS && this.#mayBeTaken('large').length > 1) {
+      lane.items = await giveBack(this.#dependencies, lane.items, { touches });
+    } else if (this.#lanes.length > 1 && touches.join() !== before.join()) {
+      lane.items = await takeLeases(this.#dependencies, lane.items, { touches });
+    }
   }
 
   /** The first item of the lane was not done. Where it is still there, this worker leaves the lane alone from now on. */
@@ -94,8 +128,15 @@ export class Lanes {
     lane.items = [];
   }
 
-  async giveBackAll(): Promise<void> {
-    for (const { items } of this.#lanes) await giveBack(this.#dependencies, items);
+  /** Gives back all that it has; whether that was anything. */
+  async giveBackAll(): Promise<boolean> {
+    let had = false;
+    for (const lane of this.#lanes) {
+      if (!lane.items.some((item) => this.#isOurs(item))) continue;
+      had = true;
+      lane.items = await giveBack(this.#dependencies, lane.items);
+    }
+    return had;
   }
 
   #open(): Lane[] {
@@ -105,6 +146,24 @@ export class Lanes {
   #mayBeTaken(size: LaneSize): Lane[] {
     const { owner, nowMs } = this.#dependencies;
     const isFree = ({ items: [first] }: Lane) => first !== undefined && heldUntilMs(first, owner) <= nowMs();
-    return this.#open().filter((lane) => lane.size === size && isFree(lane));
+    return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isInTheWay(lane));
+  }
+
+  /** Whether another worker is on the same markets. Of two who have leased such work at the same time, the first in order stays. */
+  #isInTheWay({ name, items: [first] }: Lane): boolean {
+    return this.#lanes.some(
+      (other) =>
+        (!this.#isOurs(first) || other.name < name) &&
+        other.items.some((item) => this.#isAnothers(item) && overlap(item.value.touches, first?.value.touches)),
+    );
+  }
+
+  #isOurs(item: WorkItem | undefined): boolean {
+    return item?.value.lease?.owner === this.#dependencies.owner;
+  }
+
+  #isAnothers(item: WorkItem): boolean {
+    const { owner, nowMs } = this.#dependencies;
+    return item.value.lease?.owner !== null && heldUntilMs(item, owner) > nowMs();
   }
 }

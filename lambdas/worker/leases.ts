@@ -7,17 +7,16 @@
  */
 import { replaced, type Versioned, written } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import type { Lease, WorkValue } from '../../storage/records/batches.ts';
+import type { WorkValue } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 
 export const LEASE_MS = 30_000;
 
 /** An item of the queue, as it was read or written. */
 export type WorkItem = Versioned<WorkValue>;
 
-export interface LeaseDependencies {
+export interface LeaseDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'transact'>;
-  readonly nowMs: () => number;
-  readonly newAttemptId: () => string;
   /** Names this worker. No other one that may be at work has the same name. */
   readonly owner: string;
 }
@@ -32,30 +31,38 @@ export function isHeld({ value: { lease } }: WorkItem, { owner, nowMs }: LeaseDe
   return lease?.owner === owner && lease.untilMs - nowMs() > LEASE_MS / 2;
 }
 
-/** Leases these items of one lane, up to the first that another worker has; gives those that it has got and that are still there. */
+type Hint = Pick<WorkValue, 'touches'>;
+
+/**
+ * Leases these items of one lane, or renews their leases, up to the first that another worker has. Gives those that it has got
+ * and that are still there.
+ */
 export async function takeLeases(
   dependencies: LeaseDependencies,
   items: readonly WorkItem[],
+  hint: Hint = {},
 ): Promise<readonly WorkItem[]> {
-  return await write(dependencies, items, { owner: dependencies.owner, untilMs: dependencies.nowMs() + LEASE_MS });
+  const lease = { owner: dependencies.owner, untilMs: dependencies.nowMs() + LEASE_MS };
+  return await write(dependencies, items, { lease, ...hint });
 }
 
-/** Gives leases back, so that nobody waits for their end; gives the items that are still there. */
+/** Gives leases back, so that nobody waits for their end. Gives the items that are still there. */
 export async function giveBack(
   dependencies: LeaseDependencies,
   items: readonly WorkItem[],
+  hint: Hint = {},
 ): Promise<readonly WorkItem[]> {
   const own = items.filter(({ value }) => value.lease?.owner === dependencies.owner);
-  return await write(dependencies, own, null);
+  return await write(dependencies, own, { lease: null, ...hint });
 }
 
 async function write(
   { ledger, newAttemptId, owner }: LeaseDependencies,
   items: readonly WorkItem[],
-  lease: Lease | null,
+  leasing: Pick<WorkValue, 'lease'> & Hint,
 ): Promise<readonly WorkItem[]> {
   for (let left = items; left.length > 0; ) {
-    const changes = left.map((item) => replaced(item, { ...item.value, lease }));
+    const changes = left.map((item) => replaced<WorkValue>(item, { ...item.value, ...leasing }));
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) return changes.map(written);
     const found = new Map(result.refusals.map(({ index, found }) => [index, found as WorkItem | null]));

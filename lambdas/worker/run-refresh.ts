@@ -4,11 +4,11 @@ import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '
 import { workKey } from '../../storage/records/batches.ts';
 import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
-import type { WorkOf } from './run-work.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import type { Outcome, WorkOf } from './run-work.ts';
 
-export interface RefreshDependencies {
+export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
-  readonly newAttemptId: () => string;
 }
 
 /** Beside the work item. */
@@ -23,12 +23,12 @@ const MARKS_AT_ONCE = MAX_TRANSACT_CHANGES - 1;
 export async function runRefresh(
   { ledger, newAttemptId }: RefreshDependencies,
   item: WorkOf<'refresh'>,
-): Promise<'done' | 'more' | 'later'> {
+): Promise<Outcome> {
   const { after } = item.value;
   const changes = after === null ? end(item) : await nextMarks(ledger, item, after);
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (!committed) return 'later';
-  return after === null ? 'done' : 'more';
+  return after === null ? 'done' : { more: [] };
 }
 
 async function nextMarks(

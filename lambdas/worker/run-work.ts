@@ -20,10 +20,11 @@ export type WorkOf<Name extends Kind> = Versioned<WorkValue & { kind: Name }>;
  * Does an item's work, or a part of it. The transaction that does the last of it takes the item off the queue. May be called
  * again for work that was begun, or done, by another worker or before a crash.
  *
- * - `more`: a part of it is done.
  * - `later`: it is not due, or another worker is ahead with it.
+ * - `more`: a part of it is done, which has written to these markets.
  */
-export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<'done' | 'more' | 'later'>;
+export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<Outcome>;
+export type Outcome = 'done' | 'later' | { readonly more: readonly string[] };
 
 export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
   /** A host without a place for large files has no uploads. */
@@ -64,7 +65,7 @@ const FIRST_PAUSE_MS = 200;
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
   const { nowMs, hasTime = () => true } = dependencies;
-  const counts = { done: 0, failed: 0, later: 0, more: 0 };
+  const counts = { done: 0, failed: 0, later: 0 };
   const lanes = new Lanes(dependencies);
   try {
     for (;;) {
@@ -79,22 +80,26 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const large = hasTime() ? lanes.next('large') : undefined;
       if (large !== undefined) await step(large);
       if (lanes.turns > turnsBefore) continue;
-      const { done, failed, later } = counts;
-      return { done, failed, later, nextAtMs: lanes.nextAtMs };
+      // What it has but may not go on with, others may have left to it: it looks once more when it has nothing.
+      if ((await lanes.giveBackAll()) && hasTime()) continue;
+      return { ...counts, nextAtMs: lanes.nextAtMs };
     }
   } finally {
     // Where this fails, the leases end by themselves.
-    await lanes.giveBackAll().catch(() => undefined);
+    await lanes.giveBackAll().catch(() => false);
   }
 
   async function step(lane: Lane): Promise<void> {
-    const item = await lanes.take(lane);
-    if (item === null) return;
+    const taken = await lanes.take(lane);
+    const item = taken?.items[0];
+    if (!taken || !item) return;
     const outcome = await runItem(dependencies, item);
-    counts[outcome]++;
-    if (outcome === 'done') lanes.done(lane);
-    else if (outcome === 'more') await lanes.pause(lane);
-    else await lanes.leave(lane);
+    if (typeof outcome === 'object') await lanes.pause(taken, outcome.more);
+    else {
+      counts[outcome]++;
+      if (outcome === 'done') lanes.done(taken);
+      else await lanes.leave(taken);
+    }
     await dependencies.afterStep?.();
   }
 }
@@ -102,7 +107,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
 async function runItem(
   { runners, failed, pause, random }: WorkDependencies,
   item: WorkItem,
-): Promise<'done' | 'more' | 'later' | 'failed'> {
+): Promise<Outcome | 'failed'> {
   for (let tries = 1; ; tries++) {
     try {
       return await runnerOf(runners, item.value.kind)(item);

@@ -88,8 +88,9 @@ export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncG
 }
 
 async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header: BundleHeader; part: BundlePart }> {
-  const text = await readPacked(objects, ref);
-  if (text === null) throw new BundleLost(`the redo bundle ${ref.key} is gone or damaged: run a rebuild`);
+  // A generation to which HEAD was raised has none: whoever raised it died before it was done.
+  const text = ref.key === '' ? null : await readPacked(objects, ref);
+  if (text === null) throw new BundleLost(`the redo bundle ${ref.key || 'of HEAD'} is gone or damaged: run a rebuild`);
   const [header = '', ...lines] = text.split('\n');
   return {
     header: JSON.parse(header) as BundleHeader,

@@ -20,7 +20,7 @@ export interface ShownHeads {
 export interface MarketPlan {
   /** The market's body, which is also its item in the list; null when the market has been removed. */
   readonly body: string | null;
-  /** Whether that differs from what readers have. */
+  /** Whether its list item changes: it differs from what readers have, or the ledger does not know that they have it. */
   readonly isChanged: boolean;
   /** What applying the generation writes: head bodies that have changed, and the records that say so. */
   readonly lines: readonly BundleLine[];
@@ -36,13 +36,13 @@ export function planMarket(
   const { slug, record, published } = view;
   if (record === null) return planRemoval(view, generation);
   const market = rendered(marketBody(slug, record.revision, record.value));
-  const isChanged = market.digest !== shown.market;
+  const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [];
   if (history.head.digest !== shown.history) {
     const { body, nextCursor } = history.head;
     lines.push({ kind: 'put', key: publicKey({ kind: 'history', slug }), body, nextCursor });
   }
-  if (isChanged) {
+  if (isPut) {
     lines.push({ kind: 'put', key: publicKey({ kind: 'market', slug }), body: market.body, nextCursor: null });
   }
   const heads: PublishedHeads = {
@@ -58,7 +58,8 @@ export function planMarket(
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
-  return { body: market.body, isChanged, lines };
+  // The body of a generation that was lost is in place, and no list shows the market.
+  return { body: market.body, isChanged: isPut || published === null, lines };
 }
 
 function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {

@@ -15,6 +15,7 @@ import {
   HEAD_KEY,
   historyPageKey,
   historyPagesOf,
+  listChangeKey,
   publishedHeadsKey,
   type SupersededValue,
   supersededPageKey,
@@ -155,12 +156,17 @@ export class Reach {
     return cursors;
   }
 
-  /** Published first: a market that is not may be listed, and be published before that is asked. */
+  /**
+   * Published first: a market that is not may be listed, and be published before that is asked. Of a market that was removed,
+   * the list that readers have may say more: it is remembered that it has changed until a list is published without it.
+   */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
     const heads = await this.#readMany(bodies.map(({ slug }) => publishedHeadsKey(slug)));
     const unpublished = bodies.filter((_, index) => heads[index] === null);
     const listed = await this.#readMany(unpublished.map(({ slug }) => marketIndexKey(slug)));
-    return unpublished.filter((_, index) => listed[index] === null);
+    const unlisted = unpublished.filter((_, index) => listed[index] === null);
+    const changes = await this.#readMany(unlisted.map(({ slug }) => listChangeKey(slug)));
+    return unlisted.filter((_, index) => changes[index] === null);
   }
 
   /**

@@ -12,6 +12,7 @@
  * | `work`              | `<work id>`           | {@link WorkValue}: what a worker must do, in order of ids          |
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file taken in whole                   |
  */
+import { hash } from 'node:crypto';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
@@ -111,6 +112,8 @@ export type WorkValue = Task & {
   /** Of several items of one lane, the first on the queue alone may be worked on: they are done in the order of their ids. */
   lane: string;
   lease: Lease | null;
+  /** Slugs of the markets that it writes to in many transactions: see `touches.ts`. Absent where it does not. */
+  touches?: string[];
 };
 
 export type Task =
@@ -172,3 +175,15 @@ export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => (
   partition: 'ingested-files',
   sort: digest,
 });
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARACTERS = 10;
+const CHANCE_CHARACTERS = 16;
+
+/** Holds a part of an upload. An id like any batch's: the time of the upload, and a digest of upload and part in place of chance. */
+export function partBatchId(uploadId: string, part: number): string {
+  const ulid = uploadId.slice('upl_'.length);
+  const digest = hash('sha256', `${uploadId}\n${part}`, 'buffer');
+  const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
+  return `bat_${ulid.slice(0, TIME_CHARACTERS)}${rest.join('')}`;
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
@@ -40,6 +41,16 @@ async function expectUndisturbed(baseUrl: string): Promise<void> {
   const report = await verify(httpReader(baseUrl), { settled: true });
   expect(report.findings).toEqual([]);
   expect(await publishedBytes(baseUrl)).toEqual(undisturbed);
+}
+
+/** Without the names of list pages, which hold the generation that made them, and without the snapshot, which counts it. */
+function withoutGenerations(bodies: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const entries = [...bodies].filter(([url]) => url !== SNAPSHOT_URL);
+  return new Map(entries.map(([url, body]) => [withoutCursors(url), withoutCursors(body)]));
+}
+
+function withoutCursors(text: string): string {
+  return text.replace(/\b[1-9][0-9]*-[0-9a-f]{32}\b/g, 'cursor');
 }
 
 function curlsIn(output: string): string[] {
@@ -173,7 +184,9 @@ describe('stopping and starting again', () => {
   test('objects that were deleted are made again', async () => {
     await rm(join(data, 'objects'), { recursive: true });
     const server = startServerForTest({ TIDEMARK_DATA: data });
-    await expectUndisturbed(await server.started);
+    const baseUrl = await server.started;
+    expect((await verify(httpReader(baseUrl), { settled: true })).findings).toEqual([]);
+    expect(withoutGenerations(await publishedBytes(baseUrl))).toEqual(withoutGenerations(undisturbed));
     expect(await server.end('SIGINT')).toBe(0);
   });
 

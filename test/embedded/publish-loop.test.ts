@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startPublishLoop } from '../../embedded/publish-loop.ts';
 import type { WakeLoop } from '../../embedded/wake-loop.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { publish } from '../../publisher/publish.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { marketKey } from '../../storage/records/markets.ts';
-import { DIRTY_EVERYTHING_KEY, HEAD_KEY } from '../../storage/records/publication.ts';
-import { answerTo, waitForPublication } from '../publisher/waiting.ts';
+import { readAll } from '../../storage/paging.ts';
+import { HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import { askForEverything, renameUnmarked } from '../publisher/refresh.ts';
+import { answerTo } from '../publisher/waiting.ts';
 import { createWorld, dependenciesOn, market, price, type World } from '../publisher/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,6 +19,8 @@ interface Watched {
   readonly reports: { what: string; cause: unknown }[];
   /** How many rounds have begun: each begins by reading HEAD. */
   rounds(): number;
+  /** How often the worker was told that all markets are to be marked. */
+  refreshesAsked(): number;
   /** Holds every round at its beginning until the gate is opened; null lets it through. */
   hold(gate: Promise<unknown> | null): void;
 }
@@ -41,15 +44,18 @@ function watchedLoop(): Watched {
       return await world.ledger.get(key);
     },
   };
-  const loop = startPublishLoop(dependenciesOn(ledger, world.objects, world.clock), (what, cause) =>
-    reports.push({ what, cause }),
-  );
+  let refreshesAsked = 0;
+  const loop = startPublishLoop(dependenciesOn(ledger, world.objects, world.clock), {
+    report: (what, cause) => reports.push({ what, cause }),
+    onRefreshAsked: () => refreshesAsked++,
+  });
   open.push(loop);
   return {
     world,
     loop,
     reports,
     rounds: () => rounds,
+    refreshesAsked: () => refreshesAsked,
     hold: (next) => {
       gate = next;
     },
@@ -84,18 +90,12 @@ describe('waking', () => {
     await world.ingest([market('a'), market('b')]);
     loop.wake();
     await expect.poll(() => generation(watched)).toBe(1);
-    const hidden = await world.ledger.get(marketKey('b'));
-    const value = { ...(hidden?.value as object), name: 'Renamed' };
-    await world.ledger.transact([{ kind: 'put', key: marketKey('b'), revision: 5, value, if: { kind: 'any' } }], {
-      attemptId: 'no write of ours',
-    });
-    await waitForPublication(world, 'all', null, false);
-    const mark = { kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } } as const;
-    await world.ledger.transact([mark], { attemptId: 'all' });
+    await renameUnmarked(world, 'b');
+    await askForEverything(world, ['a', 'b']);
     loop.wake();
     await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
     await loop.stop();
-    expect(await world.ledger.get(DIRTY_EVERYTHING_KEY)).toBeNull();
+    expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
     expect(watched.reports).toEqual([]);
   });
 

@@ -89,7 +89,12 @@ describe('a record that would be too large', () => {
     for (const { key, revision, value } of others) {
       if (!key.sort.startsWith(OBSERVATION_PREFIX)) continue;
       const observation = value as Observation;
-      known.set(key.sort.slice(OBSERVATION_PREFIX.length), { first: observation, newest: observation, ordinal: 0, revision });
+      known.set(key.sort.slice(OBSERVATION_PREFIX.length), {
+        first: observation,
+        newest: observation,
+        ordinal: 0,
+        revision,
+      });
     }
     const { changes, outcomes } = decideMarket({ ...input, market, known, rows: rowsOf([record]) });
     const [outcome] = outcomes.values();

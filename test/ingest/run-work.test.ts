@@ -54,7 +54,8 @@ function bench(fate: Fate = () => null): Bench {
   const run = async ({ sort: id }: { readonly sort: string }) => {
     runs.push(id);
     const outcome = await fate(id, runs.filter((other) => other === id).length);
-    if (outcome === 'later' || outcome === 'more') return outcome;
+    if (outcome === 'later') return outcome;
+    if (outcome === 'more') return { more: [] };
     if (outcome) throw outcome;
     const change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } } as const;
     await ledger.transact([change], { attemptId: newAttemptId() });
@@ -117,12 +118,12 @@ describe('a run of the queue', () => {
     expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
   });
 
-  test('leases the items of a lane together', async () => {
+  test('leases the first item of a lane alone, and the others ten at a time', async () => {
     const { ledger, dependencies } = bench();
-    await queue(ledger, ...Array.from({ length: 10 }, (_, index) => `alice/a${index}`));
+    await queue(ledger, ...Array.from({ length: 21 }, (_, index) => `alice/a${index + 10}`));
     const before = attempts;
     await runWork(dependencies);
-    expect(attempts - before).toBe(1 + 10);
+    expect(attempts - before).toBe(21 + 1 + 2);
   });
 
   test('leaves what there is no time for, and its leases', async () => {
@@ -157,11 +158,16 @@ describe('a run of the queue', () => {
 describe('large work', () => {
   const parts = (count: number) => (id: string, run: number) => (id.startsWith('upl') && run < count ? 'more' : null);
 
-  test('is done a part at a time, several in turn', async () => {
-    const { ledger, runs, dependencies } = bench(parts(3));
+  test('is done a part at a time, and several in turn, some seconds each', async () => {
+    const { ledger, clock, runs, worker } = bench((id, run) => {
+      clock.nowMs += 1_000;
+      return parts(5)(id, run);
+    });
     await queue(ledger, 'upl-1', 'upl-2');
-    expect(await runWork(dependencies)).toEqual({ ...DONE, done: 2 });
-    expect(runs).toEqual(['upl-1', 'upl-2', 'upl-1', 'upl-2', 'upl-1', 'upl-2']);
+    expect(await runWork(worker('one'))).toEqual({ ...DONE, done: 2 });
+    const turns = runs.map((id, index) => id !== runs[index - 1] && id).filter((id) => id !== false);
+    expect(turns).toEqual(['upl-1', 'upl-2', 'upl-1', 'upl-2']);
+    expect(runs).toHaveLength(10);
   });
 
   test('is behind every batch, also one that comes between two parts', async () => {
@@ -355,7 +361,7 @@ describe('several workers', () => {
     const runner = () => Promise.reject(new StorageUnavailable('died'));
     const runners = { ingest: runner, erasure: runner, refresh: runner, upload: runner };
     await expect(runWork(worker('one', { ledger: dying, runners }))).rejects.toThrow(StorageUnavailable);
-    expect(await leased(ledger)).toBe(2);
+    expect(await leased(ledger)).toBe(1);
     clock.nowMs += LEASE_MS - 1;
     expect(await runWork(worker('two'))).toEqual({ ...DONE, nextAtMs: START_MS + LEASE_MS });
     clock.nowMs += 1;
@@ -381,5 +387,80 @@ describe('several workers', () => {
     });
     await queue(ledger, 'upl');
     expect(await runWork(worker('one'))).toEqual({ ...DONE, done: 1 });
+  });
+
+  describe('keep off markets that another one is on', () => {
+    /** A batch of many rows about these markets. */
+    async function queueBroad(ledger: Ledger, name: string, ...touches: string[]): Promise<void> {
+      const [lane = '', id = ''] = name.split('/');
+      const value: WorkValue = { kind: 'ingest', batch: id, lane, lease: null, touches };
+      const change = { kind: 'put', key: workKey(id), revision: 0, value, if: { kind: 'any' } } as const;
+      await ledger.transact([change], { attemptId: newAttemptId() });
+    }
+
+    test.each<[string, readonly string[], readonly string[], boolean]>([
+      ['the same one', ['gold'], ['gold', 'tin'], false],
+      ['others', ['gold'], ['tin'], true],
+      ['none that takes long', ['gold'], [], true],
+      ['many', ['gold'], ['*'], false],
+    ])('which is about %s', async (_, first, second, isTaken) => {
+      const { ledger, runs, worker } = bench(async (id) => {
+        if (id === 'a') expect((await runWork(worker('two'))).done).toBe(isTaken ? 1 : 0);
+        return null;
+      });
+      await queueBroad(ledger, 'alice/a', ...first);
+      await queueBroad(ledger, 'bob/b', ...second);
+      expect((await runWork(worker('one'))).done).toBe(isTaken ? 1 : 2);
+      expect(runs).toEqual(['a', 'b']);
+    });
+
+    test('also where all begin at the same time: one of them does everything, and none waits for it', async () => {
+      const active = new Set<string>();
+      const { ledger, runs, worker } = bench(async (id) => {
+        active.add(id);
+        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+        expect(active.size).toBe(1);
+        active.delete(id);
+        return null;
+      });
+      for (const lane of ['a', 'b', 'c', 'd', 'e']) {
+        for (let index = 0; index < 4; index++) await queueBroad(ledger, `${lane}/${lane}${index}`, 'gold');
+      }
+      const outcomes = await Promise.all(
+        [0, 0.2, 0.4, 0.6, 0.8].map((chance, number) => runWork(worker(`worker-${number}`, { random: () => chance }))),
+      );
+      expect(outcomes.map(({ done }) => done).toSorted((left, right) => left - right)).toEqual([0, 0, 0, 0, 20]);
+      expect(runs).toHaveLength(20);
+      expect(await queuedWork(ledger)).toEqual([]);
+    });
+
+    test('which are told by what parts of an upload have written to', async () => {
+      const { ledger, worker } = bench();
+      const seen: unknown[] = [];
+      const upload = async ({ sort }: { readonly sort: string }) => {
+        const { items } = await ledger.query('work', { limit: 10 });
+        seen.push(items.map(({ value }) => (value as WorkValue).touches));
+        if (seen.length < 3) return { more: [`market-${seen.length}`] };
+        await ledger.transact([{ kind: 'delete', key: workKey(sort), if: { kind: 'any' } }], {
+          attemptId: newAttemptId(),
+        });
+        return 'done' as const;
+      };
+      await queue(ledger, 'upl');
+      const era = {
+        kind: 'erasure',
+        erasure: 'era',
+        lane: 'era',
+        lease: { owner: null, untilMs: START_MS + 1 },
+      } as const;
+      const later = { kind: 'put', key: workKey('era'), revision: 0, value: era, if: { kind: 'any' } } as const;
+      await ledger.transact([later], { attemptId: newAttemptId() });
+      await runWork(worker('one', { runners: { ...worker('one').runners, upload } }));
+      expect(seen).toEqual([
+        [undefined, undefined],
+        [undefined, ['market-1']],
+        [undefined, ['market-1', 'market-2']],
+      ]);
+    });
   });
 });

@@ -122,7 +122,7 @@ async function fillAccounts({ ledger }: World): Promise<void> {
   expect(await ledger.transact(puts, { attemptId: 'accounts' })).toEqual({ committed: true });
 }
 
-/** Two generations and a rebuild; gives every object that is stored after each, bundles included, with its metadata. */
+/** Two generations and a rebuild; gives every object that is stored after each, layouts included, with its metadata. */
 async function publishAll(world: World): Promise<unknown[]> {
   const seen: unknown[] = [];
   const look = () => seen.push(structuredClone([...world.objects.snapshot()]));

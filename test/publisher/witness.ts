@@ -43,9 +43,10 @@ export class Witness {
     this.#current = now;
   }
 
-  /** How many replaced pages must still be there. */
-  retained(): number {
-    return [...this.#replaced.values()].filter(({ untilMs }) => untilMs >= this.#world.clock.nowMs).length;
+  /** How many replaced pages of histories must still be there. */
+  retainedOfHistories(): number {
+    const ofHistories = [...this.#replaced].filter(([url]) => !url.startsWith(`${MARKETS_URL}?`));
+    return ofHistories.filter(([, { untilMs }]) => untilMs >= this.#world.clock.nowMs).length;
   }
 
   /** Every cursor works for as long as it must; after a sweep, no longer. */

@@ -8,6 +8,9 @@ const MANY_POLLS = 20;
 const LONGEST_POLL_MS = 4 * 60 * 60 * 1000;
 /** How long an invocation has time for more work. */
 const INVOCATION_MS = 60_000;
+/** How often a market that is put off is tried again by the invocation that has put it off. */
+const PUT_OFF_RETRIES = 4;
+const PUT_OFF_PAUSE_MS = 500;
 
 /** One process after another under one name. */
 export class Slot<State> {
@@ -127,7 +130,12 @@ export function startActors(
   const named = (name: string, count: number, round: (host: Host) => Promise<void>) =>
     Array.from({ length: count }, (_, index) => new Actor(world, `${name}-${index + 1}`, round));
   const publishers = named('publisher', publisherCount, async (host) => {
-    while (await wiring.publish(host));
+    for (let retries = 0; ; ) {
+      const left = await wiring.publish(host);
+      if (left === 'more') continue;
+      if (left === 'nothing' || retries++ === PUT_OFF_RETRIES) return;
+      await host.pause(PUT_OFF_PAUSE_MS);
+    }
   });
   const workers = named('worker', workerCount, async (host) => {
     const endMs = host.nowMs() + INVOCATION_MS;
@@ -143,7 +151,7 @@ export function startActors(
     publishers,
     workers,
     sweeper: new Actor(world, 'sweep', (host) => wiring.sweep(host)),
-    repairer: new Actor(world, 'operator', (host) => wiring.repair(host)),
+    repairer: new Actor(world, 'operator', (host) => wiring.restore(host)),
     api: new Slot(world, 'api', (host) => wiring.openApi(host)),
     killAll: () => {
       for (const actor of [...publishers, ...workers]) actor.die();
@@ -200,12 +208,12 @@ export class Poll {
   #poll(): void {
     this.#isScheduled = false;
     const { publishing, working } = dueIn(this.#world.items);
-    if ((!publishing && !working) || this.#left-- <= 0) return;
+    if (publishing.length + working.length === 0 || this.#left-- <= 0) return;
     this.#fruitless++;
     const { random } = this.#world;
     // Each at its own time within the minute.
-    if (publishing) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
-    if (working) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
+    if (publishing.length > 0) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
+    if (working.length > 0) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
     this.start();
   }
 }

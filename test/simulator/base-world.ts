@@ -9,7 +9,7 @@ import { Random } from './random.ts';
 import { requestOf } from './requests.ts';
 import { SimulatedLedger } from './simulated-ledger.ts';
 import { type ObjectEntries, objectsPortOf } from './simulated-objects.ts';
-import { type Host, START_MS, WIRING } from './wiring.ts';
+import { type Host, PLAIN, START_MS, WIRING } from './wiring.ts';
 
 export interface BaseWorld {
   readonly items: LedgerItems;
@@ -29,6 +29,7 @@ export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: str
     ledger: new SimulatedLedger(items, atOnce, CALM, random, () => undefined).portOf(BYSTANDER),
     objects: objectsPortOf(objects, atOnce, NO_WITNESS, BYSTANDER),
     uploads: openMemoryUploads(nowMs),
+    settings: PLAIN,
     nowMs,
     newAttemptId: () => `${name}-${++attempts}`,
     newId: (prefix) => `${prefix}_${newUlid(START_MS, (count) => random.bytes(count))}`,
@@ -76,7 +77,7 @@ export function baseWorld(isPublished: boolean): Promise<BaseWorld> {
   published ??= defined.then(async ({ items, expected }) => {
     const base = { items: items.copy(), objects: new Map(), expected };
     const host = hostAtOnce(base.items, base.objects, 'base-publisher');
-    while (await WIRING.publish(host));
+    while ((await WIRING.publish(host)) === 'more');
     return base;
   });
   return isPublished ? published : defined;

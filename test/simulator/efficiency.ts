@@ -6,6 +6,7 @@ import { CALM, type Conditions } from './faults.ts';
 import { Writer } from './model.ts';
 import { judge } from './oracle.ts';
 import type { Trace } from './trace.ts';
+import { PLAIN } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 
 /** Every transaction takes its time, during which others that touch its items are cancelled. */
@@ -14,6 +15,8 @@ const SLOW: Conditions = { ...CALM, latencyMs: 20, staggerRate: 1, staggerMs: 60
 /** What chance may add. */
 const MORE_TIME = 1.25;
 const MORE_TRANSACTIONS = 1.25;
+/** To find out that another worker has a lane takes a transaction. */
+const LANES_TRIED = 6;
 
 interface Effort {
   readonly elapsedMs: number;
@@ -37,13 +40,14 @@ export async function judgeEfficiency(
     `two took ${together.elapsedMs.toFixed(0)} ms and ${together.transactions}`;
   trace.note(0, 'oracle', 'efficiency', said, '');
   const isWorse =
-    together.elapsedMs > alone.elapsedMs * MORE_TIME || together.transactions > alone.transactions * MORE_TRANSACTIONS;
+    together.elapsedMs > alone.elapsedMs * MORE_TIME ||
+    together.transactions > alone.transactions * MORE_TRANSACTIONS + LANES_TRIED;
   return { violation: isWorse ? { rule: 'workers-fight', detail: said } : null, operations };
 }
 
 /** Queues batches while no worker runs, then starts so many at once. */
 async function work(seed: number, workers: number, trace: Trace, alterations: Alterations): Promise<Effort> {
-  const world = new World(seed, await baseWorld(true), SLOW, trace, alterations);
+  const world = new World(seed, await baseWorld(true), SLOW, PLAIN, trace, alterations);
   world.note('world', `seed ${seed}`, `${workers} workers`);
   const actors = startActors(world, 1, workers, { isRungByCommits: false });
   const poll = new Poll(world, actors);

@@ -5,11 +5,12 @@ import { askForPublication, Client, sendUpload, writeBatches } from './clients.t
 import { judgeEfficiency } from './efficiency.ts';
 import { CALM, type Conditions, drawConditions } from './faults.ts';
 import { Writer } from './model.ts';
-import { checkContent, judge } from './oracle.ts';
+import { checkOthers, judge } from './oracle.ts';
 import { Random } from './random.ts';
 import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
 import { tearOneTransaction } from './torn.ts';
 import { Trace } from './trace.ts';
+import { PLAIN, type Settings } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 
 export const KINDS = ['ordinary', 'torn', 'workers'] as const;
@@ -29,6 +30,7 @@ export interface SimulationOptions extends Alterations {
   readonly kind?: Kind;
   /** Over those that are drawn from the seed. */
   readonly conditions?: Partial<Conditions>;
+  readonly settings?: Partial<Settings>;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -60,12 +62,27 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   }
   const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
   const base = await baseWorld(kind === 'torn' || random.chance(0.9));
-  const world = new World(seed, base, conditions, trace, options);
-  world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify(conditions)}`);
+  const settings = { ...PLAIN, ...drawSettings(random), ...options.settings };
+  const world = new World(seed, base, conditions, settings, trace, options);
+  world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
   await (kind === 'torn' ? runTorn(world) : runOrdinary(world));
   if (world.violation === null) await judge(world);
   world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
+}
+
+function drawSettings(random: Random): Settings {
+  return {
+    listEverySeconds: random.weighted([
+      [3, 0],
+      [1, 30],
+      [1, 900],
+    ]),
+    maxMarkedMarkets: random.weighted([
+      [3, 100],
+      [1, 2],
+    ]),
+  };
 }
 
 async function runOrdinary(world: World): Promise<void> {
@@ -91,9 +108,10 @@ async function runTorn(world: World): Promise<void> {
   settleAfter(world, script(world, actors), () => poll.limit(POLLS_BEFORE_REPAIR));
   await world.scheduler.run();
   if (world.violation !== null) return;
-  checkContent(world, 'stopped-by-another');
-  if (world.violation !== null || world.torn.size === 0) return;
-  actors.repairer.ring(0);
+  if (world.torn.size > 0) {
+    checkOthers(world);
+    actors.repairer.ring(0);
+  }
   poll.limit(SETTLING_POLLS);
   await world.scheduler.run();
 }

@@ -1,7 +1,7 @@
 /** The simulator itself: it repeats itself, and finds what is broken on purpose. */
 import { describe, expect, test } from 'vitest';
 import { parsePublicKey } from '../../contract/public-objects.ts';
-import { PAGE_RETENTION_SECONDS } from '../../publisher/collect-garbage.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { KINDS, type SimulationOptions, simulate } from './simulate.ts';
 import { WIRING } from './wiring.ts';
@@ -55,7 +55,7 @@ const PLANTED: readonly Planted[] = [
   },
   {
     what: 'nothing is published',
-    options: { wiring: { publish: async () => false } },
+    options: { wiring: { publish: async () => 'nothing' } },
     within: 3,
   },
 ];

@@ -11,54 +11,75 @@ import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
-import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { runUpload } from '../../lambdas/ingest/run-upload.ts';
-import { mayPass } from '../../lambdas/markets/commit-markets.ts';
+import { createUploadRunner, type UploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
+import { mayPass } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
-import { collectGarbage } from '../../publisher/collect-garbage.ts';
-import type { PageSizes } from '../../publisher/dependencies.ts';
+import { createRunners } from '../../lambdas/worker/runners.ts';
+import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
 import { Superseded } from '../../publisher/errors.ts';
-import { publish } from '../../publisher/publish.ts';
-import { NO_CACHES } from '../../publisher/purge.ts';
-import { rebuild } from '../../publisher/rebuild.ts';
-import { staticBodies } from '../../publisher/static-bodies.ts';
+import { staticBodies } from '../../publisher/plan/static-bodies.ts';
+import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import { restore } from '../../publisher/repair/restore.ts';
+import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
+import { NO_CACHES } from '../../publisher/tell/purge.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
-import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import { WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { MARKET_INDEX, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
 import {
-  AWAITING_GENERATION_PARTITION,
-  DIRTY_PARTITION,
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  GENERATIONS,
   generationOfKey,
   HEAD_KEY,
   type HeadValue,
+  LIST_CHANGES,
+  PUT_OFF,
+  REFRESH_MARKS,
+  refreshMarkKey,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
 } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadStore } from '../../storage/upload-store.ts';
 import type { LedgerItems } from './ledger-items.ts';
+import type { ShownObservation } from './published.ts';
 
 /** What one process has of the world. */
 export interface Host extends Runtime {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
   readonly uploads: UploadStore;
+  readonly settings: Settings;
 }
+
+/** What a deployment may say otherwise. */
+export interface Settings {
+  /** Between two publications of the list. */
+  readonly listEverySeconds: number;
+  readonly maxMarkedMarkets: number;
+}
+
+export const PLAIN: Settings = { listEverySeconds: 0, maxMarkedMarkets: 100 };
+
+/** What is left to do after one generation: at once, soon, or when something new is due. */
+export type Left = 'more' | 'put-off' | 'nothing';
 
 export type Api = (event: HttpEvent) => Promise<HttpResult>;
 
 export interface Wiring {
-  /** Publishes one generation; true where more is due. */
-  publish(host: Host): Promise<boolean>;
+  /** Publishes one generation. */
+  publish(host: Host): Promise<Left>;
   /** Works off the queue; tells `failed` of work that only a person can mend. */
   work(host: Host, hasTime: () => boolean, failed: (error: unknown) => void): Promise<void>;
   sweep(host: Host): Promise<void>;
-  /** What an operator does about a market that does not add up. */
-  repair(host: Host): Promise<void>;
+  /** What an operator does about a copy of the ledger that may hold a part of a transaction. */
+  restore(host: Host): Promise<void>;
   openApi(host: Host): Api;
   /** The content of an upload has arrived. */
   uploadArrived(host: Host, id: string): Promise<void>;
@@ -77,26 +98,22 @@ const UPLOAD_PARTS = { maxLines: 3, maxBytes: 1024 * 1024, maxLineBytes: 128 * 1
 
 export const WIRING: Wiring = {
   async publish(host) {
-    const { moreIsDue = false } = await publish(publisherOf(host));
-    return moreIsDue;
+    return leftAfter(await publish(publisherOf(host)));
   },
   async work(host, hasTime, failed) {
     await runWork({
       ...host,
+      owner: host.newAttemptId(),
       hasTime,
       failed: (_item, error) => failed(error),
-      runners: {
-        ingest: ({ batch }) => runBatch(host, batch),
-        upload: ({ upload }) => runUpload({ ...host, hasTime, limits: UPLOAD_PARTS }, upload),
-        erasure: async () => 'done',
-      },
+      runners: createRunners(host, uploadRunnerOf(host)),
     });
   },
   async sweep(host) {
     await collectGarbage(publisherOf(host), { dryRun: false });
   },
-  async repair(host) {
-    await rebuild(publisherOf(host));
+  async restore(host) {
+    await restore(publisherOf(host));
   },
   openApi(host) {
     const handle = createWriteApi({
@@ -128,29 +145,56 @@ export function isPassing(error: unknown): boolean {
   return error instanceof Superseded || error instanceof StorageUnavailable || mayPass(error);
 }
 
+/** A process keeps its place in the file from one invocation to the next. */
+const uploadRunners = new WeakMap<Host, UploadRunner>();
+
+function uploadRunnerOf(host: Host): UploadRunner {
+  const known = uploadRunners.get(host);
+  if (known !== undefined) return known;
+  const runner = createUploadRunner({ ...host, limits: UPLOAD_PARTS });
+  uploadRunners.set(host, runner);
+  return runner;
+}
+
+function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
+  if (isMoreDue) return 'more';
+  return putOff.length > 0 ? 'put-off' : 'nothing';
+}
+
+/** What waits for a publisher, and for a worker. */
 export interface Due {
-  readonly publishing: boolean;
-  readonly working: boolean;
+  readonly publishing: readonly string[];
+  readonly working: readonly string[];
 }
 
 /** What the committed ledger says is left to do. */
 export function dueIn(items: LedgerItems): Due {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
+  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF];
   return {
-    publishing:
-      items.hasCommittedIn(DIRTY_PARTITION) ||
-      items.hasCommittedIn(AWAITING_GENERATION_PARTITION) ||
-      (head !== undefined && !head.applied),
-    working: items.hasCommittedIn(WORK_PARTITION),
+    publishing: [
+      ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
+      ...(head === undefined ? [] : leftOf(head)),
+    ],
+    working: items.committedIn(WORK_QUEUE).map(({ sort }) => sort),
   };
 }
 
-/** Whom a committed change rings for. */
-export function rungBy(changes: readonly Change[]): Due {
-  const puts = changes.filter(({ kind }) => kind === 'put').map(({ key }) => key.partition);
+function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
+  return [
+    ...(applied ? [] : [`generation ${generation} is not applied`]),
+    ...(list.shows === generation ? [] : [`the list shows generation ${list.shows} of ${generation}`]),
+    ...(list.isDoubtful ? ['the list is doubtful'] : []),
+  ];
+}
+
+/** Whom a committed change rings for: the publisher for each mark, the worker for what was not on the queue before. */
+export function rungBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
+  const puts = changes.filter((change) => change.kind === 'put');
+  const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
   return {
-    publishing: puts.includes(DIRTY_PARTITION) || puts.includes(AWAITING_GENERATION_PARTITION),
-    working: puts.includes(WORK_PARTITION),
+    publishing: puts.some(({ key }) => ringing.includes(key.partition)),
+    working: puts.some(({ key, revision }) => key.partition === WORK_PARTITION && revision === 0),
   };
 }
 
@@ -168,6 +212,12 @@ export function isAnswered(items: LedgerItems, batch: string): boolean {
   return items.committed(generationOfKey(`batch/${batch}`)) !== null;
 }
 
+/** The observations of a market, as the ledger has them, newest first. */
+export function historyIn(items: LedgerItems, market: string): readonly ShownObservation[] {
+  const found = items.committedIn(observationsOf(market));
+  return found.map(({ value }) => value as unknown as ShownObservation).reverse();
+}
+
 /** The market to which this transaction adds observations; null where it is no such transaction. */
 export function marketWrittenBy(changes: readonly Change[]): string | null {
   const observation = changes.find(({ key }) => key.sort.startsWith(OBSERVATION_PREFIX));
@@ -182,17 +232,29 @@ export async function findingsIn(objects: ObjectStore): Promise<readonly string[
 
 /** The ledger as it would be had nothing ever been published. */
 export function withoutPublication(items: LedgerItems): LedgerItems {
-  const ofPublication = ['publication', 'published', 'unlinked', 'garbage'];
-  return items.copy((partition) => !ofPublication.includes(partition.split('/')[0] as string));
+  const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, PUT_OFF];
+  const names = new Set(ofPublication.map(({ partition }) => partition));
+  return items.copy((partition) => !names.has(partition) && !partition.startsWith('published/'));
 }
 
 /** Publishes such a ledger, for the first time and whole. */
-export async function publishAfresh(host: Host): Promise<void> {
-  await publish(publisherOf(host), 'everything');
+export async function publishAfresh(items: LedgerItems, host: Host): Promise<void> {
+  for (const { sort } of items.committedIn(MARKET_INDEX)) {
+    const mark = { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } } as const;
+    await host.ledger.transact([mark], { attemptId: host.newAttemptId() });
+  }
+  while ((await WIRING.publish(host)) === 'more');
 }
 
-function publisherOf(host: Host) {
-  return { ...host, pageSizes: PAGE_SIZES, staticBodies: STATIC_BODIES, caches: NO_CACHES };
+function publisherOf({ settings, ...host }: Host): PublisherDependencies {
+  return {
+    ...host,
+    pageSizes: PAGE_SIZES,
+    staticBodies: STATIC_BODIES,
+    caches: NO_CACHES,
+    listEverySeconds: () => settings.listEverySeconds,
+    maxMarkedMarkets: settings.maxMarkedMarkets,
+  };
 }
 
 const SECRETS = createSecrets(new Uint8Array(32).fill(7));

@@ -17,7 +17,7 @@ import { type Committed, type LedgerGaps, SimulatedLedger } from './simulated-le
 import { type ObjectEntries, objectsPortOf, type StoreGaps } from './simulated-objects.ts';
 import { StoreWatch } from './store-watch.ts';
 import type { Trace } from './trace.ts';
-import { batchesAnsweredBy, type Host, START_MS, WIRING, type Wiring } from './wiring.ts';
+import { batchesAnsweredBy, type Host, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
 
 /** Something that must not be, and the rule that it breaks. */
 export interface Violation {
@@ -47,6 +47,7 @@ export class World {
   readonly watch: StoreWatch;
   readonly uploads = openMemoryUploads(() => this.nowMs());
   readonly wiring: Wiring;
+  readonly settings: Settings;
   readonly expected: Expected;
   /** Batches that were acknowledged, by id. */
   readonly acknowledged = new Map<string, SentBatch>();
@@ -60,7 +61,15 @@ export class World {
   #numbers = 0;
   readonly #listeners: ((committed: Committed) => void)[] = [];
 
-  constructor(seed: number, base: BaseWorld, conditions: Conditions, trace: Trace, alterations: Alterations) {
+  constructor(
+    seed: number,
+    base: BaseWorld,
+    conditions: Conditions,
+    settings: Settings,
+    trace: Trace,
+    alterations: Alterations,
+  ) {
+    this.settings = settings;
     this.ended = new Promise((_, reject) => {
       this.#end = reject;
     });
@@ -135,6 +144,7 @@ export class World {
       ledger: this.#alterations.ledger?.(ledger, process) ?? ledger,
       objects: this.#alterations.objects?.(objects, process) ?? objects,
       uploads: this.uploads,
+      settings: this.settings,
       nowMs: () => this.nowMs(),
       newAttemptId: () => `${process}-${++attempts}`,
       newId: (prefix) => `${prefix}_${newUlid(this.nowMs(), (count) => random.bytes(count))}`,

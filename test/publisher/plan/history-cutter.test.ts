@@ -318,7 +318,10 @@ describe('a history that is cut', () => {
     const { published, all } = grow([{ places: [1, 2, 3, 4, 5] }], 2);
     const [first, second] = published.pages as [IndexedPage, IndexedPage];
     const { sum, count, ...older } = first.page;
-    const input = { ...inputOf(null, all, 0, { generation: 2, pageSize: 2 }), publishedPages: [{ ...first, page: older }, second] };
+    const input = {
+      ...inputOf(null, all, 0, { generation: 2, pageSize: 2 }),
+      publishedPages: [{ ...first, page: older }, second],
+    };
     const { pages } = planHistory(input);
     expect(pages.map(({ page, isNew, isRecorded }) => ({ page, isNew, isRecorded }))).toEqual([
       { page: first.page, isNew: false, isRecorded: false },

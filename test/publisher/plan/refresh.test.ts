@@ -1,14 +1,25 @@
-/** Publishing by market while all of it is due: what is marked goes out, and all of it stays due. */
+/** The refresh lane: markets are rendered again from their first observation, and compared with what readers have. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
-import { marketKey } from '../../../storage/records/markets.ts';
-import { DIRTY_EVERYTHING_KEY, DIRTY_PARTITION, HEAD_KEY } from '../../../storage/records/publication.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { historyPagesOf, parseMark, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { faultyStorage } from '../faulty-storage.ts';
+import { askForEverything, refresh, renameUnmarked } from '../refresh.ts';
 import { answerTo, wait, waitForPublication, waiting } from '../waiting.ts';
-import { createWorld, dependenciesOn, market, price, type World } from '../world.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../world.ts';
 
 /** Market `a` is marked; `b` is not, and its published body is not what the ledger holds. */
 async function worldWithHiddenChange(): Promise<World> {
@@ -16,28 +27,18 @@ async function worldWithHiddenChange(): Promise<World> {
   await world.ingest([market('a'), market('b')]);
   await publish(world.dependencies);
   await world.ingest([price('a', 0, 1)]);
-  const { ledger } = world;
-  const item = await ledger.get(marketKey('b'));
-  const value = { ...(item?.value as object), name: 'Renamed' };
-  await ledger.transact([{ kind: 'put', key: marketKey('b'), revision: 5, value, if: { kind: 'any' } }], {
-    attemptId: 'no write of ours',
-  });
+  await renameUnmarked(world, 'b');
   return world;
 }
 
-/** As the write API does, but in two transactions: the mark last, so that nobody can clear it before the waiting begins. */
-async function askForEverything(world: World): Promise<void> {
-  await waitForPublication(world, 'all', null, true);
-  await world.ledger.transact(
-    [{ kind: 'put', key: DIRTY_EVERYTHING_KEY, revision: 0, value: null, if: { kind: 'any' } }],
-    { attemptId: 'all' },
-  );
-}
-
-const marks = async ({ ledger }: World) =>
-  (await ledger.query(DIRTY_PARTITION, { limit: 10 })).items.map(({ sort }) => sort);
+const marked = async ({ ledger }: World) => (await readAll(ledger, REFRESH_MARKS)).map((mark) => parseMark(mark).slug);
 const shownSince = async ({ objects }: World, slug: string) =>
   (await objects.stat(publicKey({ kind: 'market', slug })))?.metadata.generation;
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
 
 function rememberingPurges(world: World) {
   const purges: PurgeTargets[] = [];
@@ -45,86 +46,219 @@ function rememberingPurges(world: World) {
   return { purges, dependencies: { ...world.dependencies, caches: { purge } } };
 }
 
-describe('while the mark of everything is set', () => {
-  test('what is marked by market is published, and the mark stays for a later publication', async () => {
+describe('a refresh mark', () => {
+  test('has its market published again, whatever else marks it, and is cleared', async () => {
     const world = await worldWithHiddenChange();
-    await askForEverything(world);
-    expect(await publish(world.dependencies, 'marked-markets')).toEqual({ kind: 'published', generation: 2 });
-    expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 1]);
-    expect(await marks(world)).toEqual(['everything']);
-    expect(await publish(world.dependencies, 'marked-markets')).toEqual({ kind: 'unchanged', generation: 2 });
-    expect(await marks(world)).toEqual(['everything']);
-    expect(await publish(world.dependencies, 'changed')).toEqual({ kind: 'published', generation: 3 });
-    expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 3]);
-    expect(await marks(world)).toEqual([]);
+    await refresh(world, ['a', 'b']);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+    expect(publicObjects(world.objects).get(publicKey({ kind: 'market', slug: 'b' }))).toContain('"Renamed b"');
+    expect([await shownSince(world, 'a'), await shownSince(world, 'b')]).toEqual([2, 2]);
+    expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
   });
 
+  test('is cleared too when nothing has changed, and nothing is published', async () => {
+    const world = await worldWithHiddenChange();
+    await publish(world.dependencies);
+    await refresh(world, ['a']);
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 2 });
+    expect(await marked(world)).toEqual([]);
+  });
+
+  test('stays when it is set again meanwhile', async () => {
+    const world = await worldWithHiddenChange();
+    await publish(world.dependencies);
+    await refresh(world, ['a']);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact')) await refresh(world, ['a']);
+      return await run();
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock));
+    expect(await marked(world)).toEqual(['a']);
+  });
+
+  test('of a market that nobody knows is cleared', async () => {
+    const world = await worldWithHiddenChange();
+    await refresh(world, ['never-was']);
+    await publish(world.dependencies);
+    expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
+  });
+});
+
+describe('what a refresh finds', () => {
+  /** `h` has 13 observations: three closed pages and a head. */
+  async function publishedWorld(): Promise<World> {
+    const world = createWorld();
+    await world.ingest([market('g'), market('h'), ...Array.from({ length: 13 }, (_, day) => price('h', day, day + 1))]);
+    await publish(world.dependencies);
+    return world;
+  }
+
+  /** Puts other bytes in place, as nobody but an accident does; null deletes. */
+  async function damage({ objects }: World, key: string, body: string | null): Promise<void> {
+    const { etag, metadata } = (await objects.stat(key)) as NonNullable<Awaited<ReturnType<typeof objects.stat>>>;
+    if (body === null) await objects.delete(key, etag);
+    else await objects.put(key, Buffer.from(body), metadata, { kind: 'matches', etag });
+  }
+
+  const BODIES = [publicKey({ kind: 'market', slug: 'h' }), publicKey({ kind: 'history', slug: 'h' })];
+
+  test.each(BODIES.flatMap((key) => [null, '{}'].map((body) => [key, body] as const)))(
+    'it compares with the store, and puts back what is not as it should be: %s %s',
+    async (key, body) => {
+      const world = await publishedWorld();
+      const before = publicObjects(world.objects).get(key);
+      await damage(world, key, body);
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+      await refresh(world, ['h']);
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published' });
+      expect(publicObjects(world.objects).get(key)).toBe(before);
+      await expectVerified(world);
+      await refresh(world, ['h']);
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+    },
+  );
+
+  test('every closed page of the history that is lost comes back under its name', async () => {
+    const world = await publishedWorld();
+    const before = publicObjects(world.objects);
+    const pages = [...before.keys()].filter((key) => key.includes('/history-pages/h/'));
+    expect(pages).toHaveLength(3);
+    for (const key of pages) await damage(world, key, null);
+    await refresh(world, ['h']);
+    world.objects.resetCounts();
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
+    expect(world.objects.puts.map(({ key }) => key).toSorted()).toEqual(pages);
+    expect(publicObjects(world.objects)).toEqual(before);
+  });
+
+  test('records of pages that lack their sum are written again, once', async () => {
+    const world = await publishedWorld();
+    const pagesOf = () => readAll(world.ledger, historyPagesOf('h'));
+    const before = (await pagesOf()).map(({ value }) => value);
+    for (const { partition, sort, revision, value } of await pagesOf()) {
+      const { sum, count, ...older } = value;
+      const put = { kind: 'put', key: { partition, sort }, revision, value: older, if: { kind: 'any' } } as const;
+      await world.ledger.transact([put], { attemptId: `older-${sort}` });
+    }
+    world.objects.resetCounts();
+    await world.ingest([price('h', 20, 5)]);
+    await publish(world.dependencies);
+    expect((await pagesOf()).map(({ value }) => value)).toEqual(before);
+    expect(world.objects.puts.filter(({ key }) => key.includes('-pages/'))).toEqual([]);
+    await expectVerified(world);
+  });
+});
+
+describe('fresh marks and refreshes in one generation', () => {
+  const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+  async function worldOf(markedMarkets: number, fresh: readonly string[], again: readonly string[]) {
+    const world = createWorld();
+    await world.ingest(slugs.map((slug) => market(slug)));
+    await publish(world.dependencies);
+    for (const slug of slugs) await renameUnmarked(world, slug);
+    await world.ingest(fresh.map((slug) => price(slug, 0, 1)));
+    await refresh(world, again);
+    return { world, dependencies: { ...world.dependencies, maxMarkedMarkets: markedMarkets } };
+  }
+
+  test.each<[number, string[], string[], string[][]]>([
+    [
+      3,
+      ['e', 'f'],
+      ['a', 'b', 'c'],
+      [
+        ['a', 'e', 'f'],
+        ['b', 'c'],
+      ],
+    ],
+    [2, ['e', 'f'], ['a', 'b', 'c'], [['e', 'f'], ['a', 'b'], ['c']]],
+    [1, [], ['a', 'b', 'c'], [['a'], ['b'], ['c']]],
+    [
+      2,
+      ['d', 'e', 'f'],
+      ['a'],
+      [
+        ['d', 'e'],
+        ['a', 'f'],
+      ],
+    ],
+    // Both marks of one market are taken care of at once; each counts.
+    [5, ['a', 'b'], ['a', 'b', 'c'], [['a', 'b', 'c']]],
+  ])('of at most %i markets: fresh ones %j first, then refreshes %j in turn', async (max, fresh, again, expected) => {
+    const { world, dependencies } = await worldOf(max, fresh, again);
+    const generations: string[][] = [];
+    for (let isMoreDue = true; isMoreDue; ) {
+      const outcome = await publish(dependencies);
+      ({ isMoreDue } = outcome);
+      const since = await Promise.all(slugs.map((slug) => shownSince(world, slug)));
+      generations.push(slugs.filter((_, index) => since[index] === outcome.generation));
+    }
+    expect(generations).toEqual(expected);
+    await expectVerified(world);
+  });
+});
+
+describe('whoever asks for all markets', () => {
   test.each(['published', 'unchanged'] as const)(
-    'who asked for everything goes on waiting, and nobody else, where it is %s',
+    'goes on waiting until all are rendered, and nobody else does, where the generation before is %s',
     async (kind) => {
       const world = await worldWithHiddenChange();
       if (kind === 'unchanged') await publish(world.dependencies);
-      await askForEverything(world);
-      await waitForPublication(world, 'of-a', ['a'], true);
-      await wait(world, 'batch/one');
+      await askForEverything(world, ['a', 'b']);
+      await wait(world, 'batch/one', ['a']);
       const { purges, dependencies } = rememberingPurges(world);
-      expect(await publish(dependencies, 'marked-markets')).toMatchObject({ kind, generation: 2 });
+      const first = { ...dependencies, maxMarkedMarkets: 1 };
+      expect(await publish(first)).toMatchObject({ kind, generation: 2, isMoreDue: true });
       expect(await waiting(world)).toEqual(['publication/all']);
       expect(await answerTo(world, 'publication/all')).toBeNull();
-      expect(await answerTo(world, 'publication/of-a')).toMatchObject({ generation: 2 });
-      expect(purges).toEqual([{ tags: ['a', 'markets', 'snapshot'] }]);
+      expect(purges).toEqual([]);
 
-      await publish(dependencies, 'changed');
+      while ((await publish(first)).isMoreDue);
       expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 3 });
-      expect(purges.slice(1)).toEqual(['everything']);
+      expect(purges).toEqual(['everything']);
       expect(await waiting(world)).toEqual([]);
     },
   );
-});
 
-test('who asked for everything and was not told when it was taken care of is told by any publication', async () => {
-  const world = await worldWithHiddenChange();
-  await askForEverything(world);
-  const failing = { purge: () => Promise.reject(new Error('the CDN said no')) };
-  await expect(publish({ ...world.dependencies, caches: failing })).rejects.toThrow();
-  expect(await marks(world)).toEqual([]);
-  expect(await waiting(world)).toEqual(['publication/all']);
-  const { purges, dependencies } = rememberingPurges(world);
-  expect(await publish(dependencies, 'marked-markets')).toEqual({ kind: 'unchanged', generation: 2 });
-  expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
-  expect(purges).toEqual(['everything']);
-});
-
-test('a generation that was given up is covered whole: what is published of it is not known by market', async () => {
-  const world = await worldWithHiddenChange();
-  await askForEverything(world);
-  const { ledger } = world;
-  const head = await ledger.get(HEAD_KEY);
-  const value = { ...(head?.value as object), listDigest: null, staticDigests: {} };
-  await ledger.transact([{ kind: 'put', key: HEAD_KEY, revision: 1, value, if: { kind: 'any' } }], {
-    attemptId: 'given up',
+  test('who asks for one of them is told as soon as that is rendered', async () => {
+    const world = await worldWithHiddenChange();
+    await publish(world.dependencies);
+    await askForEverything(world, ['a', 'b']);
+    await waitForPublication(world, 'of-a', ['a'], true);
+    const { purges, dependencies } = rememberingPurges(world);
+    await publish({ ...dependencies, maxMarkedMarkets: 1 });
+    expect(await waiting(world)).toEqual(['publication/all']);
+    expect(purges).toEqual([{ tags: ['a', 'markets', 'snapshot'] }]);
   });
-  await publish(world.dependencies, 'marked-markets');
-  expect(await shownSince(world, 'b')).toBe(2);
-  expect(await marks(world)).toEqual([]);
-  expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
+
+  test('and was not told when that was done is told by any later publication', async () => {
+    const world = await worldWithHiddenChange();
+    await askForEverything(world, ['a', 'b']);
+    const failing = { purge: () => Promise.reject(new Error('the CDN said no')) };
+    await expect(publish({ ...world.dependencies, caches: failing })).rejects.toThrow();
+    expect(await marked(world)).toEqual([]);
+    expect(await waiting(world)).toEqual(['publication/all']);
+    const { purges, dependencies } = rememberingPurges(world);
+    expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged', generation: 2 });
+    expect(await answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
+    expect(purges).toEqual(['everything']);
+  });
 });
 
-describe('whoever asks for everything is told no generation that does not show it, whenever', () => {
+describe('whoever asks for all markets is told no generation that does not show them, whenever', () => {
   /** Something happens before operation `number` of a publication; whether it came to that. */
-  async function publishWithin(
-    world: World,
-    scope: 'changed' | 'marked-markets',
-    number: number,
-    happens: () => Promise<void>,
-  ): Promise<boolean> {
+  async function publishWithin(world: World, max: number, number: number, happens: () => Promise<void>) {
     let reached = false;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
       reached = true;
       await happens();
       return await run();
     });
-    await publish(dependenciesOn(ledger, objects, world.clock), scope).catch((error: unknown) => {
+    const dependencies = { ...dependenciesOn(ledger, objects, world.clock), maxMarkedMarkets: max };
+    await publish(dependencies).catch((error: unknown) => {
       if (!(error instanceof Superseded)) throw error;
     });
     return reached;
@@ -134,35 +268,33 @@ describe('whoever asks for everything is told no generation that does not show i
     const told = await answerTo(world, 'publication/all');
     if (told !== null) expect(told.generation).toBeGreaterThanOrEqual((await shownSince(world, 'b')) as number);
     if (told !== null) expect(await shownSince(world, 'b')).toBeGreaterThan(1);
-    await publish(world.dependencies, 'changed');
+    await publish(world.dependencies);
     expect(await answerTo(world, 'publication/all')).not.toBeNull();
     expect(await waiting(world)).toEqual([]);
   }
 
-  test('it asks during a publication by market', async () => {
+  test('it asks during a publication', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await worldWithHiddenChange();
-      reached = await publishWithin(world, 'marked-markets', operations, () => askForEverything(world));
+      reached = await publishWithin(world, 1, operations, () => askForEverything(world, ['a', 'b']));
       if (reached) await expectToldRightly(world);
     }
     expect(operations).toBeGreaterThan(20);
   });
 
   test.each([
-    ['marked-markets', 'changed'],
-    ['changed', 'marked-markets'],
-  ] as const)('%s is published, and meanwhile %s by another', async (slow, quick) => {
+    [1, 5],
+    [5, 1],
+    [1, 1],
+    [5, 5],
+  ])('%i are published, and meanwhile %i by another', async (slow, quick) => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await worldWithHiddenChange();
-      await askForEverything(world);
-      reached = await publishWithin(
-        world,
-        slow,
-        operations,
-        async () => void (await publish(world.dependencies, quick)),
-      );
+      await askForEverything(world, ['a', 'b']);
+      const rival = { ...world.dependencies, maxMarkedMarkets: quick };
+      reached = await publishWithin(world, slow, operations, async () => void (await publish(rival)));
       await expectToldRightly(world);
     }
     expect(operations).toBeGreaterThan(20);

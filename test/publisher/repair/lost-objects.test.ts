@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
-import { createWorld, market, price, publicObjects, type World } from '../world.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 async function publishedWorld(): Promise<World> {
   const world = createWorld();
@@ -25,6 +27,21 @@ test.each(keys)('%s is missed when it is gone, and a rebuild puts it back', asyn
   const present = await world.objects.stat(key);
   if (present !== null) await world.objects.delete(key, present.etag);
   expect(await findLostObjects(world.dependencies)).toEqual([key]);
-  expect(await rebuild(world.dependencies)).toMatchObject({ restored: [key] });
-  expect(publicObjects(world.objects)).toEqual(before);
+  await rebuild(world.dependencies);
+  expect(await findLostObjects(world.dependencies)).toEqual([]);
+  const snapshot = publicKey({ kind: 'snapshot' });
+  expect(publicObjects(world.objects).set(snapshot, '')).toEqual(before.set(snapshot, ''));
+});
+
+test('so is the layout of the list, and the next list is cut without it', async () => {
+  const world = await publishedWorld();
+  const [layout = ''] = (await world.objects.list('layout/')).keys;
+  const present = await world.objects.stat(layout);
+  if (present !== null) await world.objects.delete(layout, present.etag);
+  expect(await findLostObjects(world.dependencies)).toEqual([layout]);
+  await world.ingest([price('a', 0, 1)]);
+  await publish(world.dependencies);
+  expect(await findLostObjects(world.dependencies)).toEqual([]);
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** A market of which the ledger holds a part of a transaction, and what a repair makes of it. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Json } from '../../../contract/canonical-json.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
@@ -35,12 +36,12 @@ beforeEach(async () => {
 const recordOf = async (ledger: Ledger) => (await ledger.get(marketKey('gold'))) as Item<MarketRecordValue>;
 const observations = () => readAll(world.ledger, observationsOf('gold'));
 
-async function put<Value>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Promise<void> {
+async function put<Value extends Json>(key: ItemKey<Value>, revision: number, value: NoInfer<Value>): Promise<void> {
   const change = { kind: 'put', key, revision, value, if: { kind: 'any' } } as const;
   await world.ledger.transact([change], { attemptId: world.dependencies.newAttemptId() });
 }
 
-async function remove(...keys: readonly ItemKey<never>[]): Promise<void> {
+async function remove(...keys: readonly ItemKey<unknown>[]): Promise<void> {
   const changes = keys.map(({ partition, sort }) => {
     return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
   });

@@ -154,7 +154,9 @@ async function expectWalkable(objects: ObjectStore): Promise<void> {
 }
 
 async function pagesOfList(objects: ObjectStore): Promise<readonly string[]> {
-  return (await Array.fromAsync(list(objects))).map(({ key }) => key);
+  const keys: string[] = [];
+  for await (const { key } of list(objects)) keys.push(key);
+  return keys;
 }
 
 const list = (objects: ObjectStore) => walk(objects, 'markets.json', (cursor) => `market-pages/${cursor}.json`);

@@ -2,19 +2,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { collectGarbage, type GarbageOptions, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
+import {
+  collectGarbage,
+  type GarbageOptions,
+  PAGE_RETENTION_SECONDS,
+} from '../../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { Change, Ledger } from '../../../storage/ledger.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
+import { readAll } from '../../../storage/paging.ts';
 import {
-  GENERATION_PREFIX,
+  GENERATIONS,
   generationKey,
-  PUBLICATION_PARTITION,
-  UNLINKED_PARTITION,
-  unlinkedKey,
+  SUPERSEDED_PAGES,
+  supersededPageKey,
   WALK_KEY,
 } from '../../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
@@ -56,12 +60,11 @@ async function changeHistories(world: World, amountMinor: number): Promise<void>
 }
 
 describe('what goes, and when', () => {
-  test('nothing, right after publishing, but the bundle of the generation before', async () => {
+  test('nothing, right after publishing: bundles are gone already', async () => {
     const world = await publishedWorld();
-    const report = await sweep(world);
-    expect(report.removed).toEqual([expect.stringMatching(/^redo\/1-/)]);
-    expect(report).toMatchObject({ prunedRecords: 0, unknown: [], endedEarly: false });
-    expect(report.kept).toBe(keysOf(world).length);
+    expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
+    const kept = keysOf(world).length;
+    expect(await sweep(world)).toEqual({ removed: [], kept, prunedRecords: 0, unknown: [], endedEarly: false });
   });
 
   test('a page that was replaced: once its cursors have been good for their whole life, and not a moment earlier', async () => {
@@ -196,14 +199,20 @@ test('what a publisher left that died before it committed goes, but only once it
   await changeHistories(world, -7);
   await publish(world.dependencies);
   const { removed } = await sweep(world);
-  const pages = orphans.filter((key) => !key.startsWith('redo/'));
+  const pages = orphans.filter((key) => key.includes('/history-pages/'));
   expect(removed).toEqual(expect.arrayContaining(pages));
   await expectVerified(world);
 
+  // Of a list, the layouts that are retained may name any page: what they do not is known when they have expired.
+  world.clock.nowMs += RETENTION_MS;
   await changeHistories(world, -8);
   await publish(world.dependencies);
   await sweep(world);
+  expect(keysOf(world).some((key) => orphans.includes(key) && key.includes('/market-pages/3-'))).toBe(true);
+  world.clock.nowMs += 1;
+  await sweep(world);
   expect(keysOf(world).filter((key) => orphans.includes(key))).toEqual([]);
+  await expectVerified(world);
 });
 
 /** Garbage of every kind: expired pages, orphans, old bundles, bodies of a removed market. */
@@ -275,12 +284,13 @@ describe('a run that ends early', () => {
     expect((await sweep(world)).removed).toEqual([]);
   });
 
-  test('has taken the bundles and the pages that were dropped, before it walks', async () => {
+  test('has taken the bundles and the superseded pages, before it walks', async () => {
     const world = await worldWithGarbage();
-    // For generations, bundles and records, each in one batch.
-    const { removed } = await sweep(world, { hasTime: time(3) });
+    // For generations, the pages of two lists, bundles, layouts and records, each in one batch.
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toHaveLength(1);
-    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    const { removed } = await sweep(world, { hasTime: time(6) });
+    expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
+    const items = await readAll(world.ledger, SUPERSEDED_PAGES);
     expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
     expect(removed.some((key) => key.includes('/market-pages/'))).toBe(true);
     // What no record names is left.
@@ -304,7 +314,7 @@ describe('a run that ends early', () => {
 
     const runs: string[][] = [];
     for (let endedEarly = true; endedEarly && runs.length < 20; ) {
-      const options = 'hasTime' in limit ? { hasTime: time(4) } : limit;
+      const options = 'hasTime' in limit ? { hasTime: time(5) } : limit;
       const report = await collectGarbage(inSmallPages(world), { ...FOR_GOOD, ...options });
       ({ endedEarly } = report);
       runs.push([...report.removed]);
@@ -342,6 +352,8 @@ describe('a run that ends early', () => {
   });
 });
 
+const generationsIn = async ({ ledger }: World) => (await readAll(ledger, GENERATIONS)).map(({ revision }) => revision);
+
 describe('what a run costs', () => {
   /** Calls of each kind, e.g. `ledger.getMany`. */
   async function costOfSweep(world: World): Promise<{ readonly [call: string]: number }> {
@@ -367,15 +379,17 @@ describe('what a run costs', () => {
     expect(keysOf(world).filter((key) => /m-\d{3}/.test(key))).toHaveLength(900);
     expect(keysOf(world).length).toBeGreaterThan(1000);
     expect(await costOfSweep(world)).toEqual({
-      // HEAD twice, and where the walk begins.
-      'ledger.get': 3,
-      // Generations, the layout of the list, dropped pages.
-      'ledger.query': 3,
+      // HEAD, and where the walk begins.
+      'ledger.get': 2,
+      // Generations, superseded pages.
+      'ledger.query': 2,
       // 300 pages of histories, 600 bodies.
       'ledger.getMany': 9,
       'ledger.transact': 1,
-      // Bundles, and twice what is public.
-      'objects.list': 3,
+      // Bundles, layouts, and twice what is public.
+      'objects.list': 4,
+      // The layout of the list.
+      'objects.get': 1,
     });
   });
 
@@ -385,15 +399,18 @@ describe('what a run costs', () => {
     await publish(world.dependencies);
     await costOfSweep(world);
     world.clock.nowMs += RETENTION_MS + 1;
-    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
-    expect(items.length).toBe(399);
+    const items = await readAll(world.ledger, SUPERSEDED_PAGES);
+    expect(items.length).toBe(300);
     expect(await costOfSweep(world)).toMatchObject({
-      'objects.stat': 399,
-      'objects.delete': 399,
-      // The generation before, 399 drops, where the walk begins.
-      'ledger.transact': 1 + 4 + 1,
+      // Of 300 histories and 99 of the list; and the layout of the list before.
+      'objects.stat': 400,
+      'objects.delete': 400,
+      // The layouts of both generations, and what the second one has superseded.
+      'objects.get': 3,
+      // The generation before, 300 superseded pages, where the walk begins.
+      'ledger.transact': 1 + 3 + 1,
       // A layout for each market of which a page is not among the first of it.
-      'ledger.query': 3 + 300,
+      'ledger.query': 2 + 300,
     });
   });
 
@@ -402,7 +419,7 @@ describe('what a run costs', () => {
     const before = await costOfSweep(world);
     const changes = Array.from({ length: 3000 }, (_, index): Change => {
       const generation = index + 10;
-      const value = { generation, publishedAt: '', bundleKey: '', appliedAtMs: world.clock.nowMs };
+      const value = { generation, publishedAt: '', appliedAtMs: world.clock.nowMs, layout: null };
       return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
     });
     for (let start = 0; start < changes.length; start += 100) {
@@ -412,17 +429,11 @@ describe('what a run costs', () => {
     // All of them expire but one, which says so of the others.
     world.clock.nowMs += RETENTION_MS + 1;
     expect((await sweep(world)).prunedRecords).toBeGreaterThan(3000);
-    const { items } = await world.ledger.query(PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX, limit: 10 });
-    expect(items.map(({ revision }) => revision)).toEqual([3009]);
+    expect(await generationsIn(world)).toEqual([3009]);
   });
 });
 
 describe('the records that tell what to keep', () => {
-  const generationsIn = async ({ ledger }: World) =>
-    (await ledger.query(PUBLICATION_PARTITION, { prefix: GENERATION_PREFIX, limit: 1000 })).items.map(
-      ({ revision }) => revision,
-    );
-
   test('of generations, the newest expired one stays and every later one', async () => {
     const world = await publishedWorld();
     for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
@@ -443,25 +454,25 @@ describe('the records that tell what to keep', () => {
     const faulty = faultyStorage(world.ledger, world.objects, 40, diesAfter);
     await collectGarbage(dependenciesOn(faulty.ledger, faulty.objects, world.clock), FOR_GOOD).catch(() => null);
     await sweep(world);
-    const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
+    const items = await readAll(world.ledger, SUPERSEDED_PAGES);
     expect(items.length).toBeGreaterThan(0);
     expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
   });
 });
 
-test('the record of a page that is dropped again while its old record is pruned stays, and the page with it', async () => {
+test('the record of a page that is superseded again while its old record is pruned stays, and the page with it', async () => {
   const world = await publishedWorld();
-  // As a generation that was given up leaves it: dropped, and still in the layout.
-  const [current] = keysOf(world).filter((key) => key.includes('/market-pages/2-'));
-  const key = unlinkedKey(current as string);
-  const drop = (generation: number) =>
+  // As a generation that was given up leaves it: superseded, and still in the history.
+  const [current] = keysOf(world).filter((key) => key.includes('/history-pages/b/2-'));
+  const key = supersededPageKey(current as string);
+  const supersede = (generation: number) =>
     world.ledger.transact([{ kind: 'put', key, revision: generation, value: { generation }, if: { kind: 'any' } }], {
-      attemptId: `drop-${generation}`,
+      attemptId: `supersede-${generation}`,
     });
-  await drop(1);
+  await supersede(1);
   world.clock.nowMs += RETENTION_MS + 1;
   const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-    if (what.startsWith('ledger.transact') && what.includes(UNLINKED_PARTITION)) await drop(3);
+    if (what.startsWith('ledger.transact') && what.includes(SUPERSEDED_PAGES.partition)) await supersede(3);
     return await run();
   });
   await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
@@ -511,8 +522,8 @@ test('whatever is published and however time goes by, a sweep takes what has exp
           const { endedEarly: capped } = await sweep(world, { maxRemovals: next.maxRemovals });
           await expectVerified(world);
           await witness.expectKept(!capped);
-          const { items } = await world.ledger.query(UNLINKED_PARTITION, { limit: 1000 });
-          if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retained());
+          const items = await readAll(world.ledger, SUPERSEDED_PAGES);
+          if (!capped && next.maxRemovals === 1000) expect(items).toHaveLength(witness.retainedOfHistories());
         }
       }
     }),

@@ -7,7 +7,11 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
-import { createCloudFrontClient, MAX_PURGE_TAGS, openCloudFrontPurge } from '../../../publisher/tell/purge-cloudfront.ts';
+import {
+  createCloudFrontClient,
+  MAX_PURGE_TAGS,
+  openCloudFrontPurge,
+} from '../../../publisher/tell/purge-cloudfront.ts';
 
 function openPurge() {
   const mock = mockClient(CloudFrontClient);

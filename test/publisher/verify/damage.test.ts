@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import { SMALL_PAGES, WAITLIST_EMAIL } from '../world.ts';
 import {
   damagedReader,
   type Edit,
@@ -27,7 +28,6 @@ import {
   SECOND_LIST_PAGE,
   SNAPSHOT,
 } from './verified-world.ts';
-import { SMALL_PAGES, WAITLIST_EMAIL } from '../world.ts';
 
 /** Answers with what another URL answers. */
 const answerOf =

@@ -5,11 +5,18 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contr
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyReport } from '../../../publisher/verify/report.ts';
-import { isInShare, READS_PER_RUN, type Share, shareAsked, shareDue, sharesFor } from '../../../publisher/verify/share.ts';
+import {
+  isInShare,
+  READS_PER_RUN,
+  type Share,
+  shareAsked,
+  shareDue,
+  sharesFor,
+} from '../../../publisher/verify/share.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 import { damagedReader, type Edit, withField, withHeader, withStatus, withText } from './damaged-reader.ts';
 import { CLOSED_PAGE, historyOf, MARKETS, marketOf, reader, SECOND_LIST_PAGE, SNAPSHOT } from './verified-world.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 

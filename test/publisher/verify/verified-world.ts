@@ -3,8 +3,8 @@ import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
-import type { Loose } from './damaged-reader.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import type { Loose } from './damaged-reader.ts';
 
 export const MARKETS = '/api/v1/markets';
 export const SNAPSHOT = '/api/v1/snapshot';

@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../../contract/openapi.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
 import { waitlistBody } from '../../../contract/waitlist.ts';
-import { publish } from '../../../publisher/publish.ts';
 import { staticBodies } from '../../../publisher/plan/static-bodies.ts';
+import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readMapped, readMapping } from '../../sample/read-mapped.ts';
-import { damagedReader, withField } from './damaged-reader.ts';
 import { setStanding } from '../standing.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
+import { damagedReader, withField } from './damaged-reader.ts';
 import {
   goodWorld,
   historyOf,
@@ -21,7 +22,6 @@ import {
   SECOND_LIST_PAGE,
   SNAPSHOT,
 } from './verified-world.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 
 describe('a good world has no findings', () => {
   test.each([true, false])('settled: %s', async (settled) => {

@@ -1,0 +1,44 @@
+/**
+ * Which markets work writes to, so that workers keep out of each other's way: transactions of one market follow one another
+ * whoever commits them, and a second worker there would only conflict with the first. A hint and no lock: what it misses costs
+ * time.
+ */
+import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
+import type { WorkValue } from '../../storage/records/batches.ts';
+
+/** So few rows fit one transaction, for which nobody need wait. */
+const FEW_ROWS = 20;
+
+/** Of more markets than these it is only said that there are many. */
+const MARKETS_NAMED = 50;
+const MANY: readonly string[] = ['*'];
+
+const SLUG = new RegExp(`^${SLUG_PATTERN}$`);
+
+/** The markets that a batch of these records would write to. They may be anything: the worker has not looked at them. */
+export function touchesOf(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
+  if (records.length <= FEW_ROWS) return {};
+  return {
+    touches: union(
+      [],
+      records.map(slugOfAny).filter((slug) => slug !== null),
+    ),
+  };
+}
+
+function slugOfAny(record: unknown): string | null {
+  const { market, slug } = (record ?? {}) as { readonly market?: unknown; readonly slug?: unknown };
+  const name = market ?? slug;
+  return typeof name === 'string' && name.length <= SLUG_MAX_LENGTH && SLUG.test(name) ? name : null;
+}
+
+export function union(left: readonly string[], right: readonly string[]): string[] {
+  const all = [...new Set([...left, ...right])].sort();
+  return all.length > MARKETS_NAMED || left[0] === MANY[0] ? [...MANY] : all;
+}
+
+/** Whether both may write to one market. */
+export function overlap(left: readonly string[] = [], right: readonly string[] = []): boolean {
+  if (left.length === 0 || right.length === 0) return false;
+  return left[0] === MANY[0] || right[0] === MANY[0] || left.some((slug) => right.includes(slug));
+}

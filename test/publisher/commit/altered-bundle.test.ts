@@ -1,0 +1,73 @@
+/** The redo bundle of a generation that is committed and not applied yet, when its bytes are not those that were put. */
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { BundleLost } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { StoredObject } from '../../../storage/object-store.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../world.ts';
+
+const PRICE = 7771;
+const OTHER_PRICE = 7772;
+
+/** A publish that meets this fault at every operation that begins so. */
+const publishWith = (world: World, begin: string, fault: Fault) => {
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) =>
+    operation.what.startsWith(begin) ? await fault(operation) : await operation.run(),
+  );
+  return publish(dependenciesOn(ledger, objects, world.clock));
+};
+
+/** One generation is published; the next has died as soon as HEAD named it. */
+async function committedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 100)]);
+  await publish(world.dependencies);
+  await world.ingest([price('a', 1, PRICE)]);
+  const commit = publishWith(world, 'ledger.transact', (operation) =>
+    operation.what.includes('"head"') ? diesAfter(operation) : operation.run(),
+  );
+  await expect(commit).rejects.toThrow();
+  expect((await world.ledger.get(HEAD_KEY))?.value).toMatchObject({ generation: 2, applied: false });
+  return world;
+}
+
+const repacked = (body: Uint8Array, change: (text: string) => string) =>
+  zstdCompressSync(change(zstdDecompressSync(body).toString('utf8')));
+
+test.each<[string, (body: Uint8Array) => Uint8Array]>([
+  ['holds another number', (body) => repacked(body, (text) => text.replaceAll(`${PRICE}`, `${OTHER_PRICE}`))],
+  ['lacks its last line', (body) => repacked(body, (text) => text.slice(0, text.lastIndexOf('\n')))],
+  ['has a line more', (body) => repacked(body, (text) => `${text}\n${text.split('\n').at(-1)}`)],
+  ['is cut off', (body) => body.subarray(0, -1)],
+  ['is something else', () => Buffer.from('{}')],
+])('a bundle that %s is not applied: nothing changes, and the true one is applied later', async (_, alter) => {
+  const world = await committedWorld();
+  const [head, before] = [await world.ledger.get(HEAD_KEY), publicObjects(world.objects)];
+  let alterations = 0;
+  const altered: Fault = async ({ run }) => {
+    const found = (await run()) as StoredObject;
+    const body = alter(found.body);
+    if (!Buffer.from(body).equals(found.body)) alterations++;
+    return { ...found, body };
+  };
+  await expect(publishWith(world, 'objects.get redo/', altered)).rejects.toThrow(BundleLost);
+  expect(alterations).toBe(1);
+  expect(publicObjects(world.objects)).toEqual(before);
+  expect(await world.ledger.get(HEAD_KEY)).toEqual(head);
+
+  await publish(world.dependencies);
+  expect([...publicObjects(world.objects).values()].join()).toContain(`${PRICE}`);
+  expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
+});

@@ -1,0 +1,63 @@
+/** A generation that readers have a part of, and of which the ledger knows nothing: after a lost bundle, or a restore. */
+import { expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { BundleLost } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
+  await publish(world.dependencies);
+  return world;
+}
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+/** Does something, and dies after the operation that begins like this. */
+async function dyingAfter(
+  world: World,
+  begins: string,
+  act: (dependencies: World['dependencies']) => Promise<unknown>,
+): Promise<void> {
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', (operation) =>
+    operation.what.startsWith(begins) ? diesAfter(operation) : operation.run(),
+  );
+  await expect(act(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
+}
+
+test('a market whose body is in place, of which no record says so, is in the next list', async () => {
+  const world = await publishedWorld();
+  await world.ingest([market('c'), price('c', 0, null)]);
+  await dyingAfter(world, `objects.put ${publicKey({ kind: 'market', slug: 'c' })}`, publish);
+  for (const key of (await world.objects.list('redo/')).keys) {
+    const bundle = await world.objects.stat(key);
+    if (bundle !== null) await world.objects.delete(key, bundle.etag);
+  }
+  await expect(publish(world.dependencies)).rejects.toThrow(BundleLost);
+  await rebuild(world.dependencies);
+  await expectVerified(world);
+});
+
+test('a market that was removed and is still published is counted until it leaves', async () => {
+  const world = await publishedWorld();
+  await removeMarket(world, 'b');
+  await rebuild(world.dependencies);
+  await expectVerified(world);
+});
+
+test('one who resumes and dies before it is done leaves what a rebuild mends, and says so', async () => {
+  const world = await publishedWorld();
+  await dyingAfter(world, 'ledger.transact [{"kind":"put","key":{"partition":"head"', resume);
+  await expect(publish(world.dependencies)).rejects.toThrow(BundleLost);
+  await rebuild(world.dependencies);
+  await expectVerified(world);
+});
