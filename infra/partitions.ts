@@ -13,6 +13,8 @@ import {
   watchlistsPartition,
 } from '../storage/records/accounts.ts';
 import { batchPartition, WORK_PARTITION } from '../storage/records/batches.ts';
+import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
+import { FORMAT_KEY } from '../storage/records/formats.ts';
 import { MARKETS_PARTITION, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -53,6 +55,7 @@ export const PARTITIONS = {
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   firstKey: FIRST_KEY_KEY.partition,
+  format: FORMAT_KEY.partition,
   generationOf: generationOfKey('').partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
@@ -74,3 +77,10 @@ export const PARTITIONS = {
   watchlists: watchlistsPartition(ANY),
   work: WORK_PARTITION,
 } as const;
+
+/** What only format 1 had: its migration takes them away. */
+export const OLD_PARTITIONS: readonly string[] = [
+  OLD_LIST_PAGES.partition,
+  OLD_SUPERSEDED_PAGES.partition,
+  oldRangesOf(ANY).partition,
+];

@@ -9,7 +9,7 @@
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
-import { PARTITIONS as P } from './partitions.ts';
+import { OLD_PARTITIONS, PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -74,15 +74,17 @@ const NOTHING: Access = {
   invalidate: false,
 };
 
+/** The format of the ledger. The last two are read only if the ledger does not state a format. */
+const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
+
 /** The records that public bodies are made of. No entitlement, key, contact or audit record is among them. */
 const PUBLISHER_READS: Partitions = [
+  ...FORMAT_READS,
   P.awaitingGeneration,
   P.generationOf,
-  P.generations,
   P.head,
   P.listChanges,
   P.market,
-  P.marketIndex,
   P.marks,
   P.publications,
   P.published,
@@ -117,7 +119,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
     ...NOTHING,
     table: {
-      read: [...WRITE_API_PUTS, P.generationOf, P.usage],
+      read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
       delete: [P.claimsByState, P.claimsBySubject, P.watchlists],
@@ -130,6 +132,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [
+        ...FORMAT_READS,
         P.apiKeys,
         P.batches,
         P.claims,
@@ -139,7 +142,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.erasures,
         P.idempotency,
         P.market,
-        P.marketIndex,
         P.usage,
         P.verifications,
         P.verificationsByMarket,
@@ -157,6 +159,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.claimsBySubject,
         P.entitlements,
         P.erasures,
+        // Of a ledger that is used for the first time.
+        P.format,
         P.market,
         P.marketIndex,
         P.marks,
@@ -172,7 +176,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   'upload-arrived': {
     ...NOTHING,
-    table: { read: [P.batches], put: [P.batches, P.work], count: [], delete: [] },
+    table: { read: [...FORMAT_READS, P.batches], put: [P.batches, P.work], count: [], delete: [] },
     // HEAD of an object counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
@@ -181,6 +185,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: PUBLISHER_READS,
       put: [
+        P.format,
         P.generationOf,
         P.generations,
         P.head,
@@ -207,7 +212,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [P.generations, P.head, P.listChanges, P.marketIndex, P.published, P.supersededPages, P.sweep],
+      read: [...FORMAT_READS, P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
       // The position where its next walk begins.
       put: [P.sweep],
       count: [],
@@ -224,11 +229,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   repair: {
     ...NOTHING,
     table: {
-      read: PUBLISHER_READS,
-      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      read: [...PUBLISHER_READS, ...OLD_PARTITIONS, P.batches, P.work],
+      put: [
+        ...[P.generations, P.head, P.market, P.marketIndex, P.marks],
+        // To migrate.
+        ...[P.batches, P.format, P.published, P.supersededPages, P.work],
+      ],
       count: [],
-      // Observations of a market without a record are deleted, because no record says what they are about.
-      delete: [P.market, P.marketIndex, P.marks, P.putOff],
+      // Observations of a market without a record, because no record says what they are about; and records of an
+      // earlier format.
+      delete: [P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

@@ -7,6 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { checkFormat } from '../../storage/format.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { uploadOfObjectKey } from '../../storage/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';
@@ -18,6 +20,8 @@ const dependencies = {
   newAttemptId: randomUUID,
   uploads: openUploadsBucket(uploadsBucket),
 };
+
+const formatIsOurs = retriedOnce(() => checkFormat(dependencies.ledger));
 
 /** The part of EventBridge's event `Object Created` that is used. */
 interface ObjectCreated {
@@ -31,5 +35,6 @@ export async function handler(event: ObjectCreated): Promise<void> {
     throw new TypeError('not an event "Object Created" of S3: give it as EventBridge sent it');
   const upload = uploadOfObjectKey(key);
   if (upload === null) return log('error', 'an object that is no upload', { key });
+  await formatIsOurs();
   await queueUpload(dependencies, upload);
 }

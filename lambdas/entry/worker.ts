@@ -7,6 +7,7 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
@@ -21,6 +22,8 @@ const LONGEST_STEP_MS = 60_000;
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
 const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
 const dependencies = { ...systemRuntime, ledger };
+
+const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
 
 /** Few invocations see a large file: its client is loaded for those. */
 const uploadRunner = retriedOnce(async (): Promise<UploadRunner> => {
@@ -39,6 +42,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 }
 
 async function work(hasTime: () => boolean): Promise<void> {
+  await formatIsOurs();
   const { done, failed } = await runWork({
     ...dependencies,
     owner: dependencies.newAttemptId(),

@@ -9,6 +9,7 @@ import { problem } from '../../contract/problems.ts';
 import { createDynamoDbClient, PATIENCE_FOR_ANSWERS } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
@@ -53,6 +54,7 @@ const uploads = openS3UploadTargets({
 });
 
 const writeApi = retriedOnce(async () => {
+  await checkFormat(ledger);
   const secrets = createSecrets(await fetchMasterSecret(secretsManager, config.secretArn));
   return createWriteApi({
     ledger,
