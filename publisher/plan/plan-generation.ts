@@ -143,7 +143,7 @@ async function planListIfDue(
     const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
     if (isBlocked || isEarly) {
       // One that is cut from all bodies needs no memory.
-      if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
+      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
     }
   }
