@@ -123,7 +123,11 @@ export class Reach {
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
     if (name?.kind !== 'market' && name?.kind !== 'history') return false;
-    return (await this.#withoutMarket([{ key, slug: name.slug }])).length === 0;
+    // The records of a generation that is being applied show one after the other: the next run looks again.
+    const before = await this.#ledger.get(HEAD_KEY);
+    const isGone = (await this.#withoutMarket([{ key, slug: name.slug }])).length > 0;
+    const after = await this.#ledger.get(HEAD_KEY);
+    return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
   /** Bundles of earlier generations; layouts of expired ones, unless the list still has that layout. */

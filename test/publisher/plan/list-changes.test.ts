@@ -1,12 +1,15 @@
 /** A list that is published after several generations, from what is remembered of them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { type PublicObjectName, publicKey } from '../../../contract/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { HEAD_KEY, LIST_CHANGES } from '../../../storage/records/publication.ts';
+import { faultyStorage } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
@@ -48,6 +51,41 @@ async function expectVerified(world: World): Promise<void> {
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
 }
+
+test('a sweep that a publication without the list overtakes at any moment leaves the bodies of a market that the list shows', async () => {
+  const many = Array.from({ length: 60 }, (_, index) => `n-${String(index).padStart(3, '0')}`);
+  let operations = 0;
+  for (let reached = true; reached; operations++) {
+    const world = createWorld();
+    await world.ingest([...many, 'zz'].map((slug) => market(slug)));
+    await publish(paced(world));
+    // What is recorded takes two transactions: that the market is gone, and that the list still shows it.
+    await world.ingest(many.map((slug) => ({ ...market(slug), name: 'Renamed' }) as IngestRecordInput));
+    await removeMarket(world, 'zz');
+    const gate = Promise.withResolvers<void>();
+    const paused = Promise.withResolvers<void>();
+    let transactions = 0;
+    const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact') && ++transactions === 3) {
+        paused.resolve();
+        await gate.promise;
+      }
+      return await run();
+    });
+    let published: Promise<unknown> | null = null;
+    const overtaken = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+      published = publish({ ...paced(world), ledger: slow.ledger, objects: slow.objects });
+      await paused.promise;
+      return await run();
+    });
+    await collectGarbage({ ...world.dependencies, ...overtaken }, { dryRun: false });
+    reached = published !== null;
+    gate.resolve();
+    await published;
+    await expectVerified(world);
+  }
+  expect(operations).toBeGreaterThan(10);
+});
 
 describe('a list that shows the changes of several generations', () => {
   const step = fc.record({
