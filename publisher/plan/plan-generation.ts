@@ -8,7 +8,7 @@ import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, readDue } from './marks.ts';
-import { planList } from './plan-list.ts';
+import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
 
@@ -132,7 +132,7 @@ async function planListIfDue(
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful) {
+  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
     return { list: { ...list, shows: generation }, dueAtMs: null };
   }
   if (list !== null) {
@@ -160,6 +160,7 @@ async function planListIfDue(
       shows: generation,
       digest: head.digest,
       markets: layout.markets,
+      pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
       layout: await putLayout(dependencies.objects, generation, layout),
       isDoubtful: false,

@@ -35,6 +35,8 @@ export type ListState = {
   digest: string | null;
   /** How many markets it shows. */
   markets: number;
+  /** How many a full page shows. Absent where that is not known. */
+  pageSize?: number;
   publishedAtMs: number;
   /** What it is made of; null where that is not known. */
   layout: ObjectRef | null;
