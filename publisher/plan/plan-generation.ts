@@ -2,7 +2,6 @@
 import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
@@ -11,6 +10,7 @@ import { type DueMarkets, readDue } from './marks.ts';
 import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
+import { shownDigest } from './shown-digest.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -149,9 +149,11 @@ async function planListIfDue(
   }
   const changes = await takeListChanges(dependencies, bundle, list, markets);
   const { head, layout } = await planList(dependencies, generation, list, changes);
-  const shown = list?.isDoubtful ? await shownDigest(dependencies, 'market-list') : (list?.digest ?? null);
+  const name = { kind: 'market-list' } as const;
+  const { objects } = dependencies;
+  const shown = list?.isDoubtful ? await shownDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
   if (head.digest !== shown) {
-    const key = publicKey({ kind: 'market-list' });
+    const key = publicKey(name);
     await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
   }
   return {
@@ -162,16 +164,11 @@ async function planListIfDue(
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
-      layout: await putLayout(dependencies.objects, generation, layout),
+      layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },
     dueAtMs: null,
   };
-}
-
-async function shownDigest({ objects }: PublisherDependencies, kind: 'market-list'): Promise<string | null> {
-  const found = await objects.get(publicKey({ kind }));
-  return found.kind === 'found' ? sha256Hex(found.body) : null;
 }
 
 /** Adds the bodies that depend on no record, where they change. */
