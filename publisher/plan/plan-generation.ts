@@ -6,7 +6,7 @@ import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
-import { type DueMarkets, readDue } from './marks.ts';
+import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
 import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
@@ -54,6 +54,9 @@ export async function planGeneration(
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
 
+  const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
+  const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
+
   const renderer = rendererOf(pageSizes);
   const head: Draft['head'] = {
     generation,
@@ -64,7 +67,7 @@ export async function planGeneration(
     staticDigests: await addStaticBodies(dependencies, bundle, before),
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
-    ...knownSince(before, list, generation),
+    ...knownSince(before, list, isAnyUnknown ? null : generation),
   };
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
@@ -87,9 +90,14 @@ export async function planGeneration(
   };
 }
 
-/** The doubt has ended when the list is cut from all bodies. */
-function knownSince(before: HeadValue | null, list: ListState, generation: number): Pick<HeadValue, 'knownSince'> {
-  if (before?.list.isDoubtful && !list.isDoubtful) return { knownSince: generation };
+/** The doubt has ended when the list is cut from all bodies, and for those who were put off then, when they are rendered. */
+function knownSince(
+  before: HeadValue | null,
+  list: ListState,
+  now: number | null,
+): Required<Pick<HeadValue, 'knownSince'>> | Record<string, never> {
+  const hasEnded = before?.list.isDoubtful === true && !list.isDoubtful;
+  if (hasEnded || before?.knownSince === null) return { knownSince: now };
   return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
