@@ -35,6 +35,8 @@ export type ListState = {
   digest: string | null;
   /** How many markets it shows. */
   markets: number;
+  /** How many a full page shows. Absent where that is not known. */
+  pageSize?: number;
   publishedAtMs: number;
   /** What it is made of; null where that is not known. */
   layout: ObjectRef | null;
@@ -58,8 +60,11 @@ export type HeadValue = {
   counts: { markets: number; observations: number; unknownValues: number };
   /** The last slug whose fresh mark it took, where it left others: the next goes on after it. Absent where it left none. */
   marksTakenTo?: string;
-  /** The generation that ended the last doubt: readers may hold cursors of pages that were shown before, and that no record names. */
-  knownSince?: number;
+  /**
+   * The generation that ended the last doubt: readers may hold cursors of pages that were shown before, and that no record names.
+   * Null until a market that was put off then is rendered.
+   */
+  knownSince?: number | null;
 };
 
 /** One generation, for the sweep. Revision: the generation. */
