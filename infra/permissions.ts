@@ -207,7 +207,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [...FORMAT_READS, P.head, P.published, P.supersededPages, P.sweep],
+      read: [...FORMAT_READS, P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
       // The place where its next walk begins.
       put: [P.sweep],
       count: [],

@@ -139,9 +139,11 @@ async function planListIfDue(
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
     const dueAtMs =
       list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
-    if (isBlocked || atMs < dueAtMs) {
+    // A list of later than now was published by a clock that has been set back since: nobody waits until then.
+    const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
+    if (isBlocked || isEarly) {
       // One that is cut from all bodies needs no memory.
-      if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
+      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
     }
   }

@@ -106,6 +106,8 @@ async function planOnce(
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }
+  // A list that is cut from all bodies, a refresh and a repair know of the markets that are in the index, and of no other ones.
+  if (!view.isIndexed) return 'the index of markets does not have it';
   const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
   // A page that misses an observation would be published for good. Pages that were put for nothing are swept.
   if (record !== null && history.sum !== record.value.sum) {

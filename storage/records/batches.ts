@@ -182,8 +182,17 @@ const CHANCE_CHARACTERS = 16;
 
 /** Holds a part of an upload. An id like any batch's: the time of the upload, and a digest of upload and part in place of chance. */
 export function partBatchId(uploadId: string, part: number): string {
-  const ulid = uploadId.slice('upl_'.length);
-  const digest = hash('sha256', `${uploadId}\n${part}`, 'buffer');
+  const time = uploadId.slice('upl_'.length).slice(0, TIME_CHARACTERS);
+  return digestedBatchId(time, `${uploadId}\n${part}`);
+}
+
+/** Holds a part of a file that is ingested by its digest. It follows from the file and from what is in the part. */
+export function fileBatchId(fileDigest: string, records: readonly unknown[]): string {
+  return digestedBatchId(CROCKFORD.charAt(0).repeat(TIME_CHARACTERS), `${fileDigest}\n${JSON.stringify(records)}`);
+}
+
+function digestedBatchId(time: string, content: string): string {
+  const digest = hash('sha256', content, 'buffer');
   const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
-  return `bat_${ulid.slice(0, TIME_CHARACTERS)}${rest.join('')}`;
+  return `bat_${time}${rest.join('')}`;
 }
