@@ -35,9 +35,10 @@ export class ModelledTime {
   /** Lets time pass until the work is done. */
   async pass(work: Promise<unknown>): Promise<void> {
     let isDone = false;
-    const done = work.finally(() => {
+    const settle = () => {
       isDone = true;
-    });
+    };
+    work.then(settle, settle);
     for (;;) {
       // Everything that can go on without waiting does so first.
       await new Promise((go) => setImmediate(go));
@@ -48,7 +49,7 @@ export class ModelledTime {
       this.#nowMs = next.atMs;
       next.go();
     }
-    await done;
+    await work;
   }
 }
 

@@ -34,8 +34,12 @@ export interface WorkedOff {
 }
 
 /** Works a load off, with workers that begin at the same time. Rejects where anything fails or is left over. */
-export async function workOff({ markets, batches = [], uploads = [] }: WorkLoad, workers: number): Promise<WorkedOff> {
-  const time = new ModelledTime(workers);
+export async function workOff(
+  { markets, batches = [], uploads = [] }: WorkLoad,
+  workers: number,
+  seed = workers,
+): Promise<WorkedOff> {
+  const time = new ModelledTime(seed);
   const ledger = openModelledLedger(time);
   let ids = 0;
   const newId = (prefix: string) => `${prefix}_${String(++ids).padStart(26, '0')}`;

@@ -28,6 +28,11 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
+/** A data folder that cannot be used, in one line, whatever the cause says. */
+export function unusable(folder: string, cause: Error): StartError {
+  return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
+}
+
 type Environment = { readonly [name: string]: string | undefined };
 
 /**

@@ -1,12 +1,18 @@
-/** The data folder of the embedded server: one ledger file, one directory of objects, one owner. */
+/** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_PAGE_SIZES } from '../publisher/dependencies.ts';
+import { rendererOf } from '../publisher/plan/render.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
-import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import { FormatTooNew, StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import { type MigrationOutcome, migrateLedger } from '../storage/migration/migrate-ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
+import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
-import { StartError } from './config.ts';
+import { StartError, unusable } from './config.ts';
+import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
+import { yieldingLedger } from './yielding-ledger.ts';
 
 export interface DataFolder {
   readonly ledger: Ledger;
@@ -14,15 +20,23 @@ export interface DataFolder {
   /** Of the ledger: see `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
+  /**
+   * Brings the folder to the format of this version; to be called before anything else is done with it. What was interrupted is
+   * gone on with. Tells how many markets are done.
+   *
+   * @throws StartError when its ledger is of a later format. Then nothing was changed.
+   */
+  migrate(progress: (markets: number) => void): Promise<MigrationOutcome>;
   close(): void;
 }
 
 /**
  * Opens the folder, creating what is missing, and keeps other processes out until this one ends.
  *
- * @throws StartError when it cannot be written, belongs to a running server, or is damaged.
+ * @throws StartError when it cannot be written, belongs to a running server, is damaged, or of a later format.
  */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
+  checkFolderFormat(folder);
   try {
     const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
     try {
@@ -33,6 +47,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
         objects,
         removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
         emptyLog: () => ledger.emptyLog(),
+        migrate: (progress) => migrate(folder, ledger, progress),
         close: () => ledger.close(),
       };
     } catch (error) {
@@ -49,6 +64,19 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
         cause: error,
       },
     );
+  }
+}
+
+async function migrate(folder: string, ledger: Ledger, progress: (markets: number) => void): Promise<MigrationOutcome> {
+  try {
+    const renderer = rendererOf(DEFAULT_PAGE_SIZES);
+    // Signals have their turn meanwhile.
+    const outcome = await migrateLedger({ ...systemRuntime, ledger: yieldingLedger(ledger), renderer, progress });
+    keepFolderFormat(folder);
+    return outcome;
+  } catch (error) {
+    if (error instanceof FormatTooNew) throw unusable(folder, error);
+    throw error;
   }
 }
 
@@ -75,8 +103,3 @@ function lockOwner(folder: string, { cause }: Error): number | null {
 
 /** https://sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
-
-/** In one line, whatever the cause says. */
-export function unusable(folder: string, cause: Error): StartError {
-  return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
-}

@@ -25,6 +25,8 @@ async function main(): Promise<void> {
 }
 
 const progress: StartProgress = {
+  migrating: (markets) => terminal.working(`Migrating the data folder: ${number.format(markets)} markets`),
+  migrated: () => terminal.done('Migrated the data folder to the format of this version'),
   ingesting: (records) => terminal.working(`Ingesting the sample: ${number.format(records)} records`),
   ingested: (records) =>
     terminal.done(

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
-import { StartError } from './config.ts';
-import { unusable } from './data-folder.ts';
+import { StartError, unusable } from './config.ts';
 
 /** What stays secret in a data folder, by the name of its file. */
 export type SecretFile = 'secret' | 'issuer-key' | 'operator-key';

@@ -15,8 +15,8 @@ import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
-import { type EmbeddedConfig, StartError } from './config.ts';
-import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
+import { type EmbeddedConfig, StartError, unusable } from './config.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
@@ -32,6 +32,9 @@ import { yieldingLedger } from './yielding-ledger.ts';
 
 /** What the service says while it starts. */
 export interface StartProgress {
+  /** A data folder of an earlier version is brought to the format of this one. */
+  migrating(markets: number): void;
+  migrated(): void;
   ingesting(records: number): void;
   /** How many records the sample has; null when it was in already. */
   ingested(records: number | null): void;
@@ -82,6 +85,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   };
   try {
     const baseUrl = await listen(server, config);
+    if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     await assertSameOrigin(dependencies);
     const writeApi = await openWriteApi(data.ledger, config, ({ requestId, operation, fault }) => {
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId})`, fault);

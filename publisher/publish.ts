@@ -44,7 +44,8 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // be told is read before the marks: what is set later is not spoken for.
   const awaiting = await readAwaiting(dependencies.ledger);
   const putOffBefore = await readPutOff(dependencies);
-  const draft = await planGeneration(dependencies, head?.value ?? null).catch(async (error: unknown) => {
+  const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
+  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff).catch(async (error: unknown) => {
     throw await supersededIfMoved(dependencies.ledger, head, error);
   });
 

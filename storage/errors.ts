@@ -9,3 +9,13 @@ export class StorageUnavailable extends Error {
 export class StorageCorrupt extends Error {
   override readonly name = 'StorageCorrupt';
 }
+
+/** What is stored is of a format that this version of the code does not know. Run the version that has written it, or a later one. */
+export class FormatTooNew extends Error {
+  override readonly name = 'FormatTooNew';
+}
+
+/** What is stored is of an earlier format. Migrate it. */
+export class FormatTooOld extends Error {
+  override readonly name = 'FormatTooOld';
+}

@@ -82,8 +82,12 @@ const LEDGER_WRITERS = [
   'lambdas/ingest/queue-upload.ts',
   'lambdas/ingest/run-batch.ts',
   'lambdas/ingest/run-upload.ts',
+  'lambdas/ingest/take-batch.ts',
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
+  'lambdas/worker/contended.ts',
+  'lambdas/worker/leases.ts',
+  'lambdas/worker/run-refresh.ts',
 ];
 
 const LINES_AT_MOST = 400;

@@ -7,13 +7,13 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
 import { faultText, log } from './log.ts';
-import { retriedOnce } from './retried-once.ts';
 
 /** A step that is begun must be able to end: the largest batch takes some seconds. One that does not is gone on with. */
 const LONGEST_STEP_MS = 60_000;

@@ -9,6 +9,7 @@ import { problem } from '../../contract/problems.ts';
 import { createDynamoDbClient, PATIENCE_FOR_ANSWERS } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../credentials/fetch-jwks.ts';
@@ -22,7 +23,6 @@ import { createWriteApi, type RequestLog } from '../pipeline/handle.ts';
 import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchMasterSecret, SECRETS_CLIENT } from './deployment-secret.ts';
 import { faultText, log } from './log.ts';
-import { retriedOnce } from './retried-once.ts';
 
 /** Of one credential, in one instance of the function. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;

@@ -60,7 +60,10 @@ export async function runStrand(
         faultParts: before.faultParts + faults.length,
         revisions: { ...before.revisions, ...revisions },
       });
-      return { changes: [moved, ...faults], committed: () => void (current = written(moved)) };
+      const committed = () => {
+        current = written(moved);
+      };
+      return { changes: [moved, ...faults], committed };
     },
   };
   const outcome = await commitMarkets(run, markets, { ...decideOptions(run), from: strand.value }, journal);

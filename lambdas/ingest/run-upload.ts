@@ -15,6 +15,7 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import {
   type BatchValue,
+  partBatchId,
   type RowTotals,
   type UploadValue,
   uploadKey,
@@ -24,7 +25,7 @@ import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { Outcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
-import { countRecords, type KeptPart, keptAsBatch, partBatchId, readKeptPart } from './upload-batches.ts';
+import { countRecords, type KeptPart, keptAsBatch, readKeptPart } from './upload-batches.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
 
 export interface UploadDependencies extends BatchDependencies {

@@ -4,7 +4,7 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { missing } from '../worker/contended.ts';
+import { type MissingDependencies, missing } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
@@ -40,10 +40,7 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
   };
 }
 
-interface ReadDependencies {
-  readonly ledger: Pick<Ledger, 'getMany' | 'transact'>;
-  readonly newAttemptId: () => string;
-}
+type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
 /** @throws StorageCorrupt when there is none: its work was written together with it. */
 export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {

@@ -1,5 +1,4 @@
 /** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
-import { hash } from 'node:crypto';
 import type { LedgerReader } from '../../storage/ledger.ts';
 import { batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
 import { unpackRaw } from './raw-body.ts';
@@ -43,16 +42,4 @@ export function keptAsBatch(
 /** Blank lines are none. */
 export function countRecords(lines: readonly string[]): number {
   return lines.filter((line) => line !== '').length;
-}
-
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const TIME_CHARACTERS = 10;
-const CHANCE_CHARACTERS = 16;
-
-/** An id like any batch's: the time of the upload, and in place of chance what follows from upload and part. */
-export function partBatchId(uploadId: string, part: number): string {
-  const ulid = uploadId.slice('upl_'.length);
-  const digest = hash('sha256', `${uploadId}\n${part}`, 'buffer');
-  const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
-  return `bat_${ulid.slice(0, TIME_CHARACTERS)}${rest.join('')}`;
 }

@@ -1,6 +1,7 @@
 /** What passes by itself: others are in the way, or what they wrote is not visible as a whole yet. */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 
 /** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
 export class Contended extends Error {
@@ -12,6 +13,10 @@ export function mayPass(error: unknown): boolean {
   return error instanceof StorageUnavailable || error instanceof Contended;
 }
 
+export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
+  readonly ledger: Pick<Ledger, 'transact'>;
+}
+
 /**
  * For an item that was written together with other ones, which were found. A transaction may become visible item by item, so
  * only another transaction can tell that an item is not there.
@@ -19,7 +24,7 @@ export function mayPass(error: unknown): boolean {
  * @throws Contended when it is there by now, StorageCorrupt when it is not.
  */
 export async function missing(
-  { ledger, newAttemptId }: { readonly ledger: Pick<Ledger, 'transact'>; readonly newAttemptId: () => string },
+  { ledger, newAttemptId }: MissingDependencies,
   { partition, sort }: ItemKey,
 ): Promise<never> {
   const check = { kind: 'check', key: { partition, sort }, if: { kind: 'absent' } } as const;

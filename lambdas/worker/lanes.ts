@@ -14,9 +14,7 @@ import {
 } from './leases.ts';
 import { overlap, union } from './touches.ts';
 
-export interface LaneDependencies extends LeaseDependencies, Pick<Runtime, 'random'> {
-  readonly ledger: Pick<Ledger, 'query' | 'transact'>;
-}
+export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 
 /** Batches are small: each is done as a whole. Of anything else one part is done at a time. */
 export type LaneSize = 'small' | 'large';
@@ -130,8 +128,15 @@ export class Lanes {
     lane.items = [];
   }
 
-  async giveBackAll(): Promise<void> {
-    for (const { items } of this.#lanes) await giveBack(this.#dependencies, items);
+  /** Gives back all that it has; whether that was anything. */
+  async giveBackAll(): Promise<boolean> {
+    let had = false;
+    for (const lane of this.#lanes) {
+      if (!lane.items.some((item) => this.#isOurs(item))) continue;
+      had = true;
+      lane.items = await giveBack(this.#dependencies, lane.items);
+    }
+    return had;
   }
 
   #open(): Lane[] {

@@ -8,16 +8,15 @@
 import { replaced, type Versioned, written } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 
 export const LEASE_MS = 30_000;
 
 /** An item of the queue, as it was read or written. */
 export type WorkItem = Versioned<WorkValue>;
 
-export interface LeaseDependencies {
+export interface LeaseDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'transact'>;
-  readonly nowMs: () => number;
-  readonly newAttemptId: () => string;
   /** Names this worker. No other one that may be at work has the same name. */
   readonly owner: string;
 }

@@ -4,11 +4,11 @@ import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '
 import { workKey } from '../../storage/records/batches.ts';
 import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { Outcome, WorkOf } from './run-work.ts';
 
-export interface RefreshDependencies {
+export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
-  readonly newAttemptId: () => string;
 }
 
 /** Beside the work item. */

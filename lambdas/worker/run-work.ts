@@ -80,11 +80,13 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const large = hasTime() ? lanes.next('large') : undefined;
       if (large !== undefined) await step(large);
       if (lanes.turns > turnsBefore) continue;
+      // What it has but may not go on with, others may have left to it: it looks once more when it has nothing.
+      if ((await lanes.giveBackAll()) && hasTime()) continue;
       return { ...counts, nextAtMs: lanes.nextAtMs };
     }
   } finally {
     // Where this fails, the leases end by themselves.
-    await lanes.giveBackAll().catch(() => undefined);
+    await lanes.giveBackAll().catch(() => false);
   }
 
   async function step(lane: Lane): Promise<void> {

@@ -11,7 +11,8 @@ import { ImmutableMismatch } from '../errors.ts';
 /** `redo/`: what applying a generation writes. `layout/`: the pages of the market list. */
 export type PackedPrefix = 'redo/' | 'layout/';
 
-const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.json\.zst$/;
+/** Bundles of format 1 were not compressed. They are never read, and swept like others. */
+const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.(?:json\.zst|ndjson)$/;
 
 /** How often a put is tried again that finds an object first, and then none. */
 const ROUNDS = 3;

@@ -27,11 +27,16 @@ export interface DueMarkets {
  * Reads the marks that one generation takes care of. Fresh ones begin after the slug at which the generation before stopped, so a
  * mark is passed over by no more generations than it takes to go around all slugs, whatever is marked again meanwhile.
  *
- * @param max markets at most
+ * @param max marks at most, beside those of markets that are put off: they would take the room of the others, each time
  */
-export async function readDue(ledger: Ledger, after: string, max: number): Promise<DueMarkets> {
-  const fresh = await readUpTo(marksAround(ledger, after), max);
-  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.marks.length);
+export async function readDue(
+  ledger: Ledger,
+  after: string,
+  max: number,
+  putOff: ReadonlySet<string>,
+): Promise<DueMarkets> {
+  const fresh = await readUpTo(marksAround(ledger, after), max, putOff);
+  const refresh = await readUpTo(refreshMarks(ledger), max - fresh.counted, putOff);
   const markets = new Map<string, MarkedMarket>();
   for (const mark of fresh.marks) {
     const { slug } = parseMark(mark);
@@ -45,13 +50,21 @@ export async function readDue(ledger: Ledger, after: string, max: number): Promi
   return { markets: [...markets.values()], isFreshLeft: fresh.isMoreLeft, isRefreshLeft: refresh.isMoreLeft };
 }
 
-async function readUpTo(marks: AsyncIterable<Item>, max: number): Promise<{ marks: Item[]; isMoreLeft: boolean }> {
+interface TakenMarks {
+  readonly marks: readonly Item[];
+  readonly counted: number;
+  readonly isMoreLeft: boolean;
+}
+
+async function readUpTo(marks: AsyncIterable<Item>, max: number, uncounted: ReadonlySet<string>): Promise<TakenMarks> {
   const taken: Item[] = [];
+  let counted = 0;
   for await (const mark of marks) {
-    if (taken.length >= max) return { marks: taken, isMoreLeft: true };
+    if (counted >= max) return { marks: taken, counted, isMoreLeft: true };
     taken.push(mark);
+    if (!uncounted.has(parseMark(mark).slug)) counted++;
   }
-  return { marks: taken, isMoreLeft: false };
+  return { marks: taken, counted, isMoreLeft: false };
 }
 
 /** Those after the slug, and then, around the end, those up to it; an empty one is before all. */

@@ -32,14 +32,21 @@ export interface Draft {
   readonly listDueAtMs: number | null;
 }
 
-/** @param before HEAD; null before the first generation */
-export async function planGeneration(dependencies: PublisherDependencies, before: HeadValue | null): Promise<Draft> {
+/**
+ * @param before HEAD; null before the first generation
+ * @param putOff the slugs of markets that are put off
+ */
+export async function planGeneration(
+  dependencies: PublisherDependencies,
+  before: HeadValue | null,
+  putOff: ReadonlySet<string>,
+): Promise<Draft> {
   const { ledger, objects, nowMs, pageSizes, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
-  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets);
+  const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
   // While the ledger does not know what readers have, it does not know which pages of a history the store has either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
@@ -66,15 +73,14 @@ export async function planGeneration(dependencies: PublisherDependencies, before
     const body = snapshotBody({ ...head, listDigest: list.digest, listGeneration: list.shows });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
-  const { marks, planned, putOff } = markets;
   return {
     head,
     bundle,
     isEmpty,
     asksForRefresh: isRenderedOtherwise,
-    marks,
-    planned,
-    putOff,
+    marks: markets.marks,
+    planned: markets.planned,
+    putOff: markets.putOff,
     isFreshLeft: left.isFreshLeft,
     isRefreshLeft: left.isRefreshLeft,
     listDueAtMs: dueAtMs,

@@ -3,7 +3,7 @@ import { pMapIterable } from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import type { HeadValue } from '../../storage/records/publication.ts';
+import { type HeadValue, REMOVED_REVISION } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
@@ -101,8 +101,8 @@ async function planOnce(
 ): Promise<Planned | string> {
   const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
   const { record } = view;
-  // The mark of a removal has no revision. Any other mark without a record is of a market that is not there yet.
-  if (record === null && (revision ?? 0) > 0) return 'its record is not there';
+  if (revision === REMOVED_REVISION && record !== null) return 'it has been removed, and its record is still there';
+  if (revision !== null && revision !== REMOVED_REVISION && record === null) return 'its record is not there';
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }

@@ -5,6 +5,7 @@
 import { readAll } from '../../storage/paging.ts';
 import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import type { Draft } from './plan-generation.ts';
 
 /** After so long, somebody is told. */
 const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
@@ -24,14 +25,20 @@ export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): 
   return (await readAll(ledger, PUT_OFF)).map(({ sort, value }) => ({ slug: sort, ...value }));
 }
 
-/** Remembers those that a generation has put off, and forgets those that it has planned. Returns all that are put off now. */
+/**
+ * Remembers those that a generation has put off, and forgets those that it has planned. Returns all that are put off now.
+ *
+ * @param before read before the marks: one that has no mark any more was published by a rival, and is forgotten too
+ */
 export async function settlePutOff(
   { ledger, nowMs, newAttemptId }: PublisherStorage,
   before: readonly PutOffMarket[],
-  { planned, putOff }: { readonly planned: ReadonlyMap<string, unknown>; readonly putOff: ReadonlyMap<string, string> },
+  { planned, putOff, isFreshLeft, isRefreshLeft }: Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>,
 ): Promise<readonly PutOffMarket[]> {
   const known = new Set(before.map(({ slug }) => slug));
-  const now = before.filter(({ slug }) => !planned.has(slug));
+  const areAllRead = !isFreshLeft && !isRefreshLeft;
+  const isDone = ({ slug }: PutOffMarket) => planned.has(slug) || (areAllRead && !putOff.has(slug));
+  const now = before.filter((market) => !isDone(market));
   for (const [slug, reason] of putOff) {
     if (known.has(slug)) continue;
     const value = { sinceMs: nowMs(), reason };
@@ -39,8 +46,7 @@ export async function settlePutOff(
     const put = { kind: 'put', key: putOffKey(slug), revision: 0, value, if: { kind: 'absent' } } as const;
     await ledger.transact([put], { attemptId: newAttemptId() });
   }
-  for (const { slug } of before) {
-    if (!planned.has(slug)) continue;
+  for (const { slug } of before.filter(isDone)) {
     await ledger.transact([{ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } }], {
       attemptId: newAttemptId(),
     });

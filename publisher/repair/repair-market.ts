@@ -122,6 +122,8 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
     ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
+    // Nothing is in its way any more.
+    { kind: 'delete', key: putOffKey(slug), if: ANY },
   ]);
   return isDone ? 'repaired' : null;
 }

@@ -26,7 +26,7 @@ import {
   publicationKey,
   publishedHeadsKey,
 } from '../../storage/records/publication.ts';
-import type { PublisherDependencies } from '../dependencies.ts';
+import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
 import type { Draft } from '../plan/plan-generation.ts';
 import type { PurgeTargets } from './purge.ts';
 
@@ -59,7 +59,7 @@ export async function answerAwaiting(
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
   const batches: Awaiting[] = [];
   for (const item of awaiting) {
-    if (!isPublication(item) && (await isPublished(dependencies.ledger, item.value, coverage))) batches.push(item);
+    if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
   }
   await answerAll(dependencies, batches, answer);
   const asked = await readPublications(dependencies.ledger, awaiting.filter(isPublication));
@@ -74,20 +74,37 @@ export async function answerAwaiting(
 }
 
 /** Whether every market is published at the revision that is waited for. One that has been removed is not waited for. */
-async function isPublished(ledger: Ledger, value: AwaitingGenerationValue, coverage: Coverage): Promise<boolean> {
+async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
+  const { value } = item;
   // As versions before this one have written it.
   if (value === null) return isCovered(null, coverage);
   const waited = Object.entries(value.revisions).filter(
-    ([slug, revision]) => (coverage.planned.get(slug) ?? 0) < revision,
+    // A market without observations is of revision 0.
+    ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
   for (const batch of inBatches(waited, MAX_GET_KEYS)) {
-    const heads = await ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
+    const heads = await storage.ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
     for (const [index, [slug, revision]] of batch.entries()) {
       const published = heads[index]?.value.revision ?? null;
-      if (published === null ? (await ledger.get(marketKey(slug))) !== null : published < revision) return false;
+      if (published !== null && published < revision) return false;
+      if (published === null && !(await isRemoved(storage, item, slug))) return false;
     }
   }
   return true;
+}
+
+/** A record that is not there may be one that does not show yet, of the transaction that wrote what waits. */
+async function isRemoved(
+  { ledger, newAttemptId }: PublisherStorage,
+  { sort, attemptId }: Awaiting,
+  slug: string,
+): Promise<boolean> {
+  if ((await ledger.get(marketKey(slug))) !== null) return false;
+  const checks: readonly Change[] = [
+    { kind: 'check', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } },
+    { kind: 'check', key: marketKey(slug), if: { kind: 'absent' } },
+  ];
+  return (await ledger.transact(checks, { attemptId: newAttemptId() })).committed;
 }
 
 /** @param markets null for all of them */

@@ -12,6 +12,7 @@
  * | `work`              | `<work id>`           | {@link WorkValue}: what a worker must do, in order of ids          |
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file taken in whole                   |
  */
+import { hash } from 'node:crypto';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
@@ -174,3 +175,24 @@ export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => (
   partition: 'ingested-files',
   sort: digest,
 });
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARACTERS = 10;
+const CHANCE_CHARACTERS = 16;
+
+/** Holds a part of an upload. An id like any batch's: the time of the upload, and a digest of upload and part in place of chance. */
+export function partBatchId(uploadId: string, part: number): string {
+  const time = uploadId.slice('upl_'.length).slice(0, TIME_CHARACTERS);
+  return digestedBatchId(time, `${uploadId}\n${part}`);
+}
+
+/** Holds a part of a file that is ingested by its digest. It follows from the file and from what is in the part. */
+export function fileBatchId(fileDigest: string, records: readonly unknown[]): string {
+  return digestedBatchId(CROCKFORD.charAt(0).repeat(TIME_CHARACTERS), `${fileDigest}\n${JSON.stringify(records)}`);
+}
+
+function digestedBatchId(time: string, content: string): string {
+  const digest = hash('sha256', content, 'buffer');
+  const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
+  return `bat_${time}${rest.join('')}`;
+}

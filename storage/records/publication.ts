@@ -115,9 +115,12 @@ const INDEX_DIGITS = 9;
 const MARKS = 'dirty';
 /**
  * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of the
- * market's record, as the same transaction writes it. A view that is older than its mark is not there yet.
+ * market's record, as the same transaction writes it, or {@link REMOVED_REVISION}. A view that is older than its mark is not
+ * there yet.
  */
 export const marketMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `market/${slug}` });
+/** Of the mark of a market that has been removed: it has no record, while a new market's may not show yet. */
+export const REMOVED_REVISION = -1;
 /** Marks the closed pages of a history from this place on: needed unless the observation was appended. Revision: as above. */
 export const historyMarkKey = (slug: string, order: string): ItemKey<null> => ({
   partition: MARKS,

@@ -63,15 +63,17 @@ function keyOf(item: StubItem): string {
 }
 
 export interface StubSettings {
+  /** What is in the table from the beginning. */
+  readonly items?: readonly StubItem[];
   /** Whether the table shows later what was put into it; nothing ever goes. */
   readonly keepsPuts?: true;
   /** With which the first change of every transaction is refused, as a rival would have left it; others are taken. */
   readonly rival?: StubItem;
 }
 
-export async function startAwsStub({ keepsPuts, rival }: StubSettings = {}): Promise<AwsStub> {
+export async function startAwsStub({ items: first = [], keepsPuts, rival }: StubSettings = {}): Promise<AwsStub> {
   const requests: string[] = [];
-  let items: readonly StubItem[] = [];
+  let items: readonly StubItem[] = first;
   const objects = new Map<string, StoredObject>();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));

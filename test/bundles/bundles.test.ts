@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { startAwsStub } from './aws-stub.ts';
@@ -157,7 +158,7 @@ describe('in a fresh process', () => {
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
-    ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'removed' }],
+    ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'unknown' }],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ])('%s answers %s', async (name, _, event, expected) => {
     const { result, fault } = await invoke(name, event);
@@ -187,6 +188,27 @@ function outcomesIn(log: string) {
     return line._aws === undefined ? [] : [line];
   });
 }
+
+describe('a worker', () => {
+  /** On the queue, of a kind that only a later version knows. */
+  const UNKNOWN_WORK = {
+    [TABLE_PARTITION_KEY]: { S: WORK_PARTITION },
+    [TABLE_SORT_KEY]: { S: 'new-1' },
+    revision: { N: '0' },
+    attemptId: { S: 'queued' },
+    value: { S: JSON.stringify({ kind: 'new', lane: 'new-1', lease: null }) },
+  };
+
+  test('fails for its schedule where work has failed, so that an alarm tells of it, and logs which', async () => {
+    const stuck = await startAwsStub({ items: [UNKNOWN_WORK] });
+    const { fault, log } = await invoke('worker', SCHEDULE_EVENT, undefined, stuck.url);
+    stuck.close();
+    expect(fault).toMatchObject({ when: 'call', message: expect.stringContaining('1 items') });
+    expect(log.split('\n').map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 'error', work: 'new-1' }),
+    );
+  });
+});
 
 describe('publish is counted', () => {
   test('when it has published, and when there was nothing to do, under the name that Lambda gave the function', async () => {

@@ -8,7 +8,6 @@ import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { fetchMasterSecret, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
 import { faultText, log } from '../../lambdas/entry/log.ts';
-import { retriedOnce } from '../../lambdas/entry/retried-once.ts';
 import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -16,6 +15,7 @@ import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { answerDoorbell } from '../../storage/table-stream.ts';
 import { createWorld, market, readerOf } from '../publisher/world.ts';

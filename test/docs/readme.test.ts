@@ -33,7 +33,13 @@ async function openService() {
       waitlistEmail: 'waitlist@tidemark.example',
       issuer: null,
     },
-    { ingesting: () => {}, ingested: () => {}, publishing: () => {} },
+    {
+      ingesting: () => {},
+      ingested: () => {},
+      migrating: () => undefined,
+      migrated: () => undefined,
+      publishing: () => {},
+    },
     (what, cause) => {
       throw new Error(what, { cause });
     },

@@ -7,7 +7,7 @@ import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
-import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
+import { FRESH_MARKS, historyMarkKey, marketMarkKey, REMOVED_REVISION } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
@@ -79,9 +79,14 @@ async function settledWorld(): Promise<World> {
 async function markWithoutChange({ ledger, dependencies }: World): Promise<void> {
   const sourceUrl = 'https://example.com/l';
   const order = orderKey({ market: 'l', metric: 'price', observedAt: '2026-01-03T00:00:00Z', sourceUrl, ordinal: 0 });
-  const keys = [marketMarkKey('b'), marketMarkKey('l'), historyMarkKey('l', order), marketMarkKey('never-was')];
+  const marks = [
+    [marketMarkKey('b'), 0],
+    [marketMarkKey('l'), 0],
+    [historyMarkKey('l', order), 0],
+    [marketMarkKey('came-and-went'), REMOVED_REVISION],
+  ] as const;
   await ledger.transact(
-    keys.map((key) => ({ kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } })),
+    marks.map(([key, revision]) => ({ kind: 'put', key, revision, value: null, if: { kind: 'any' } })),
     { attemptId: dependencies.newAttemptId() },
   );
 }

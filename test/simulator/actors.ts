@@ -208,12 +208,12 @@ export class Poll {
   #poll(): void {
     this.#isScheduled = false;
     const { publishing, working } = dueIn(this.#world.items);
-    if ((!publishing && !working) || this.#left-- <= 0) return;
+    if (publishing.length + working.length === 0 || this.#left-- <= 0) return;
     this.#fruitless++;
     const { random } = this.#world;
     // Each at its own time within the minute.
-    if (publishing) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
-    if (working) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
+    if (publishing.length > 0) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
+    if (working.length > 0) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
     this.start();
   }
 }

@@ -65,18 +65,12 @@ export class LedgerItems {
     }
   }
 
-  /** The committed items of a partition, in order. */
-  committedIn(partition: string): readonly Item[] {
+  /** The committed items of a range, in order. */
+  committedIn({ partition, prefix = '' }: { readonly partition: string; readonly prefix?: string }): readonly Item[] {
     const found = this.#partitions.get(partition);
     if (found === undefined) return [];
-    return found.order.flatMap((sort) => found.entries.get(sort)?.committed ?? []);
-  }
-
-  hasCommittedIn(partition: string): boolean {
-    const found = this.#partitions.get(partition);
-    if (found === undefined) return false;
-    for (const { committed } of found.entries.values()) if (committed !== null) return true;
-    return false;
+    const sorts = found.order.filter((sort) => sort.startsWith(prefix));
+    return sorts.flatMap((sort) => found.entries.get(sort)?.committed ?? []);
   }
 
   /** The committed items alone: all of them visible, none under way. */

@@ -16,8 +16,9 @@ import type { World } from './world.ts';
 
 export async function judge(world: World): Promise<void> {
   const { publishing, working } = dueIn(world.items);
-  if (publishing || working) {
-    world.fail('never-settles', `left to do: ${publishing ? 'publishing ' : ''}${working ? 'working' : ''}`);
+  const left = [...publishing, ...working];
+  if (left.length > 0) {
+    world.fail('never-settles', `left to do: ${left.join(', ')}`);
     return;
   }
   checkContent(world);

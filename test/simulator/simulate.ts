@@ -108,9 +108,10 @@ async function runTorn(world: World): Promise<void> {
   settleAfter(world, script(world, actors), () => poll.limit(POLLS_BEFORE_REPAIR));
   await world.scheduler.run();
   if (world.violation !== null) return;
-  checkOthers(world);
-  if (world.violation !== null || world.torn.size === 0) return;
-  actors.repairer.ring(0);
+  if (world.torn.size > 0) {
+    checkOthers(world);
+    actors.repairer.ring(0);
+  }
   poll.limit(SETTLING_POLLS);
   await world.scheduler.run();
 }

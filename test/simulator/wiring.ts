@@ -29,8 +29,8 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
-import { MARKETS_PARTITION, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
+import { WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { MARKET_INDEX, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -40,6 +40,7 @@ import {
   type HeadValue,
   LIST_CHANGES,
   PUT_OFF,
+  REFRESH_MARKS,
   refreshMarkKey,
   SUPERSEDED_PAGES,
   WALK_KEY,
@@ -160,28 +161,35 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
   return putOff.length > 0 ? 'put-off' : 'nothing';
 }
 
+/** What waits for a publisher, and for a worker. */
 export interface Due {
-  readonly publishing: boolean;
-  readonly working: boolean;
+  readonly publishing: readonly string[];
+  readonly working: readonly string[];
 }
 
 /** What the committed ledger says is left to do. */
 export function dueIn(items: LedgerItems): Due {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const partitions = [FRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF].map(({ partition }) => partition);
+  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF];
   return {
-    publishing:
-      partitions.some((partition) => items.hasCommittedIn(partition)) || (head !== undefined && !isAtRest(head)),
-    working: items.hasCommittedIn(WORK_PARTITION),
+    publishing: [
+      ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
+      ...(head === undefined ? [] : leftOf(head)),
+    ],
+    working: items.committedIn(WORK_QUEUE).map(({ sort }) => sort),
   };
 }
 
-function isAtRest({ applied, generation, list }: HeadValue): boolean {
-  return applied && list.shows === generation && !list.isDoubtful;
+function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
+  return [
+    ...(applied ? [] : [`generation ${generation} is not applied`]),
+    ...(list.shows === generation ? [] : [`the list shows generation ${list.shows} of ${generation}`]),
+    ...(list.isDoubtful ? ['the list is doubtful'] : []),
+  ];
 }
 
 /** Whom a committed change rings for: the publisher for each mark, the worker for what was not on the queue before. */
-export function rungBy(changes: readonly Change[]): Due {
+export function rungBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
   const puts = changes.filter((change) => change.kind === 'put');
   const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
   return {
@@ -206,8 +214,7 @@ export function isAnswered(items: LedgerItems, batch: string): boolean {
 
 /** The observations of a market, as the ledger has them, newest first. */
 export function historyIn(items: LedgerItems, market: string): readonly ShownObservation[] {
-  const { partition, prefix } = observationsOf(market);
-  const found = items.committedIn(partition).filter(({ sort }) => sort.startsWith(prefix));
+  const found = items.committedIn(observationsOf(market));
   return found.map(({ value }) => value as unknown as ShownObservation).reverse();
 }
 
@@ -232,7 +239,7 @@ export function withoutPublication(items: LedgerItems): LedgerItems {
 
 /** Publishes such a ledger, for the first time and whole. */
 export async function publishAfresh(items: LedgerItems, host: Host): Promise<void> {
-  for (const { sort } of items.committedIn(MARKETS_PARTITION)) {
+  for (const { sort } of items.committedIn(MARKET_INDEX)) {
     const mark = { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } } as const;
     await host.ledger.transact([mark], { attemptId: host.newAttemptId() });
   }

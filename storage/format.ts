@@ -1,0 +1,63 @@
+/**
+ * Whether this version of the code may use a ledger. To be asked before anything else is done with it: to a version that
+ * does not know a format its records say something else than they mean.
+ */
+import { FormatTooNew, FormatTooOld } from './errors.ts';
+import type { Ledger } from './ledger.ts';
+import { OLD_HEAD_KEY } from './records/format-1.ts';
+import { FORMAT_KEY, LEDGER_FORMAT } from './records/formats.ts';
+import { MARKET_INDEX } from './records/markets.ts';
+import type { Runtime } from './runtime.ts';
+
+type LedgerReads = Pick<Ledger, 'get' | 'query'>;
+
+export type FormatDependencies = Pick<Runtime, 'newAttemptId'> & { readonly ledger: Ledger };
+
+/** The format of a ledger; null where nothing is in it. Versions that knew one format alone did not say so. */
+export async function readFormat(ledger: LedgerReads): Promise<number | null> {
+  const item = await ledger.get(FORMAT_KEY);
+  if (item !== null) return item.value.format;
+  const isInUse =
+    (await ledger.get(OLD_HEAD_KEY)) !== null ||
+    (await ledger.query(MARKET_INDEX.partition, { limit: 1 })).items.length > 0;
+  return isInUse ? 1 : null;
+}
+
+/**
+ * Returns the format if it is ours, null for an empty ledger; changes nothing.
+ *
+ * @throws FormatTooNew, FormatTooOld
+ */
+export async function checkFormat(ledger: LedgerReads): Promise<number | null> {
+  const format = await readFormat(ledger);
+  if (format !== null) assertFormat('ledger', format);
+  return format;
+}
+
+/** @throws FormatTooNew, FormatTooOld */
+export function assertFormat(what: string, format: number): void {
+  const known = `The ${what} is of format ${format}, and this version of Tidemark uses format ${LEDGER_FORMAT}`;
+  if (format > LEDGER_FORMAT) {
+    throw new FormatTooNew(`${known}: run the version that has written it, or a later one. Nothing was changed.`);
+  }
+  if (format < LEDGER_FORMAT) {
+    throw new FormatTooOld(
+      `${known}: migrate it first (docs/operations.md, "Migrate the ledger"). Nothing was changed.`,
+    );
+  }
+}
+
+/** The same, and an empty ledger becomes one of this format. Errors as of {@link checkFormat}. */
+export async function claimFormat(dependencies: FormatDependencies): Promise<void> {
+  const { ledger, newAttemptId } = dependencies;
+  if ((await checkFormat(ledger)) !== null) return;
+  const { committed } = await ledger.transact([formatPut()], { attemptId: newAttemptId() });
+  // Somebody else was quicker, perhaps with another version.
+  if (!committed) await checkFormat(ledger);
+}
+
+/** Refused where the ledger has a format already. */
+export function formatPut() {
+  const value = { format: LEDGER_FORMAT };
+  return { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: { kind: 'absent' } } as const;
+}

@@ -1,0 +1,35 @@
+/**
+ * Brings a ledger to the format of this version, in place. Every step may be done again and finds what an earlier try has done,
+ * so a migration that was interrupted anywhere is gone on with by calling it again. The format is written last, in one
+ * transaction with HEAD: until then every version of the code refuses the ledger, or migrates it.
+ *
+ * Nobody else may write to the ledger meanwhile.
+ */
+import { assertFormat, claimFormat, readFormat } from '../format.ts';
+import { LEDGER_FORMAT } from '../records/formats.ts';
+import { migrateMarkets } from './markets-to-2.ts';
+import type { Migration } from './migration.ts';
+import { endPublicationTo2, migratePublication } from './publication-to-2.ts';
+import { migrateWork } from './work-to-2.ts';
+
+/**
+ * - `current`: there was nothing to do. An empty ledger is of this format from now on.
+ * - `migrated`: it is of this format now, and every market waits to be rendered again.
+ * - `unfinished`: there was no more time. Call it again.
+ */
+export type MigrationOutcome = 'current' | 'migrated' | 'unfinished';
+
+/** @throws FormatTooNew, and StorageUnavailable: call it again. */
+export async function migrateLedger(migration: Migration): Promise<MigrationOutcome> {
+  const format = await readFormat(migration.ledger);
+  if (format === null || format === LEDGER_FORMAT) {
+    await claimFormat(migration);
+    return 'current';
+  }
+  if (format > LEDGER_FORMAT) assertFormat('ledger', format);
+  if (!(await migrateMarkets(migration))) return 'unfinished';
+  await migrateWork(migration);
+  await migratePublication(migration);
+  await endPublicationTo2(migration);
+  return 'migrated';
+}

@@ -1,0 +1,16 @@
+/**
+ * The version of all other records: what keys and values mean.
+ *
+ * | partition | sort     | holds                                                          |
+ * |-----------|----------|----------------------------------------------------------------|
+ * | `format`  | `ledger` | {@link FormatValue}; absent in format 1, and in an empty ledger |
+ */
+import type { ItemKey } from '../ledger.ts';
+
+/** What this version of the code reads and writes. */
+export const LEDGER_FORMAT = 2;
+
+/** Revision: the format. */
+export type FormatValue = { format: number };
+
+export const FORMAT_KEY: ItemKey<FormatValue> = { partition: 'format', sort: 'ledger' };

@@ -1,0 +1,172 @@
+/** The data folder that an earlier version has written opens, is migrated with the start, and goes on. */
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CURSOR_LIFETIME_SECONDS } from '../../contract/limits.ts';
+import { StartError } from '../../embedded/config.ts';
+import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
+import { readReport } from '../../lambdas/ingest/read-report.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { BundleLost } from '../../publisher/errors.ts';
+import { publish } from '../../publisher/publish.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { openDirectoryUploads } from '../../storage/directory-uploads.ts';
+import { readAll } from '../../storage/paging.ts';
+import { checkpointKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import {
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  generationOfKey,
+  HEAD_KEY,
+  REFRESH_MARKS,
+} from '../../storage/records/publication.ts';
+import { workOff } from '../ingest/work-off.ts';
+import { dependenciesOn, readerOf } from '../publisher/world.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { looked, lostPages, observationsIn, pagesOf, startedOn, unpacked } from './old-data-folder.ts';
+
+const HALF = 'bat_01KB0000000000000000000002';
+const BEHIND = 'bat_01KB0000000000000000000003';
+const PUBLICATION = 'publication/pub_01KB0000000000000000000004';
+const UPLOAD = 'upl_01KB0000000000000000000005';
+
+/** Publishes, works, and publishes, until nothing is left to do. */
+async function workedOff(folder: string, { ledger, objects }: DataFolder, clock: { nowMs: number }) {
+  const uploads = openDirectoryUploads({
+    folder: join(folder, 'uploads'),
+    key: new Uint8Array(32),
+    nowMs: () => clock.nowMs,
+    newName: () => 'unused',
+  });
+  const dependencies = dependenciesOn(ledger, objects, clock, DEFAULT_PAGE_SIZES);
+  const publishAll = async (): Promise<void> => {
+    for (let isMoreDue = true; isMoreDue; ) {
+      const outcome = await publish(dependencies);
+      expect(outcome).toMatchObject({ putOff: [], asksForRefresh: false });
+      isMoreDue = outcome.isMoreDue;
+    }
+  };
+  await publishAll();
+  await workOff({ ledger, uploads, nowMs: () => clock.nowMs });
+  await publishAll();
+  return dependencies;
+}
+
+describe('a folder with everything under way', () => {
+  test('goes on where it was, and readers keep what they hold', async () => {
+    const folder = await unpacked('applied');
+    const data = await openDataFolder(folder);
+    onTestFinished(() => data.close());
+    const { ledger, objects } = data;
+    const [pages, observations] = [await pagesOf(data), await observationsIn(data)];
+    expect(await data.migrate(() => {})).toBe('migrated');
+    const clock = { nowMs: Date.parse('2026-11-01T12:10:00Z') };
+    const dependencies = await workedOff(folder, data, clock);
+
+    const reader = readerOf(objects);
+    const report = await verify(reader, { settled: true });
+    expect(report).toMatchObject({ findings: [], markets: 106 });
+    // All that was there, and what batches and the upload have brought.
+    const after = await observationsIn(data);
+    expect(report.observations).toBe(after.size);
+    for (const [place, value] of observations) expect(after.get(place), place).toEqual(value);
+
+    const ended = async (batch: string) => (await ledger.get(checkpointKey(batch)))?.value;
+    expect(await ended(HALF)).toMatchObject({ state: 'applied', accepted: 221, unchanged: 0, refused: 2 });
+    expect((await readReport(ledger, HALF))?.errors.map(({ index }) => index)).toEqual([41, 222]);
+    // The one behind it corrects what it has brought.
+    expect(await ended(BEHIND)).toMatchObject({ state: 'applied', accepted: 2 });
+    expect((await ledger.get(uploadKey(UPLOAD)))?.value).toMatchObject({
+      state: 'applied',
+      accepted: 360,
+      partsDone: 3,
+    });
+    for (const range of [WORK_QUEUE, AWAITING_GENERATION, FRESH_MARKS, REFRESH_MARKS]) {
+      expect(await readAll<unknown>(ledger, range)).toEqual([]);
+    }
+    for (const what of [`batch/${HALF}`, 'batch/bat_01KB0000000000000000000001', PUBLICATION]) {
+      expect((await ledger.get(generationOfKey(what)))?.value.generation, what).toBeGreaterThan(4);
+    }
+
+    // For a day every page that was public leads on; then only what is part of it now is left.
+    expect(await lostPages(reader, pages)).toEqual([]);
+    clock.nowMs += (CURSOR_LIFETIME_SECONDS - 900) * 1000;
+    expect((await collectGarbage(dependencies, { dryRun: false })).unknown).toEqual([]);
+    expect(await lostPages(reader, pages)).toEqual([]);
+    clock.nowMs += CURSOR_LIFETIME_SECONDS * 1000;
+    for (let round = 0; round < 2; round++) await collectGarbage(dependencies, { dryRun: false });
+    const left = await pagesOf(data);
+    expect([...pages.keys()].filter((url) => left.has(url))).toEqual([]);
+    expect((await objects.list('redo/', {})).keys).toEqual([]);
+    expect((await verify(reader, { settled: true })).findings).toEqual([]);
+  });
+});
+
+test('what was committed by an earlier version, and not applied, is rebuilt in place', async () => {
+  const data = await openDataFolder(await unpacked('committed'));
+  onTestFinished(() => data.close());
+  const { ledger, objects } = data;
+  const [pages, observations] = [await pagesOf(data), await observationsIn(data)];
+  await data.migrate(() => {});
+  const dependencies = dependenciesOn(ledger, objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES);
+  await expect(publish(dependencies)).rejects.toThrow(BundleLost);
+  expect(await rebuild(dependencies)).toMatchObject({ putOff: [] });
+  expect(await verify(readerOf(objects), { settled: true })).toMatchObject({ findings: [], markets: 7 });
+  expect(await lostPages(readerOf(objects), pages)).toEqual([]);
+  expect(await observationsIn(data)).toEqual(observations);
+});
+
+test('the list stays as readers have it until every market has been rendered again', async () => {
+  const data = await openDataFolder(await unpacked('applied'));
+  onTestFinished(() => data.close());
+  await data.migrate(() => {});
+  const dependencies = dependenciesOn(data.ledger, data.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES);
+  const listOf = async () => (await data.ledger.get(HEAD_KEY))?.value.list;
+  const before = await listOf();
+  const capped = { ...dependencies, maxMarkedMarkets: 40 };
+  expect([(await publish(capped)).isMoreDue, await listOf()]).toEqual([true, before]);
+  expect([(await publish(capped)).isMoreDue, await listOf()]).toEqual([true, before]);
+  const { isMoreDue, generation } = await publish(capped);
+  expect([isMoreDue, await listOf()]).toMatchObject([false, { generation, isDoubtful: false }]);
+  expect((await verify(readerOf(data.objects), { settled: true })).findings).toEqual([]);
+});
+
+describe('what a later version has written is refused, in one line that says what to do, and left as it is', () => {
+  const expectRefused = async (folder: string) => {
+    const error = await startedOn(folder).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StartError);
+    for (const part of [folder, 'format 3', 'format 2', 'later']) expect((error as Error).message).toContain(part);
+    expect((error as Error).message).not.toContain('\n');
+  };
+
+  test('a folder that says so', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'format'), '3\n');
+    await expectRefused(folder);
+    expect(await readdir(folder)).toEqual(['format']);
+  });
+
+  test('a ledger that says so', async () => {
+    const folder = await temporaryFolder();
+    const put = { kind: 'put', key: FORMAT_KEY, revision: 3, value: { format: 3 }, if: { kind: 'any' } } as const;
+    await looked(folder, (data) => data.ledger.transact([put], { attemptId: 'a later version' }));
+    const before = await readdir(folder);
+    await expectRefused(folder);
+    expect(await readdir(folder)).toEqual(before);
+    expect(await looked(folder, ({ ledger }) => ledger.query(FORMAT_KEY.partition, { limit: 9 }))).toMatchObject({
+      items: [{ value: { format: 3 } }],
+    });
+  });
+
+  test('a file that holds no number is refused too', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'format'), 'two');
+    await expect(openDataFolder(folder)).rejects.toThrow(StartError);
+  });
+});

@@ -1,0 +1,82 @@
+/** A data folder that an earlier version has written: what is in it, what readers hold of it, a server that starts on it. */
+import { onTestFinished } from 'vitest';
+import { parsePublicKey } from '../../contract/public-objects.ts';
+import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
+import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
+import { type StartProgress, startService } from '../../embedded/service.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { readAll } from '../../storage/paging.ts';
+import { MARKET_INDEX, observationsOf } from '../../storage/records/markets.ts';
+import { type OldDataFolder, unpackDataFolder } from '../fixtures/data-folder.ts';
+
+const configOf = (dataFolder: string) => {
+  return { host: '127.0.0.1', port: 0, dataFolder, waitlistEmail: 'waitlist@tidemark.example', issuer: null };
+};
+
+/** Goes when the running test ends. */
+export async function unpacked(name: OldDataFolder): Promise<string> {
+  const { folder, remove } = await unpackDataFolder(name);
+  onTestFinished(remove);
+  return folder;
+}
+
+/** Starts, and tells what the person who started it was told; stops with the test. */
+export async function startedOn(folder: string) {
+  const told: string[] = [];
+  const progress: StartProgress = {
+    migrating: (markets) => void told.push(`migrating ${markets}`),
+    migrated: () => void told.push('migrated'),
+    ingesting: () => {},
+    ingested: () => {},
+    publishing: () => {},
+  };
+  const reported: unknown[] = [];
+  const service = await startService(configOf(folder), progress, (what, cause) => void reported.push(what, cause));
+  onTestFinished(() => service.stop());
+  return { service, told, reported };
+}
+
+/** What is in the folder while no server has it. */
+export async function looked<Result>(folder: string, look: (data: DataFolder) => Promise<Result>): Promise<Result> {
+  const data = await openDataFolder(folder);
+  try {
+    return await look(data);
+  } finally {
+    data.close();
+  }
+}
+
+/** The pages that readers may hold cursors of, by URL. */
+export async function pagesOf({ objects }: DataFolder): Promise<Map<string, string>> {
+  const pages = new Map<string, string>();
+  for (let after: string | null = ''; after !== null; ) {
+    const listed: Awaited<ReturnType<typeof objects.list>> = await objects.list('public/', { after });
+    for (const key of listed.keys) {
+      const name = parsePublicKey(key);
+      if (name === null || !('cursor' in name)) continue;
+      const found = await objects.get(key);
+      const url = name.kind === 'history-page' ? historyUrl(name.slug) : MARKETS_URL;
+      if (found.kind === 'found') pages.set(`${url}?cursor=${name.cursor}`, Buffer.from(found.body).toString());
+    }
+    after = listed.next;
+  }
+  return pages;
+}
+
+/** Every observation, by market and place, without what corrections change of it. */
+export async function observationsIn({ ledger }: DataFolder): Promise<Map<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
+    for (const { sort, value } of await readAll(ledger, observationsOf(slug))) {
+      found.set(`${slug} ${sort}`, { ...value, supersededBy: null });
+    }
+  }
+  return found;
+}
+
+/** Of these pages, the URLs at which readers find anything else. */
+export async function lostPages(reader: PublicReader, pages: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const lost: string[] = [];
+  for (const [url, body] of pages) if (Buffer.from((await reader(url)).body).toString() !== body) lost.push(url);
+  return lost;
+}

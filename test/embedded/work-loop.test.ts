@@ -1,0 +1,115 @@
+/** The worker of the embedded server: a step at a time, beside a publisher that has its turn in between. */
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startWorkLoop, type WorkLoopOptions } from '../../embedded/work-loop.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { erasureKey } from '../../storage/records/accounts.ts';
+import { type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import { queueBatch, queuedWork } from '../ingest/queued-batch.ts';
+import { market } from '../publisher/world.ts';
+import { openMemoryUploads } from '../storage/memory-uploads.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function start(ledger: Ledger, options: Partial<WorkLoopOptions> = {}) {
+  const reports: unknown[] = [];
+  const publishing = { wake: () => {}, settled: async () => {} };
+  const report = (what: string, cause: unknown) => void reports.push([what, cause]);
+  const loop = startWorkLoop(
+    { ...systemRuntime, nowMs: () => Date.now(), ledger, uploads: openMemoryUploads() },
+    { publishing, onErased: () => {}, report, ...options },
+  );
+  onTestFinished(() => loop.stop());
+  return { loop, reports };
+}
+
+async function queueThree(ledger: Ledger): Promise<void> {
+  for (const id of ['a', 'b', 'c']) await queueBatch(ledger, id, [market(id)]);
+}
+
+describe('between two steps', () => {
+  test('the publisher is woken, and has its turn before the next one', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    await queueThree(ledger);
+    const seen: string[] = [];
+    const left = async (what: string) => void seen.push(`${what}, ${(await queuedWork(ledger)).length} left`);
+    let woken = Promise.resolve();
+    const publishing = {
+      wake: () => {
+        woken = left('woken');
+      },
+      settled: async () => {
+        await woken;
+        await left('settled');
+      },
+    };
+    const { loop, reports } = start(ledger, { publishing });
+    loop.wake();
+    await vi.waitFor(() => expect(seen).toHaveLength(6));
+    expect(seen).toEqual([2, 1, 0].flatMap((count) => [`woken, ${count} left`, `settled, ${count} left`]));
+    expect(reports).toEqual([]);
+  });
+
+  test('a publication that takes long is not waited for', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    await queueThree(ledger);
+    const publishing = { wake: () => {}, settled: () => new Promise<void>(() => {}) };
+    start(ledger, { publishing }).loop.wake();
+    await vi.waitFor(async () => expect(await queuedWork(ledger)).toEqual([]), { timeout: 5_000 });
+  });
+
+  test('a loop that is being stopped stops, and gives back what it has', async () => {
+    const ledger = openSqliteLedger(':memory:');
+    await queueThree(ledger);
+    let stopped: Promise<void> | undefined;
+    const settled = async () => {
+      stopped ??= loop.stop();
+    };
+    const publishing = { wake: () => {}, settled };
+    const { loop } = start(ledger, { publishing });
+    loop.wake();
+    await vi.waitFor(() => expect(stopped).toBeDefined());
+    await stopped;
+    expect(await queuedWork(ledger)).toEqual(['b', 'c']);
+    for (const id of ['b', 'c']) expect((await ledger.get(workKey(id)))?.value.lease).toBeNull();
+  });
+});
+
+test('the loop comes back for what is not due yet, in time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
+  const ledger = openSqliteLedger(':memory:');
+  const id = 'era_1';
+  const dueAtMs = Date.now() + 35_000;
+  const lease = { owner: null, untilMs: dueAtMs };
+  const work: WorkValue = { kind: 'erasure', erasure: id, lane: id, lease };
+  const erasure = { id, subject: 'user:alice', requestedAt: new Date().toISOString(), finishedAt: null };
+  await ledger.transact(
+    [
+      { kind: 'put', key: erasureKey(id), revision: 1, value: erasure, if: { kind: 'absent' } },
+      { kind: 'put', key: workKey(id), revision: 0, value: work, if: { kind: 'absent' } },
+    ],
+    { attemptId: 'request' },
+  );
+  const onErased = vi.fn();
+  start(ledger, { onErased }).loop.wake();
+  await vi.advanceTimersByTimeAsync(34_999);
+  expect(onErased).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  await vi.waitFor(() => expect(onErased).toHaveBeenCalledOnce());
+  expect(Date.now()).toBeLessThan(dueAtMs + 1_000);
+  expect(await queuedWork(ledger)).toEqual([]);
+});
+
+test('work that fails is reported, with its id', async () => {
+  const ledger = openSqliteLedger(':memory:');
+  const value = { kind: 'newer', lane: 'x', lease: null } as unknown as WorkValue;
+  await ledger.transact([{ kind: 'put', key: workKey('x'), revision: 0, value, if: { kind: 'any' } }], {
+    attemptId: 'newer',
+  });
+  const { loop, reports } = start(ledger);
+  loop.wake();
+  await vi.waitFor(() => expect(reports).toEqual([['work x failed', expect.any(Error)]]));
+});

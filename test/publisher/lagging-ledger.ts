@@ -1,0 +1,92 @@
+/**
+ * A ledger whose reads fall behind its commits, item by item: as far as the port allows while a transaction is not yet
+ * acknowledged. Conditions are judged by what is committed.
+ */
+import type { Item, ItemKey, ItemsOf, Ledger, QueryOptions } from '../../storage/ledger.ts';
+
+export interface LaggingLedger {
+  /** As its writers see it: they read what is committed. */
+  readonly writer: Ledger;
+  /** As the others see it. */
+  readonly reader: Ledger;
+  /** From now on readers do not see what is committed. */
+  hold(): void;
+  /** The items that were written meanwhile, in the order in which they were. */
+  held(): readonly Pick<ItemKey, 'partition' | 'sort'>[];
+  /** From now on readers see what is committed at once, and of what was held those items of which this says yes. */
+  show(isMeant?: (item: Pick<ItemKey, 'partition' | 'sort'>) => boolean): void;
+}
+
+export function laggingLedger(ledger: Ledger): LaggingLedger {
+  let isHolding = false;
+  /** By place, the item as reads see it. */
+  const stale = new Map<string, { readonly key: Pick<ItemKey, 'partition' | 'sort'>; readonly item: Item | null }>();
+  const placeOf = ({ partition, sort }: Pick<ItemKey, 'partition' | 'sort'>) => JSON.stringify([partition, sort]);
+  const seen = <Value>(key: ItemKey<Value>, item: Item<Value> | null): Item<Value> | null => {
+    const found = stale.get(placeOf(key));
+    return found === undefined ? item : (found.item as Item<Value> | null);
+  };
+
+  async function allOf(partition: string): Promise<Item[]> {
+    const items: Item[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await ledger.query(partition, { limit: 1000, ...(after === undefined ? {} : { after }) });
+      items.push(...page.items);
+      after = page.next;
+    }
+    return items;
+  }
+
+  const transact: Ledger['transact'] = async (changes, options) => {
+    const before = isHolding ? await ledger.getMany(changes.map(({ key }) => key)) : [];
+    const result = await ledger.transact(changes, options);
+    if (!result.committed) return result;
+    for (const [index, { kind, key }] of changes.entries()) {
+      const place = placeOf(key);
+      if (kind === 'check') continue;
+      // What is written afterwards shows at once.
+      if (!isHolding) stale.delete(place);
+      else if (!stale.has(place)) stale.set(place, { key, item: before[index] ?? null });
+    }
+    return result;
+  };
+
+  const writer: Ledger = {
+    transact,
+    get: (key) => ledger.get(key),
+    getMany: (keys) => ledger.getMany(keys),
+    query: (partition, options) => ledger.query(partition, options),
+  };
+  const reader: Ledger = {
+    transact,
+    async get(key) {
+      return seen(key, await ledger.get(key));
+    },
+    async getMany<const Keys extends readonly ItemKey[]>(keys: Keys) {
+      const found: readonly (Item | null)[] = await ledger.getMany(keys);
+      return keys.map((key, index) => seen(key, found[index] ?? null)) as ItemsOf<Keys>;
+    },
+    async query(partition, { prefix = '', after, descending = false, limit }: QueryOptions) {
+      const now = (await allOf(partition)).filter((item) => !stale.has(placeOf(item)));
+      const then = [...stale.values()].flatMap(({ key, item }) => (key.partition === partition && item ? [item] : []));
+      const fits = ({ sort }: Item) =>
+        sort.startsWith(prefix) && (after === undefined || (descending ? sort < after : sort > after));
+      const items = [...now, ...then].filter(fits).sort((left, right) => (left.sort < right.sort ? -1 : 1));
+      if (descending) items.reverse();
+      const page = items.slice(0, limit);
+      return { items: page, next: items.length > page.length ? (page.at(-1)?.sort ?? null) : null };
+    },
+  };
+  return {
+    writer,
+    reader,
+    hold() {
+      isHolding = true;
+    },
+    held: () => [...stale.values()].map(({ key }) => key),
+    show(isMeant = () => true) {
+      isHolding = false;
+      for (const [place, { key }] of stale) if (isMeant(key)) stale.delete(place);
+    },
+  };
+}

@@ -1,0 +1,296 @@
+/** A view that does not add up is put off; all others are published. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { isPutOffTooLong } from '../../../publisher/plan/put-off.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import type { ItemKey } from '../../../storage/ledger.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { marketPartition } from '../../../storage/records/markets.ts';
+import { FRESH_MARKS, PUT_OFF, parseMark } from '../../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { faultyStorage } from '../faulty-storage.ts';
+import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
+import { refresh } from '../refresh.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../world.ts';
+
+type Place = Pick<ItemKey, 'partition' | 'sort'>;
+
+/** A world whose ledger is written to at once, and read as far as it shows. */
+interface LaggingWorld extends World {
+  readonly lag: LaggingLedger;
+}
+
+/** `gold` has two closed pages and two observations on the newest; `tin` has one observation. */
+async function publishedWorld(): Promise<LaggingWorld> {
+  const lag = laggingLedger(openSqliteLedger(':memory:'));
+  const written = createWorld(SMALL_PAGES, lag.writer);
+  const dependencies = dependenciesOn(lag.reader, written.objects, written.clock);
+  const world = { ...written, lag, ledger: lag.reader, dependencies };
+  await world.ingest([market('gold'), market('tin'), price('tin', 0, 1)]);
+  await world.ingest(Array.from({ length: 10 }, (_, day) => price('gold', 2 * day, 100 + day)));
+  await publish(world.dependencies);
+  return world;
+}
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+const bodyOf = (world: World, slug: string) => publicObjects(world.objects).get(publicKey({ kind: 'market', slug }));
+const marked = async ({ ledger }: World) => (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
+const recorded = async ({ ledger }: World) => await readAll(ledger, PUT_OFF);
+
+const isMark = ({ partition, sort }: Place) => partition === FRESH_MARKS.partition && sort.startsWith('market/');
+const isHistoryMark = ({ partition, sort }: Place) =>
+  partition === FRESH_MARKS.partition && sort.startsWith('history/');
+const isOfBatch = ({ partition }: Place) => /^(batch\/|work$)/.test(partition);
+const isRecord = ({ sort }: Place) => sort === 'record';
+const isObservation = ({ partition, sort }: Place) =>
+  partition === marketPartition('gold') && sort.startsWith('observation/');
+
+type Write = (world: World) => Promise<unknown>;
+
+/** One transaction each. */
+const WRITES: { readonly [what: string]: Write } = {
+  'an append': ({ ingest }) => ingest([price('gold', 50, 1)]),
+  'an append that closes a page': ({ ingest }) => ingest([1, 2, 3].map((day) => price('gold', 50 + day, day))),
+  'an observation on the newest page': ({ ingest }) => ingest([price('gold', 17, 1)]),
+  'an observation on a closed page': ({ ingest }) => ingest([price('gold', 3, 1)]),
+  'a correction on the newest page': ({ ingest }) => ingest([price('gold', 18, 1)], 'correct'),
+  'a correction on a closed page': ({ ingest }) => ingest([price('gold', 4, 1)], 'correct'),
+  'corrections on two closed pages': ({ ingest }) => ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct'),
+};
+
+describe('while a transaction shows in part', () => {
+  /** What shows, and which writes that matters to. */
+  const PARTS: readonly (readonly [string, (place: Place) => boolean, (what: string) => boolean])[] = [
+    ['its mark alone', isMark, () => true],
+    ['its mark and its record', (place) => isMark(place) || isRecord(place), () => true],
+    ['its mark and its observations', (place) => isMark(place) || isObservation(place), () => true],
+    ['all but the mark of closed pages', (place) => !isHistoryMark(place), (what) => /(a|two) closed page/.test(what)],
+  ];
+  const cases = PARTS.flatMap(([part, shows, matters]) =>
+    Object.entries(WRITES)
+      .filter(([what]) => matters(what))
+      .map(([what, write]) => ({ part, shows, what, write })),
+  );
+
+  test.each(cases)('$part of $what: its market is put off and keeps its mark, others are published', async (row) => {
+    const world = await publishedWorld();
+    const before = bodyOf(world, 'gold');
+    await world.ingest([price('tin', 1, 2)]);
+    world.lag.hold();
+    await row.write(world);
+    world.lag.show(row.shows);
+
+    const outcome = await publish(world.dependencies);
+    expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+    expect(outcome.putOff).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
+    expect(bodyOf(world, 'gold')).toBe(before);
+    expect(bodyOf(world, 'tin')).toContain('"count":2');
+    expect(await marked(world)).toEqual(['gold']);
+    await expectVerified(world);
+
+    world.lag.show();
+    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, putOff: [] });
+    expect(bodyOf(world, 'gold')).not.toBe(before);
+    expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
+  });
+
+  test('its market is read again at once, which mostly is enough', async () => {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest([price('gold', 50, 1)]);
+    world.lag.show(isMark);
+    let reads = 0;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.get {"partition":"market/gold","sort":"record"') && ++reads === 2) world.lag.show();
+      return await run();
+    });
+    expect(await publish(dependenciesOn(ledger, objects, world.clock))).toMatchObject({
+      kind: 'published',
+      putOff: [],
+    });
+    await expectVerified(world);
+  });
+});
+
+describe('what a view leaves to the next one', () => {
+  test.each(Object.entries(WRITES))(
+    '%s while the market is read: it is published as it stood, or whole',
+    async (_, write) => {
+      for (let number = 0, reached = true; reached; number++) {
+        const world = await publishedWorld();
+        await world.ingest([price('gold', 30, 5)]);
+        reached = false;
+        const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
+          reached = true;
+          await write(world);
+          return await run();
+        });
+        expect((await publish(dependenciesOn(ledger, objects, world.clock))).putOff).toEqual([]);
+        await expectVerified(world);
+        if (reached) await publish(world.dependencies);
+        expect(await marked(world)).toEqual([]);
+        await expectVerified(world);
+        if (reached) await expectAsFromScratch(world);
+      }
+    },
+  );
+
+  test('an append that comes after the record was read is not read into the view, nor is the view read again', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('gold', 30, 5)]);
+    let reads = 0;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what === 'ledger.query market/gold' && ++reads === 1) await world.ingest([price('gold', 40, 5)]);
+      return await run();
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock));
+    expect(reads).toBe(1);
+    expect(bodyOf(world, 'gold')).toContain('"count":11');
+    expect(await marked(world)).toEqual(['gold']);
+    await expectVerified(world);
+  });
+});
+
+/** All that is published is what a store of its own would be given. */
+async function expectAsFromScratch(world: World): Promise<void> {
+  const bodies = () => [...publicObjects(world.objects)].filter(([key]) => /\/(markets|histories)\//.test(key));
+  const before = bodies();
+  await refresh(world, ['gold', 'tin']);
+  await publish(world.dependencies);
+  expect(bodies()).toEqual(before);
+}
+
+test('in whatever order the items of a transaction come to show, and whenever is published: nothing is torn, nothing is lost', async () => {
+  const slug = fc.constantFrom('gold', 'tin', 'zinc');
+  const row = fc.tuple(slug, fc.nat({ max: 24 }));
+  const batch = fc.uniqueArray(row, { minLength: 1, maxLength: 4, selector: String });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(batch, fc.boolean(), fc.infiniteStream(fc.nat({ max: 7 }))), { minLength: 1, maxLength: 4 }),
+      async (batches) => {
+        const world = await publishedWorld();
+        const calm = await publishedWorld();
+        for (const [index, [rows, isDefinition, choices]] of batches.entries()) {
+          const defined = [...new Set(rows.map(([market]) => market))].map((slug) => market(slug));
+          const prices = rows.map(([market, day]) => price(market, day, index));
+          const records = isDefinition ? defined : [...defined, ...prices];
+          await calm.ingest(records, 'correct');
+          world.lag.hold();
+          await world.ingest(records, 'correct');
+          for (world.lag.show(isOfBatch); world.lag.held().length > 0; ) {
+            const held = world.lag.held();
+            const next = held[(choices.next().value as number) % held.length];
+            world.lag.show((item) => item === next);
+            if ((choices.next().value as number) < 3) continue;
+            await publish(world.dependencies);
+            await expectVerified(world);
+          }
+        }
+        await publish(world.dependencies);
+        await publish(calm.dependencies);
+        await expectVerified(world);
+        expect(await marked(world)).toEqual([]);
+        expect(await recorded(world)).toEqual([]);
+        const bodies = (of: World) => ['gold', 'tin', 'zinc'].map((slug) => bodyOf(of, slug));
+        expect(bodies(world)).toEqual(bodies(calm));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+describe('a market that is put off', () => {
+  async function worldPutOff(): Promise<LaggingWorld> {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest([price('gold', 50, 1)]);
+    world.lag.show(isMark);
+    await publish(world.dependencies);
+    return world;
+  }
+
+  test('is recorded with the moment and the reason, which stay for as long as it is put off', async () => {
+    const world = await worldPutOff();
+    const before = await recorded(world);
+    expect(before).toMatchObject([{ sort: 'gold', value: { sinceMs: world.clock.nowMs } }]);
+    world.clock.nowMs += 60_000;
+    // Another part shows: another reason.
+    world.lag.show(isRecord);
+    const { putOff } = await publish(world.dependencies);
+    expect(putOff).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
+    expect(await recorded(world)).toEqual(before);
+  });
+
+  test('is one no more once it is published, although nothing had to be put', async () => {
+    const world = await worldPutOff();
+    world.lag.show();
+    expect((await publish(world.dependencies)).putOff).toEqual([]);
+    expect(await recorded(world)).toEqual([]);
+  });
+
+  test('is too long so after five minutes, and not before', async () => {
+    const world = await worldPutOff();
+    const tooLong = async (afterMs: number) => {
+      world.clock.nowMs += afterMs;
+      const { putOff } = await publish(world.dependencies);
+      return putOff.map((market) => isPutOffTooLong(market, world.clock.nowMs));
+    };
+    expect(await tooLong(0)).toEqual([false]);
+    expect(await tooLong(5 * 60_000)).toEqual([false]);
+    expect(await tooLong(1)).toEqual([true]);
+  });
+
+  test('is not recorded by a publisher that read its mark before a rival published it', async () => {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest([price('gold', 50, 1)]);
+    world.lag.show(isMark);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact') && what.includes(PUT_OFF.partition)) {
+        world.lag.show();
+        await publish(world.dependencies);
+      }
+      return await run();
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock));
+    expect(bodyOf(world, 'gold')).toContain('"count":11');
+    await publish(world.dependencies);
+    expect(await recorded(world)).toEqual([]);
+  });
+
+  test('leaves room for the others, however many are put off', async () => {
+    const world = await publishedWorld();
+    const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await world.ingest(slugs.map((slug) => market(slug)));
+    await publish(world.dependencies);
+    world.lag.hold();
+    await world.ingest(slugs.slice(0, 4).map((slug) => price(slug, 0, 1)));
+    world.lag.show(isMark);
+    await world.ingest(slugs.slice(4).map((slug) => price(slug, 0, 1)));
+    await refresh(world, slugs);
+    const dependencies = { ...world.dependencies, maxMarkedMarkets: 2 };
+    for (let generations = 0; generations < 6; generations++) await publish(dependencies);
+    expect(await marked(world)).toEqual(slugs.slice(0, 4));
+    await expectVerified(world);
+    world.lag.show();
+    while ((await publish(dependencies)).isMoreDue);
+    expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
+  });
+});
