@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MARKETS_URL } from '../../contract/routes.ts';
+import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
@@ -43,13 +43,20 @@ async function expectUndisturbed(baseUrl: string): Promise<void> {
   expect(await publishedBytes(baseUrl)).toEqual(undisturbed);
 }
 
-/** All but what says of which generation it is. */
-async function expectMarketsUndisturbed(baseUrl: string): Promise<void> {
-  const report = await verify(httpReader(baseUrl), { settled: true });
-  expect(report.findings).toEqual([]);
-  const markets = (bodies: ReadonlyMap<string, string>) =>
-    new Map([...bodies].filter(([url]) => url.startsWith(`${MARKETS_URL}/`)));
-  expect(markets(await publishedBytes(baseUrl))).toEqual(markets(undisturbed));
+/** Without the names of list pages, which hold the generation that made them, and without the snapshot, which counts it. */
+function withoutGenerations(bodies: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const entries = [...bodies].filter(([url]) => url !== SNAPSHOT_URL);
+  return new Map(entries.map(([url, body]) => [withoutCursors(url), withoutCursors(body)]));
+}
+
+function withoutCursors(text: string): string {
+  return text.replace(/\b[1-9][0-9]*-[0-9a-f]{32}\b/g, 'cursor');
+}
+
+/** It was published again since, in later generations. */
+async function expectRestored(baseUrl: string): Promise<void> {
+  expect((await verify(httpReader(baseUrl), { settled: true })).findings).toEqual([]);
+  expect(withoutGenerations(await publishedBytes(baseUrl))).toEqual(withoutGenerations(undisturbed));
 }
 
 function curlsIn(output: string): string[] {
@@ -183,7 +190,7 @@ describe('stopping and starting again', () => {
   test('where all objects were deleted, they are made again before anybody is served', async () => {
     await rm(join(data, 'objects'), { recursive: true });
     const server = startServerForTest({ TIDEMARK_DATA: data });
-    await expectMarketsUndisturbed(await server.started);
+    await expectRestored(await server.started);
     expect(await server.end('SIGINT')).toBe(0);
     expect(server.errors()).toBe('');
   });
@@ -199,7 +206,7 @@ describe('stopping and starting again', () => {
     expect(await server.end('SIGINT')).toBe(0);
 
     const next = startServerForTest({ TIDEMARK_DATA: data });
-    await expectMarketsUndisturbed(await next.started);
+    await expectRestored(await next.started);
     expect(await next.end('SIGINT')).toBe(0);
     expect(next.errors()).toBe('');
   });
