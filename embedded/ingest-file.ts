@@ -5,9 +5,15 @@ import { takeBatch } from '../lambdas/ingest/take-batch.ts';
 import { type CsvMapping, parseMapping } from '../mapping/csv-mapping.ts';
 import { type MappedRecord, mapCsv } from '../mapping/map-csv.ts';
 import { readAll } from '../storage/paging.ts';
-import { checkpointKey, faultsOfBatch, type IngestedFileValue, ingestedFileKey } from '../storage/records/batches.ts';
+import {
+  checkpointKey,
+  faultsOfBatch,
+  fileBatchId,
+  type IngestedFileValue,
+  ingestedFileKey,
+  strandsOf,
+} from '../storage/records/batches.ts';
 import { sha256Hex } from '../storage/sha256.ts';
-import { newUlid } from '../storage/ulid.ts';
 import { StartError } from './config.ts';
 
 /** A file to ingest, and how to read it. */
@@ -43,8 +49,8 @@ export async function ingestFile(
   const total = { accepted: 0, unchanged: 0 };
   for await (const rows of batchesOf(file)) {
     const records = rows.map(({ record }) => record);
-    const id = batchIdOf(digest, records);
-    await forgetRefusal(dependencies, id);
+    const id = fileBatchId(digest, records);
+    await forgetFailure(dependencies, id);
     const { errors, counts } = await takeBatch(dependencies, { id, ...OPTIONS }, records);
     const [fault] = errors;
     if (fault !== undefined) {
@@ -66,16 +72,12 @@ export async function ingestFile(
 
 const OPTIONS = { subject: 'system:sample', mode: 'append', partial: false, dryRun: false } as const;
 
-function batchIdOf(fileDigest: string, records: readonly unknown[]): string {
-  const digest = Buffer.from(sha256Hex(`${fileDigest}\n${JSON.stringify(records)}`), 'hex');
-  return `bat_${newUlid(0, (count) => digest.subarray(0, count))}`;
-}
-
-/** A batch that an earlier start refused is examined again: this machine's clock may be right by now. */
-async function forgetRefusal({ ledger, newAttemptId }: BatchDependencies, id: string): Promise<void> {
+/** A batch that an earlier start refused, or could not end, is begun again: what stopped it may be mended by now. */
+async function forgetFailure({ ledger, newAttemptId }: BatchDependencies, id: string): Promise<void> {
   const checkpoint = await ledger.get(checkpointKey(id));
-  if (checkpoint?.value.state !== 'refused') return;
-  const items = [checkpoint, ...(await readAll(ledger, faultsOfBatch(id)))];
+  const faults = await readAll(ledger, faultsOfBatch(id));
+  if (checkpoint === null || checkpoint.value.state === 'applying' || faults.length === 0) return;
+  const items = [checkpoint, ...(await readAll(ledger, strandsOf(id))), ...faults];
   const deletes = items.map(({ partition, sort }) => {
     return { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } } as const;
   });

@@ -14,7 +14,7 @@ import type { Change, Refusal, TransactResult } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { parseRows, type RowFault } from '../markets/check-rows.ts';
-import { asOneTransaction, MAX_TRIES } from '../markets/commit-markets.ts';
+import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { tallyOf } from '../markets/tally.ts';
@@ -101,7 +101,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
     if (result.committed) return 'done';
     if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);
     // Others have written to its markets since they were read.
-    if (tries === MAX_TRIES) throw inTheWay(`batch ${run.batch.id}`, changes, result.refusals);
+    if (tries === DECISIONS_AT_MOST) throw inTheWay(`batch ${run.batch.id}`, changes, result.refusals);
   }
 }
 

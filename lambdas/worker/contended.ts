@@ -1,6 +1,6 @@
 /**
- * What passes by itself: others are in the way, or what they wrote is not visible as a whole yet. And what never will: it is not
- * there.
+ * Failures that pass by themselves: others are in the way, or a transaction of theirs is not visible as a whole yet. And one that
+ * does not pass: an item is missing.
  */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ledger.ts';

@@ -4,7 +4,7 @@ import { StartError } from '../../embedded/config.ts';
 import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../embedded/ingest-file.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { MARKETS_PARTITION, marketKey } from '../../storage/records/markets.ts';
-import { openRecordedLedger, type RecordedLedger } from '../ingest/recorded-ledger.ts';
+import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';
 import { ProcessDied } from '../publisher/faulty-storage.ts';
 import { START_MS } from '../publisher/world.ts';
 
@@ -75,6 +75,7 @@ test('a process that dies after any transaction leaves a ledger that the next on
       getMany: (keys) => ledger.getMany(keys),
       query: (partition, options) => ledger.query(partition, options),
       async transact(changes, options) {
+        if (transactions > deadly) throw new ProcessDied('after its death');
         const result = await ledger.transact(changes, options);
         if (transactions++ === deadly) throw new ProcessDied('after a transaction');
         return result;
@@ -84,6 +85,25 @@ test('a process that dies after any transaction leaves a ledger that the next on
     await ingest(ledger);
     expect(withoutCounts(await ledger.dump())).toEqual(withoutCounts(expected));
   }
+});
+
+test('a batch that could not be applied is begun again by the next start', async () => {
+  const undisturbed = openRecordedLedger();
+  await ingest(undisturbed);
+  const ledger = openRecordedLedger();
+  let transactions = 0;
+  const faulty: Ledger = {
+    get: (key) => ledger.get(key),
+    getMany: (keys) => ledger.getMany(keys),
+    query: (partition, options) => ledger.query(partition, options),
+    async transact(changes, options) {
+      if (transactions++ === 5) throw new TypeError('a fault of ours');
+      return await ledger.transact(changes, options);
+    },
+  };
+  await expect(ingest(faulty)).rejects.toThrow('a fault of ours');
+  await ingest(ledger);
+  expect(withoutCounts(recordsOf(await ledger.dump()))).toEqual(withoutCounts(recordsOf(await undisturbed.dump())));
 });
 
 /** What was accepted and what was unchanged differs after a death; what is in the ledger does not. */
@@ -133,6 +153,23 @@ describe('what is refused names the file and the line, and is a StartError', () 
     expect(error).toBeInstanceOf(StartError);
     expect((error as Error).message).toContain('line 1200');
     expect((error as Error).message).toContain('conflict.existing');
+  });
+
+  test('a row of the future is refused at each start, and taken in once the clock is right', async () => {
+    const ledger = openRecordedLedger();
+    const early = {
+      ledger,
+      nowMs: () => Date.parse('2024-06-01T00:00:00Z'),
+      newAttemptId: () => `early-${++attempts}`,
+    };
+    for (let start = 0; start < 2; start++) {
+      const error = await ingestFile(early, file, () => {}).catch((thrown: unknown) => thrown);
+      expect((error as Error).message).toContain('clock');
+    }
+    const undisturbed = openRecordedLedger();
+    await ingest(undisturbed);
+    await ingest(ledger);
+    expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await undisturbed.dump()));
   });
 
   test('batches before the refused one are in, and the rest follows once it is mended', async () => {
