@@ -1,11 +1,10 @@
 /** Processes that live in a world: they are woken, do their round, die and are started again. */
+
+import { isMarket, rungBy } from './facts.ts';
 import type { Incarnation } from './processes.ts';
-import { type Api, dueIn, type Host, isMarket, isOfRestore, isPassing, rungBy } from './wiring.ts';
+import { type AcceptedBatch, type Api, type Host, isOfRestore, isPassing } from './wiring.ts';
 import type { World } from './world.ts';
 
-const POLL_MS = 60_000;
-const MANY_POLLS = 10;
-const LONGEST_POLL_MS = 4 * 60 * 60 * 1000;
 /** How long an invocation has time for more work. */
 const INVOCATION_MS = 60_000;
 /** How often a market that is put off is tried again by the invocation that has put it off. */
@@ -68,6 +67,7 @@ export class Actor {
     this.#world = world;
     this.#isOperator = isOperator;
     this.#round = round;
+    world.mortals.push(this);
     this.#slot = new Slot(
       world,
       name,
@@ -123,8 +123,7 @@ export interface Actors {
   readonly workers: readonly Actor[];
   readonly sweeper: Actor;
   readonly operator: Actor;
-  readonly api: Slot<Api>;
-  killAll(): void;
+  readonly api: Slot<{ readonly request: Api; readonly accept: (batch: AcceptedBatch) => Promise<void> }>;
 }
 
 /** Brings the processes to life, and has them rung for what is due: by each commit, and once a minute. */
@@ -155,7 +154,7 @@ export function startActors(
       },
     );
   });
-  const actors = {
+  const actors: Actors = {
     publishers,
     workers,
     sweeper: new Actor(world, 'sweep', (host) => wiring.sweep(host)),
@@ -172,12 +171,11 @@ export function startActors(
       },
       true,
     ),
-    api: new Slot(world, 'api', (host) => wiring.openApi(host)),
-    killAll: () => {
-      for (const actor of [...publishers, ...workers, actors.sweeper, actors.operator]) actor.die();
-      actors.api.life.die();
-    },
+    api: new Slot(world, 'api', (host) => {
+      return { request: wiring.openApi(host), accept: (batch) => wiring.accept(host, batch) };
+    }),
   };
+  world.mortals.push({ die: () => actors.api.life.die() });
   const { random } = world;
   if (!isRungByCommits) return actors;
   world.onCommit(({ changes }) => {
@@ -191,52 +189,6 @@ export function startActors(
     if (random.chance(0.3)) random.pick(some).ring(random.spread(0.5, 400));
   }
   return actors;
-}
-
-/** Rings once a minute for what is due, so many times at most; tells when that was not enough. */
-export class Poll {
-  readonly #world: World;
-  readonly #actors: Actors;
-  #isScheduled = false;
-  #left = Number.POSITIVE_INFINITY;
-  /** Polls since anything new was due. */
-  #fruitless = 0;
-
-  constructor(world: World, actors: Actors) {
-    this.#world = world;
-    this.#actors = actors;
-    world.onCommit(({ changes }) => {
-      const { publishing, working } = rungBy(changes);
-      if (publishing || working) this.#fruitless = 0;
-      this.start();
-    });
-  }
-
-  start(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    // What has come to nothing so often will: time may pass faster.
-    const slower = this.#left === Number.POSITIVE_INFINITY ? 2 ** Math.max(0, this.#fruitless - MANY_POLLS) : 1;
-    this.#world.scheduler.after(Math.min(POLL_MS * slower, LONGEST_POLL_MS), () => this.#poll());
-  }
-
-  /** From now on so many polls are enough, or something is wrong. */
-  limit(polls: number): void {
-    this.#left = polls;
-    this.start();
-  }
-
-  #poll(): void {
-    this.#isScheduled = false;
-    const { publishing, working } = dueIn(this.#world.items);
-    if (publishing.length + working.length === 0 || this.#left-- <= 0) return;
-    this.#fruitless++;
-    const { random } = this.#world;
-    // Each at its own time within the minute.
-    if (publishing.length > 0) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
-    if (working.length > 0) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
-    this.start();
-  }
 }
 
 /** What fails for a while, an operator tries again. */

@@ -20,7 +20,7 @@ export interface BaseWorld {
 const NO_WITNESS = { put: () => undefined, deleted: () => undefined };
 
 /** Does what it is asked for at once and on its own: for what is no part of a schedule. */
-export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: string): Host {
+export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: string, settings = PLAIN): Host {
   const random = new Random(1);
   const atOnce = new AtOnce();
   let attempts = 0;
@@ -29,7 +29,7 @@ export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: str
     ledger: new SimulatedLedger(items, atOnce, CALM, random, () => undefined).portOf(BYSTANDER),
     objects: objectsPortOf(objects, atOnce, NO_WITNESS, BYSTANDER),
     uploads: openMemoryUploads(nowMs),
-    settings: PLAIN,
+    settings,
     nowMs,
     newAttemptId: () => `${name}-${++attempts}`,
     newId: (prefix) => `${prefix}_${newUlid(START_MS, (count) => random.bytes(count))}`,

@@ -1,6 +1,8 @@
 /** Clients of the write API: they send until they are answered, under one Idempotency-Key, and then send the next. */
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { newUlid } from '../../storage/ulid.ts';
 import { Actor, type Actors } from './actors.ts';
 import { type SentBatch, Writer } from './model.ts';
 import { requestOf } from './requests.ts';
@@ -22,23 +24,48 @@ export class Client {
 
   /** The answer's body. */
   async post(path: string, body: unknown): Promise<{ readonly id: string }> {
-    const { scheduler, random } = this.#world;
     const key = `${this.#name}-${this.#world.newNumber()}`;
-    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    return await this.#untilAnswered(`POST ${path} ${key}`, async () => {
       const request = requestOf(path, this.#name, key, body, this.#world.nowMs());
-      // A process that dies answers nobody.
-      const patience = scheduler.sleep(random.spread(500, 10_000)).then(() => null);
-      const answer = await Promise.race([this.#actors.api.state(request), patience]);
-      this.#world.note(this.#name, 'POST', `${path} ${key} → ${answer?.statusCode ?? 'no answer'}`);
-      if (answer !== null && answer.statusCode < 300) return JSON.parse(answer.body ?? '');
-      if (answer !== null && answer.statusCode < 500 && answer.statusCode !== 409) {
+      const answer = await this.#actors.api.state.request(request);
+      if (answer.statusCode < 300) return JSON.parse(answer.body ?? '');
+      if (answer.statusCode < 500 && answer.statusCode !== 409) {
         this.#world.fail('write-refused', `${path} ${key}: ${answer.statusCode} ${answer.body}`);
       }
+      throw new StorageUnavailable(`${answer.statusCode}`);
+    });
+  }
+
+  /** Sends a batch past the pipeline of requests; gives its id. */
+  async accept({ mode, partial, records }: SentBatch): Promise<string> {
+    const { random } = this.#world;
+    const id = `bat_${newUlid(this.#world.nowMs(), (count) => random.bytes(count))}`;
+    return await this.#untilAnswered(`accept ${id}`, async () => {
+      await this.#actors.api.state.accept({ id, subject: `account:${this.#name}`, mode, partial, records });
+      return id;
+    });
+  }
+
+  async #untilAnswered<Answer>(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+    const { scheduler, random } = this.#world;
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      // A process that dies answers nobody.
+      const patience = scheduler.sleep(random.spread(500, 10_000)).then(() => NO_ANSWER);
+      const answer = await Promise.race([ask().catch(noAnswer), patience]);
+      this.#world.note(this.#name, what, answer === NO_ANSWER ? 'no answer' : 'answered');
+      if (answer !== NO_ANSWER) return answer as Answer;
       await scheduler.sleep(random.spread(50, 3_000));
     }
-    this.#world.fail('never-acknowledged', `${path} ${key}: ${MOST_TRIES} tries`);
+    this.#world.fail('never-acknowledged', `${what}: ${MOST_TRIES} tries`);
     throw new Error('never acknowledged');
   }
+}
+
+const NO_ANSWER = Symbol('no answer');
+
+function noAnswer(error: unknown): typeof NO_ANSWER {
+  if (error instanceof StorageUnavailable) return NO_ANSWER;
+  throw error;
 }
 
 /** Sends batches, one after the other. */
@@ -57,18 +84,29 @@ export async function writeBatches(
 
 export async function sendBatch(world: World, client: Client, batch: SentBatch): Promise<string> {
   const { mode, partial, records } = batch;
-  const { id } = await client.post('/api/v1/ingest/batches', { mode, partial, records });
+  const id = world.usesPipeline
+    ? (await client.post('/api/v1/ingest/batches', { mode, partial, records })).id
+    : await client.accept(batch);
   world.acknowledged.set(id, batch);
   return id;
+}
+
+/** Sends a batch that takes several transactions. */
+export async function sendMany(world: World, actors: Actors, isPlain: boolean): Promise<void> {
+  const name = `many-${world.newNumber()}`;
+  const writer = new Writer(name, world.random, world.expected, isPlain);
+  await sendBatch(world, new Client(world, actors, name), writer.many());
 }
 
 /** Announces a file, puts it, and has its arrival told, at least once. */
 export async function sendUpload(world: World, actors: Actors, rows: number): Promise<void> {
   const writer = new Writer('uploader', world.random, world.expected);
-  const { records } = writer.rows(world.random.pick(['a', 'b', 'c']), rows);
+  const sent = writer.rows(world.random.pick(['a', 'b', 'c']), rows);
+  const { records } = sent;
   const bytes = Buffer.from(records.map((record: IngestRecordInput) => `${JSON.stringify(record)}\n`).join(''));
   const announced = { sha256: sha256Hex(bytes), bytes: bytes.length, records: records.length };
   const { id } = await new Client(world, actors, 'uploader').post('/api/v1/ingest/uploads', announced);
+  world.acknowledged.set(id, { ...sent, isUpload: true });
   world.uploads.put(id, bytes);
   let isTold = false;
   const arrival: Actor = new Actor(world, 'arrival', async (host) => {
@@ -78,6 +116,11 @@ export async function sendUpload(world: World, actors: Actors, rows: number): Pr
     isTold = true;
   });
   arrival.ring(world.random.spread(1, 1_000));
+  // An operator says it once more: the ledger may have lost it.
+  world.onRestored(() => {
+    isTold = false;
+    arrival.ring(0);
+  });
 }
 
 /** Asks for some markets, or for all of them, to be published again. */

@@ -1,10 +1,11 @@
 /** Workers must not fight: with a second one the same work takes no longer, and hardly more transactions. */
-import { Poll, startActors } from './actors.ts';
+import { startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { Client, sendBatch } from './clients.ts';
 import { CALM, type Conditions } from './faults.ts';
 import { Writer } from './model.ts';
 import { judge } from './oracle.ts';
+import { Poll } from './poll.ts';
 import type { Trace } from './trace.ts';
 import { PLAIN } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';

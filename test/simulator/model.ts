@@ -17,6 +17,8 @@ export interface SentBatch {
   readonly records: readonly IngestRecordInput[];
   /** What comes of it. */
   readonly versions: readonly SentVersion[];
+  /** It is not told as a whole that it is public. */
+  readonly isUpload?: true;
 }
 
 /** A version of an observation, and how many of it there are then. */
@@ -78,6 +80,17 @@ export class Writer {
     if (kind === 'correct') return this.#batch('correct', false, old);
     const partial = random.chance(0.5);
     return this.#conflicting(partial, old, this.#fresh(false));
+  }
+
+  /** More than fits one transaction. */
+  many(): SentBatch {
+    const markets = ['a', 'b', 'c', 'd'];
+    const rows = markets.flatMap((market) => Array.from({ length: 30 }, () => ({ market, day: this.#day++ })));
+    return this.#batch(
+      'append',
+      false,
+      this.#isPlain ? rows.slice(0, 100).map((row) => ({ ...row, market: 'a' })) : rows,
+    );
   }
 
   /** Rows for one market, in order. */

@@ -8,27 +8,28 @@
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { hostAtOnce } from './base-world.ts';
+import { historyIn, isAnswered, isMarket, withoutPublication } from './facts.ts';
 import { versionsShown } from './model.ts';
 import { bodyOf, chainOf, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
-import { dueIn, findingsIn, historyIn, isAnswered, isMarket, publishAfresh, withoutPublication } from './wiring.ts';
+import { findingsIn, publishAfresh } from './wiring.ts';
 import type { World } from './world.ts';
 
 export async function judge(world: World): Promise<void> {
-  const { publishing, working } = dueIn(world.items);
+  const { publishing, working } = world.due();
   const left = [...publishing, ...working];
   if (left.length > 0) {
     world.fail('never-settles', `left to do: ${left.join(', ')}`);
     return;
   }
   checkContent(world);
-  for (const [id, { versions }] of world.acknowledged) {
+  for (const [id, { versions, isUpload = false }] of world.acknowledged) {
     const isTorn = versions.some(({ market }) => world.torn.has(market));
-    if (versions.length > 0 && !isTorn && !world.untold.has(id) && !isAnswered(world.items, id)) {
+    if (versions.length > 0 && !isUpload && !isTorn && !world.untold.has(id) && !isAnswered(world.items, id)) {
       world.fail('never-told', `nobody was told that batch ${id} is public`);
     }
   }
-  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify').objects);
+  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify', world.settings));
   if (finding !== undefined) world.fail('verify', finding);
   if (world.violation !== null) return;
   await compareWithFresh(world).catch((error: unknown) => {
@@ -66,7 +67,7 @@ export function checkOthers(world: World): void {
 async function compareWithFresh(world: World): Promise<void> {
   const objects: ObjectEntries = new Map();
   const items = withoutPublication(world.items);
-  await publishAfresh(items, hostAtOnce(items, objects, 'afresh'));
+  await publishAfresh(items, hostAtOnce(items, objects, 'afresh', { ...world.settings, maxMarkedMarkets: 100 }));
   const right = comparable(objects);
   // A body without a market is what a restore has lost. No link leads to it, and some day it is swept.
   const found = comparable(world.objects, (slug) => isMarket(world.items, slug));

@@ -1,8 +1,8 @@
 /** A restore: the ledger loses its last transactions, one of them in part, and the store stays as it is. */
 import type { Actors } from './actors.ts';
+import { batchesOf, isAccepted } from './facts.ts';
 import { marketsOf } from './model.ts';
 import { marketsIn } from './torn.ts';
-import { batchesOf, isAccepted } from './wiring.ts';
 import type { World } from './world.ts';
 
 /** Stops everything, goes back to an older ledger, and has an operator do what the procedure says. Resolves when all may go on. */
@@ -11,17 +11,20 @@ export async function goBack(world: World, actors: Actors): Promise<void> {
   const count = ledger.log?.length ?? 0;
   if (count === 0) return;
   world.operations.age++;
-  actors.killAll();
+  world.killAll();
   const lost = Math.floor(random.spread(1, count + 0.99));
   const keptShare = random.pick([0, 0.5, 0.9]);
   const torn = ledger.goBack(lost, () => random.chance(keptShare));
   world.note('world', 'ledger goes back', `${lost} of ${count} transactions`);
   const batches = batchesOf(torn);
   const isOfWrites = torn.some(({ key }) => /^(market|batch)\//.test(key.partition));
+  const uploads = [...world.acknowledged.values()].filter(({ isUpload }) => isUpload);
   for (const batch of batches) {
     world.untold.add(batch);
+    if (!isOfWrites) continue;
+    // What is no batch that was sent is a part of an upload.
     const sent = world.acknowledged.get(batch);
-    if (isOfWrites && sent !== undefined) for (const market of marketsOf(sent)) world.torn.add(market);
+    for (const market of (sent === undefined ? uploads : [sent]).flatMap(marketsOf)) world.torn.add(market);
   }
   for (const market of marketsIn(torn)) world.torn.add(market);
   world.goBack((batch) => isAccepted(world.items, batch));

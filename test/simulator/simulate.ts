@@ -1,20 +1,24 @@
 /** A whole simulation: what happens in the world of a seed, from its beginning until it is judged. */
-import { type Actors, Poll, startActors } from './actors.ts';
+import { type Actors, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
-import { askForPublication, Client, sendUpload, writeBatches } from './clients.ts';
+import { judgeBusy } from './busy.ts';
+import { askForPublication, Client, sendMany, sendUpload, writeBatches } from './clients.ts';
+import { deploy } from './deployment.ts';
 import { judgeEfficiency } from './efficiency.ts';
 import { CALM, type Conditions, drawConditions } from './faults.ts';
 import { Writer } from './model.ts';
 import { checkOthers, judge } from './oracle.ts';
+import { Poll } from './poll.ts';
 import { Random } from './random.ts';
 import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
 import { goBack } from './restored.ts';
+import { checkSwept } from './swept.ts';
 import { tearOneTransaction } from './torn.ts';
 import { Trace } from './trace.ts';
 import { PLAIN, type Settings } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 
-export const KINDS = ['ordinary', 'torn', 'restored', 'workers'] as const;
+export const KINDS = ['ordinary', 'torn', 'restored', 'busy', 'workers'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Simulation {
@@ -51,10 +55,11 @@ const POLLS_BEFORE_REPAIR = 10;
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
   const random = new Random(seed ^ 0x2545f491);
   const drawn = random.weighted<Kind>([
-    [40, 'ordinary'],
-    [3, 'torn'],
-    [6, 'restored'],
-    [1, 'workers'],
+    [80, 'ordinary'],
+    [5, 'torn'],
+    [12, 'restored'],
+    [1, 'busy'],
+    [2, 'workers'],
   ]);
   const kind = options.kind ?? drawn;
   const trace = new Trace(options.keepTrace ?? false);
@@ -62,10 +67,15 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     const { violation, operations } = await judgeEfficiency(seed, trace, options);
     return { seed, kind, violation, trace: trace.lines, operations };
   }
+  if (kind === 'busy') {
+    const { violation, operations } = await judgeBusy(seed, trace, options);
+    return { seed, kind, violation, trace: trace.lines, operations: operations.performed };
+  }
   const conditions = { ...(random.chance(0.1) ? CALM : drawConditions(random)), ...options.conditions };
   const base = await baseWorld(kind === 'torn' || random.chance(0.9));
   const settings = { ...PLAIN, ...drawSettings(random), ...options.settings };
   const world = new World(seed, base, conditions, settings, trace, options);
+  world.usesPipeline = random.chance(0.2);
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
   await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored'));
   if (world.violation === null) await judge(world);
@@ -73,7 +83,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
 }
 
-function drawSettings(random: Random): Settings {
+function drawSettings(random: Random): Partial<Settings> {
   return {
     listEverySeconds: random.weighted([
       [3, 0],
@@ -98,8 +108,11 @@ async function runOrdinary(world: World, isRestored: boolean): Promise<void> {
   await world.scheduler.run();
   if (world.violation !== null || !isSwept) return;
   // A day later nothing of what is public may be swept.
-  world.scheduler.after(26 * HOUR_MS, () => actors.sweeper.ring(0));
-  await world.scheduler.run();
+  for (let days = 0; days < 2; days++) {
+    world.scheduler.after(26 * HOUR_MS, () => actors.sweeper.ring(0));
+    await world.scheduler.run();
+  }
+  if (world.violation === null) checkSwept(world);
 }
 
 /** One market does not add up: all others are published nevertheless, and a repair mends that one. */
@@ -107,7 +120,7 @@ async function runTorn(world: World): Promise<void> {
   const actors = startActors(world, 2, 2);
   const poll = new Poll(world, actors);
   poll.start();
-  tearOneTransaction(world, actors);
+  tearOneTransaction(world);
   settleAfter(world, script(world, actors, { isRestored: false, isPlain: true }), () =>
     poll.limit(POLLS_BEFORE_REPAIR),
   );
@@ -157,7 +170,9 @@ async function script(world: World, actors: Actors, { isRestored, isPlain }: Scr
       writeBatches(world, client, writer, random.int(1, size.batches), () => random.spread(2, 2_000)),
     );
     if (random.chance(0.15)) busy.push(askForPublication(world, actors));
-    if (random.chance(0.1) && phase === 1 && !isPlain) busy.push(sendUpload(world, actors, random.int(4, 10)));
+    if (random.chance(0.1) && phase === 1) busy.push(sendUpload(world, actors, random.int(4, 10)));
+    if (random.chance(0.03)) busy.push(sendMany(world, actors, isPlain));
+    if (random.chance(0.08)) busy.push(deploy(world, actors));
     if (random.chance(0.4)) actors.sweeper.ring(random.spread(1, 20_000));
     readDuring(world, edge);
     await Promise.all(busy);

@@ -45,7 +45,7 @@ export interface Logged {
 export type Tear = (changes: readonly Change[]) => ReadonlySet<number> | null;
 
 /** Guards that a test of the simulator switches off: conditions that always hold. */
-export type LedgerGaps = (change: Change, process: string) => boolean;
+export type LedgerGaps = (change: Change, process: string, changes: readonly Change[]) => boolean;
 
 export class SimulatedLedger {
   readonly items: LedgerItems;
@@ -180,7 +180,7 @@ export class SimulatedLedger {
     const refusals = changes.flatMap((change, index): Refusal[] => {
       const found = items.committed(change.key);
       const holds = change.kind === 'count' ? countHolds(change, found) : conditionHolds(change.if, found);
-      return holds || this.#gaps(change, caller.name) ? [] : [{ index, found }];
+      return holds || this.#gaps(change, caller.name, changes) ? [] : [{ index, found }];
     });
     if (refusals.length > 0) {
       const isOurs = refusals.some(({ found }) => found?.attemptId === attemptId);

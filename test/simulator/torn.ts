@@ -1,11 +1,10 @@
 /** A restore to a moment at which one transaction was there in part. */
 import type { Change } from '../../storage/ledger.ts';
-import type { Actors } from './actors.ts';
-import { marketWrittenBy } from './wiring.ts';
+import { marketWrittenBy } from './facts.ts';
 import type { World } from './world.ts';
 
 /** Tears one of the first transactions that add observations, takes all processes down, and starts them again. */
-export function tearOneTransaction(world: World, actors: Actors): void {
+export function tearOneTransaction(world: World): void {
   const { random, ledger } = world;
   let passed = random.int(0, 3);
   ledger.tear = (changes) => {
@@ -16,7 +15,7 @@ export function tearOneTransaction(world: World, actors: Actors): void {
     world.note('world', 'torn', `kept ${[...kept].join(', ')}`);
     return kept;
   };
-  ledger.onTorn = () => actors.killAll();
+  ledger.onTorn = () => world.killAll();
 }
 
 export function marketsIn(changes: readonly Change[]): readonly string[] {

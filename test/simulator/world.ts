@@ -2,9 +2,11 @@
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
+import { batchesAnsweredBy, type Due, dueIn, isMarket } from './facts.ts';
 import { type Conditions, Fates } from './faults.ts';
 import type { LedgerItems } from './ledger-items.ts';
 import { copyOf, type Expected, expectOnly, type SentBatch, versionsShown } from './model.ts';
@@ -16,7 +18,7 @@ import { type Committed, type LedgerGaps, SimulatedLedger } from './simulated-le
 import { type ObjectEntries, objectsPortOf, type StoreGaps } from './simulated-objects.ts';
 import { StoreWatch } from './store-watch.ts';
 import type { Trace } from './trace.ts';
-import { batchesAnsweredBy, type Host, isMarket, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
+import { type Host, isOutdated, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
 
 /** Something that must not be, and the rule that it breaks. */
 export interface Violation {
@@ -46,7 +48,10 @@ export class World {
   readonly watch: StoreWatch;
   readonly uploads = openMemoryUploads(() => this.nowMs());
   readonly wiring: Wiring;
-  readonly settings: Settings;
+  /** Of what is deployed now: a process has those of when it was born. */
+  settings: Settings;
+  /** All processes. */
+  readonly mortals: { die(): void }[] = [];
   readonly expected: Expected;
   /** Batches that were acknowledged, by id. */
   readonly acknowledged = new Map<string, SentBatch>();
@@ -55,6 +60,8 @@ export class World {
   violation: Violation | null = null;
   /** Batches of which nobody knows whether somebody was told. */
   readonly untold = new Set<string>();
+  /** Whether batches come by the write API. */
+  usesPipeline = true;
   /** Everything is stopped that writes or publishes. */
   isDown = false;
   /** An operator is at it. */
@@ -62,6 +69,7 @@ export class World {
   /** How often the ledger has been restored. */
   restores = 0;
   readonly #base: BaseWorld;
+  readonly #restoreListeners: (() => void)[] = [];
   /** Rejects when the world ends. */
   readonly ended: Promise<never>;
   #end: (error: Error) => void = () => undefined;
@@ -135,6 +143,21 @@ export class World {
     this.scheduler.stop();
   }
 
+  killAll(): void {
+    for (const mortal of this.mortals) mortal.die();
+  }
+
+  /** What waits for somebody, by the ledger and by what is deployed. */
+  due(): Due {
+    const due = dueIn(this.items);
+    const isOld = isOutdated(this.items.committed(HEAD_KEY)?.value, this.settings);
+    return isOld ? { ...due, publishing: [...due.publishing, 'what is deployed'] } : due;
+  }
+
+  onRestored(listener: () => void): void {
+    this.#restoreListeners.push(listener);
+  }
+
   /** From now on the ledger is an older one: what it does not know was never written. */
   goBack(isKnown: (batch: string) => boolean): void {
     this.isDown = true;
@@ -148,6 +171,7 @@ export class World {
   restored(): void {
     this.isDown = false;
     this.isBeingRestored = false;
+    for (const listener of this.#restoreListeners) listener();
   }
 
   note(actor: string, what: string, detail = ''): void {

@@ -1,0 +1,121 @@
+/** What the committed records of a simulated ledger say, read past the code under test. */
+import type { Change } from '../../storage/ledger.ts';
+import { batchKey, uploadKey, WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { marketIndexKey, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  GENERATIONS,
+  generationOfKey,
+  HEAD_KEY,
+  type HeadValue,
+  LIST_CHANGES,
+  PUT_OFF,
+  REFRESH_MARKS,
+  SUPERSEDED_PAGES,
+  WALK_KEY,
+} from '../../storage/records/publication.ts';
+import type { LedgerItems } from './ledger-items.ts';
+import type { ShownObservation } from './published.ts';
+
+/** What waits for a publisher, and for a worker. */
+export interface Due {
+  readonly publishing: readonly string[];
+  readonly working: readonly string[];
+}
+
+/** What the committed ledger says is left to do. */
+export function dueIn(items: LedgerItems): Due {
+  const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
+  const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF];
+  return {
+    publishing: [
+      ...ranges.flatMap((range) => items.committedIn(range).map(({ sort }) => `${range.partition} ${sort}`)),
+      ...(head === undefined ? [] : leftOf(head)),
+    ],
+    working: items.committedIn(WORK_QUEUE).map(({ sort }) => sort),
+  };
+}
+
+function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
+  return [
+    ...(applied ? [] : [`generation ${generation} is not applied`]),
+    ...(list.shows === generation ? [] : [`the list shows generation ${list.shows} of ${generation}`]),
+    ...(list.isDoubtful ? ['the list is doubtful'] : []),
+  ];
+}
+
+/** Whom a committed change rings for: the publisher for each mark, the worker for what was not on the queue before. */
+export function rungBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
+  const puts = changes.filter((change) => change.kind === 'put');
+  const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
+  return {
+    publishing: puts.some(({ key }) => ringing.includes(key.partition)),
+    working: puts.some(({ key, revision }) => key.partition === WORK_PARTITION && revision === 0),
+  };
+}
+
+/** Batches that these changes tell to be public. */
+export function batchesAnsweredBy(changes: readonly Change[]): readonly string[] {
+  return batchesPutInto(generationOfKey('').partition, changes);
+}
+
+/** Batches that end with these changes, and wait to be public from then on. */
+export function batchesAppliedBy(changes: readonly Change[]): readonly string[] {
+  return batchesPutInto(AWAITING_GENERATION.partition, changes);
+}
+
+function batchesPutInto(partition: string, changes: readonly Change[]): readonly string[] {
+  return changes.flatMap(({ kind, key }) =>
+    kind === 'put' && key.partition === partition && key.sort.startsWith('batch/')
+      ? [key.sort.slice('batch/'.length)]
+      : [],
+  );
+}
+
+/** Batches of which these changes are a part: they are taken in, worked off, or told to be public. */
+export function batchesOf(changes: readonly Change[]): readonly string[] {
+  const names = changes.flatMap(({ key: { partition, sort } }) => {
+    if (partition.startsWith('batch/')) return [partition.slice('batch/'.length)];
+    const isAnswer = partition === AWAITING_GENERATION.partition || partition === generationOfKey('-').partition;
+    return isAnswer && sort.startsWith('batch/') ? [sort.slice('batch/'.length)] : [];
+  });
+  return [...new Set(names)];
+}
+
+export function publishedIn(items: LedgerItems): { readonly generation: number; readonly layout: string | null } {
+  const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
+  return { generation: head?.generation ?? 0, layout: head?.list.layout?.key ?? null };
+}
+
+export function isMarket(items: LedgerItems, slug: string): boolean {
+  return items.committed(marketIndexKey(slug)) !== null;
+}
+
+/** Whether the ledger has such a batch, or upload. */
+export function isAccepted(items: LedgerItems, id: string): boolean {
+  return items.committed(batchKey(id)) !== null || items.committed(uploadKey(id)) !== null;
+}
+
+export function isAnswered(items: LedgerItems, batch: string): boolean {
+  return items.committed(generationOfKey(`batch/${batch}`)) !== null;
+}
+
+/** The observations of a market, as the ledger has them, newest first. */
+export function historyIn(items: LedgerItems, market: string): readonly ShownObservation[] {
+  const found = items.committedIn(observationsOf(market));
+  return found.map(({ value }) => value as unknown as ShownObservation).reverse();
+}
+
+/** The market to which this transaction adds observations; null where it is no such transaction. */
+export function marketWrittenBy(changes: readonly Change[]): string | null {
+  const observation = changes.find(({ key }) => key.sort.startsWith(OBSERVATION_PREFIX));
+  return observation?.key.partition.slice('market/'.length) ?? null;
+}
+
+/** The ledger as it would be had nothing ever been published. */
+export function withoutPublication(items: LedgerItems): LedgerItems {
+  const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, PUT_OFF];
+  const names = new Set(ofPublication.map(({ partition }) => partition));
+  return items.copy((partition) => !names.has(partition) && !partition.startsWith('published/'));
+}

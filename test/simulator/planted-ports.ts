@@ -1,0 +1,104 @@
+/** Ports that lie: through them the code under test has one of its guards switched off. */
+import type { Json } from '../../contract/canonical-json.ts';
+import { HistorySum } from '../../storage/history-sum.ts';
+import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ledger.ts';
+import type { ObjectStore, PutResult } from '../../storage/object-store.ts';
+import {
+  type MarketRecordValue,
+  OBSERVATION_PREFIX,
+  observationsOf,
+  orderOfObservation,
+} from '../../storage/records/markets.ts';
+import type { PublishedPage } from '../../storage/records/publication.ts';
+
+/** The ledger, of which reads show items otherwise than they are. */
+export function showing(ledger: Ledger, shown: (item: Item) => Item): Ledger {
+  const show = (item: Item | null) => item && shown(item);
+  return {
+    transact: (changes, options) => ledger.transact(changes, options),
+    get: async <Value = Json>(key: ItemKey<Value>) =>
+      show((await ledger.get(key)) as Item | null) as Item<Value> | null,
+    getMany: async <const Keys extends readonly ItemKey[]>(keys: Keys) =>
+      ((await ledger.getMany(keys)) as readonly (Item | null)[]).map(show) as unknown as ItemsOf<Keys>,
+    query: async (partition, options) => {
+      const { items, next } = await ledger.query(partition, options);
+      return { items: items.map(shown), next };
+    },
+  };
+}
+
+/** What was read of one history: pages by their last place, and observations since the first query. */
+interface Reading {
+  readonly sums: Map<string, string>;
+  sum: HistorySum;
+  next: string | null;
+  revision: number;
+}
+
+/** Records whose sums are always those of what has been read: nobody can tell that something is missing. */
+export function sumOfWhatWasRead(ledger: Ledger): Ledger {
+  const readings = new Map<string, Reading>();
+  const readingOf = (slug: string): Reading => {
+    const found = readings.get(slug) ?? { sums: new Map(), sum: new HistorySum(), next: null, revision: 0 };
+    readings.set(slug, found);
+    return found;
+  };
+  const shown = (item: Item): Item => {
+    const [kind, slug = ''] = item.partition.replace('published/', '').split('/');
+    if (kind !== 'market') return item;
+    const reading = readingOf(slug);
+    if (item.sort.startsWith('page/')) {
+      const { last, sum = '' } = item.value as unknown as PublishedPage;
+      reading.sums.set(last, sum);
+    }
+    if (item.sort !== 'record' || item.partition.startsWith('published/')) return item;
+    reading.revision = item.revision;
+    const value = Object.defineProperty({ ...(item.value as MarketRecordValue) }, 'sum', {
+      get: () => reading.sum.text,
+    });
+    return { ...item, value };
+  };
+  const lying = showing(ledger, shown);
+  return {
+    ...lying,
+    async query(partition, options): Promise<QueryPage> {
+      const page = await lying.query(partition, options);
+      const slug = partition.startsWith('market/') ? partition.slice('market/'.length) : null;
+      if (slug === null || options.prefix !== observationsOf(slug).prefix) return page;
+      const reading = readingOf(slug);
+      const { after } = options;
+      if (after === undefined) reading.sum = new HistorySum();
+      else if (after !== reading.next)
+        reading.sum = new HistorySum(reading.sums.get(after.slice(OBSERVATION_PREFIX.length)));
+      reading.next = page.next;
+      for (const item of page.items) {
+        if (item.revision <= reading.revision) reading.sum.add(orderOfObservation(item), item.revision);
+      }
+      return page;
+    },
+  };
+}
+
+/** Puts what `isHeld` says only after `isLast` is put, although it says at once that it is there. */
+export function lateFor(
+  objects: ObjectStore,
+  { isHeld, isLast }: { readonly isHeld: (key: string) => boolean; readonly isLast: (key: string) => boolean },
+): ObjectStore {
+  let held: (() => Promise<PutResult>)[] = [];
+  return {
+    ...objects,
+    async put(key, body, metadata, condition) {
+      const put = () => objects.put(key, body, metadata, condition);
+      if (isHeld(key)) {
+        held.push(put);
+        return { kind: 'stored', etag: '"later"' as never };
+      }
+      const result = await put();
+      if (isLast(key)) {
+        for (const late of held) await late();
+        held = [];
+      }
+      return result;
+    },
+  };
+}

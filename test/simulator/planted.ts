@@ -1,0 +1,229 @@
+/** Guards, switched off one at a time: the simulator must find out each time. */
+import { parsePublicKey } from '../../contract/public-objects.ts';
+import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import type { WorkValue } from '../../storage/records/batches.ts';
+import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+import {
+  AWAITING_GENERATION,
+  FRESH_MARKS,
+  HEAD_KEY,
+  type HeadValue,
+  LIST_CHANGES,
+} from '../../storage/records/publication.ts';
+import type { Conditions } from './faults.ts';
+import { lateFor, showing, sumOfWhatWasRead } from './planted-ports.ts';
+import type { SimulationOptions } from './simulate.ts';
+import { WIRING } from './wiring.ts';
+
+export interface Planted {
+  /** The guard that is off. */
+  readonly what: string;
+  readonly options: SimulationOptions;
+  /** Found within so many seeds. */
+  readonly within: number;
+}
+
+/** Nothing fails: what is found is a matter of order alone. */
+const NO_FAULTS: Partial<Conditions> = { faultRate: 0 };
+const SLOW_TO_SHOW: Partial<Conditions> = { ...NO_FAULTS, staggerRate: 0.9, staggerMs: 2_000, staggered: '' };
+const AT_ONCE: Partial<Conditions> = { staggerRate: 0 };
+const FAULTY: Partial<Conditions> = { faultRate: 0.06, deathShare: 0.2 };
+
+const isHead = ({ key }: Change) => key.partition === HEAD_KEY.partition;
+const isOf =
+  (partition: string, prefix = '') =>
+  (item: Pick<Item, 'partition' | 'sort'>) =>
+    item.partition === partition && item.sort.startsWith(prefix);
+
+/** Lies to processes of this kind. */
+function toThe(process: string, shown: (item: Item) => Item): Pick<SimulationOptions, 'ledger'> {
+  return { ledger: (ledger, name) => (name.startsWith(process) ? showing(ledger, shown) : ledger) };
+}
+
+export const PLANTED: readonly Planted[] = [
+  {
+    what: 'the sum of a history',
+    options: {
+      kind: 'ordinary',
+      conditions: SLOW_TO_SHOW,
+      ledger: (ledger, name) => (name.startsWith('publisher') ? sumOfWhatWasRead(ledger) : ledger),
+    },
+    within: 100,
+  },
+  {
+    what: 'the revision of a mark',
+    options: {
+      kind: 'ordinary',
+      conditions: SLOW_TO_SHOW,
+      ...toThe('publisher', (item) =>
+        isOf(FRESH_MARKS.partition, FRESH_MARKS.prefix)(item) ? { ...item, revision: 0 } : item,
+      ),
+    },
+    within: 100,
+  },
+  {
+    what: 'the filter of later revisions',
+    options: {
+      kind: 'busy',
+      ...toThe('publisher', (item) =>
+        item.sort.startsWith(OBSERVATION_PREFIX) ? { ...item, revision: passing(item.revision) } : item,
+      ),
+    },
+    within: 10,
+  },
+  {
+    what: 'the condition on HEAD',
+    options: { kind: 'ordinary', conditions: AT_ONCE, ledgerGaps: (change) => change.kind === 'put' && isHead(change) },
+    within: 100,
+  },
+  {
+    what: 'the condition of a put of a body',
+    options: { kind: 'ordinary', conditions: { ...AT_ONCE, ...FAULTY }, storeGaps: { put: isBody } },
+    within: 200,
+  },
+  {
+    what: 'the fence of records by HEAD',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...FAULTY },
+      ledgerGaps: (change, _, changes) => change.kind === 'check' && isHead(change) && changes.some(isOfPublished),
+    },
+    within: 400,
+  },
+  {
+    what: 'the order in which bodies are put',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      objects: (objects, name) =>
+        name.startsWith('publisher')
+          ? lateFor(objects, { isHeld: isHistory, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
+          : objects,
+    },
+    within: 10,
+  },
+  {
+    what: 'the revisions that a batch waits for',
+    options: {
+      kind: 'ordinary',
+      conditions: SLOW_TO_SHOW,
+      ...toThe('publisher', (item) =>
+        isOf(AWAITING_GENERATION.partition, 'batch/')(item) ? { ...item, value: { revisions: {} } } : item,
+      ),
+    },
+    within: 100,
+  },
+  {
+    what: 'the condition on the end of a mark',
+    options: {
+      kind: 'ordinary',
+      conditions: AT_ONCE,
+      ledgerGaps: (change) => change.kind === 'delete' && change.key.partition === FRESH_MARKS.partition,
+    },
+    within: 200,
+  },
+  {
+    what: 'the memory of what the list does not show yet',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: { listEverySeconds: 30 },
+      ledger: (ledger, name) =>
+        name.startsWith('publisher')
+          ? {
+              ...ledger,
+              query: async (partition, options) =>
+                partition === LIST_CHANGES.partition
+                  ? { items: [], next: null }
+                  : await ledger.query(partition, options),
+            }
+          : ledger,
+    },
+    within: 20,
+  },
+  {
+    what: 'recovery',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, faultRate: 0.06, deathShare: 0.5 },
+      ...toThe('publisher', (item) =>
+        isOf(HEAD_KEY.partition)(item) ? { ...item, value: { ...(item.value as HeadValue), applied: true } } : item,
+      ),
+    },
+    within: 100,
+  },
+  {
+    what: 'the lease',
+    options: {
+      kind: 'workers',
+      ledgerGaps: ({ key }) => key.partition === WORK_PARTITION,
+      ...toThe('worker', (item) =>
+        isOf(WORK_PARTITION)(item) ? { ...item, value: { ...(item.value as WorkValue), lease: null } } : item,
+      ),
+    },
+    within: 10,
+  },
+  {
+    what: 'the order of a lane',
+    options: {
+      kind: 'ordinary',
+      conditions: AT_ONCE,
+      ...toThe('worker', (item) =>
+        isOf(WORK_PARTITION)(item) ? { ...item, value: { ...(item.value as WorkValue), lane: item.sort } } : item,
+      ),
+    },
+    within: 400,
+  },
+  {
+    what: 'the condition on how far a batch has come',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...FAULTY },
+      ledgerGaps: ({ key: { partition, sort } }) =>
+        partition.startsWith('batch/') && (sort === 'checkpoint' || sort.startsWith('strand/')),
+    },
+    within: 1000,
+  },
+  {
+    what: 'the lifetime of a cursor, when a sweep judges pages',
+    options: {
+      kind: 'ordinary',
+      conditions: AT_ONCE,
+      wiring: {
+        sweep: (host) => WIRING.sweep({ ...host, nowMs: () => host.nowMs() + (PAGE_RETENTION_SECONDS - 60) * 1000 }),
+      },
+    },
+    within: 100,
+  },
+  {
+    what: 'the grace after a restore',
+    options: {
+      kind: 'restored',
+      ...toThe('sweep', (item) =>
+        isOf(HEAD_KEY.partition)(item) ? { ...item, value: { ...(item.value as HeadValue), knownSince: 0 } } : item,
+      ),
+    },
+    within: 400,
+  },
+];
+
+/** Passes every comparison as if it were early; adds up as what it is. */
+function passing(revision: number): number {
+  const disguised = { [Symbol.toPrimitive]: (hint: string) => (hint === 'string' ? String(revision) : 0) };
+  return disguised as unknown as number;
+}
+
+function isBody(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && !('cursor' in name);
+}
+
+function isHistory(key: string): boolean {
+  return parsePublicKey(key)?.kind === 'history';
+}
+
+function isOfPublished({ key }: Change): boolean {
+  return key.partition.startsWith('published/');
+}

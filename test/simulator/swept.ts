@@ -1,0 +1,25 @@
+/** What a sweep must have left over a day after the last publication: what readers can reach, and nothing else. */
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { packedGeneration } from '../../publisher/commit/packed-object.ts';
+import { isMarket, publishedIn } from './facts.ts';
+import { chainOf } from './published.ts';
+import type { World } from './world.ts';
+
+export function checkSwept(world: World): void {
+  const { objects, items } = world;
+  const { generation, layout } = publishedIn(items);
+  const reached = new Set<string>(layout === null ? [] : [layout]);
+  for (const [key, entry] of objects) {
+    const name = parsePublicKey(key);
+    if (name === null || 'cursor' in name || ('slug' in name && !isMarket(items, name.slug))) continue;
+    reached.add(key);
+    for (const page of chainOf(objects, key, entry)) reached.add(page.key);
+  }
+  for (const key of objects.keys()) {
+    // What a rival has prepared for the newest generation is swept after the next one.
+    if (!reached.has(key) && (packedGeneration(key) ?? 0) < generation)
+      world.fail('never-swept', `${key} is still there`);
+  }
+  const list = publicKey({ kind: 'market-list' });
+  if (!reached.has(list)) world.fail('never-swept', `${list} is gone`);
+}
