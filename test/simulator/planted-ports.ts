@@ -1,5 +1,6 @@
 /** Ports that lie: through them the code under test has one of its guards switched off. */
 import type { Json } from '../../contract/canonical-json.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ledger.ts';
 import type { ObjectStore, PutResult } from '../../storage/object-store.ts';
@@ -99,6 +100,31 @@ export function lateFor(
         held = [];
       }
       return result;
+    },
+  };
+}
+
+/** The first of these objects is stored with other bytes, and the answer is lost. */
+export function damagingOnce(objects: ObjectStore, isDamaged: (key: string) => boolean): ObjectStore {
+  let isDone = false;
+  return {
+    ...objects,
+    async put(key, body, metadata, condition) {
+      if (isDone || !isDamaged(key)) return await objects.put(key, body, metadata, condition);
+      isDone = true;
+      await objects.put(key, Buffer.concat([body, Buffer.from(' ')]), metadata, condition);
+      throw new StorageUnavailable('injected');
+    },
+  };
+}
+
+/** A refusal of one of these puts is taken for the trace of an earlier try. */
+export function believing(objects: ObjectStore, isBelieved: (key: string) => boolean): ObjectStore {
+  return {
+    ...objects,
+    async put(key, body, metadata, condition) {
+      const result = await objects.put(key, body, metadata, condition);
+      return result.kind === 'refused' && isBelieved(key) ? { kind: 'stored', etag: '"believed"' as never } : result;
     },
   };
 }

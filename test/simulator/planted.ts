@@ -13,7 +13,7 @@ import {
   LIST_CHANGES,
 } from '../../storage/records/publication.ts';
 import type { Conditions } from './faults.ts';
-import { lateFor, showing, sumOfWhatWasRead } from './planted-ports.ts';
+import { believing, damagingOnce, lateFor, showing, sumOfWhatWasRead } from './planted-ports.ts';
 import type { SimulationOptions } from './simulate.ts';
 import { WIRING } from './wiring.ts';
 
@@ -23,6 +23,10 @@ export interface Planted {
   readonly options: SimulationOptions;
   /** Found within so many seeds. */
   readonly within: number;
+  /** It takes a coincidence that only many seeds bring. */
+  readonly isRare?: true;
+  /** What is right, and not counted. */
+  readonly butFor?: string;
 }
 
 /** Nothing fails: what is found is a matter of order alone. */
@@ -41,6 +45,13 @@ const isOf =
 function toThe(process: string, shown: (item: Item) => Item): Pick<SimulationOptions, 'ledger'> {
   return { ledger: (ledger, name) => (name.startsWith(process) ? showing(ledger, shown) : ledger) };
 }
+
+/** One publisher leaves a damaged page behind: the next one that puts this page stops, and raises an alarm. */
+export const DAMAGED: SimulationOptions = {
+  kind: 'ordinary',
+  conditions: { ...AT_ONCE, ...NO_FAULTS },
+  objects: (objects, name) => (name === 'publisher-1.1' ? damagingOnce(objects, isPage) : objects),
+};
 
 export const PLANTED: readonly Planted[] = [
   {
@@ -81,7 +92,8 @@ export const PLANTED: readonly Planted[] = [
   {
     what: 'the condition of a put of a body',
     options: { kind: 'ordinary', conditions: { ...AT_ONCE, ...FAULTY }, storeGaps: { put: isBody } },
-    within: 200,
+    within: 1_000,
+    isRare: true,
   },
   {
     what: 'the fence of records by HEAD',
@@ -90,7 +102,8 @@ export const PLANTED: readonly Planted[] = [
       conditions: { ...AT_ONCE, ...FAULTY },
       ledgerGaps: (change, _, changes) => change.kind === 'check' && isHead(change) && changes.some(isOfPublished),
     },
-    within: 400,
+    within: 3_000,
+    isRare: true,
   },
   {
     what: 'the order in which bodies are put',
@@ -155,6 +168,15 @@ export const PLANTED: readonly Planted[] = [
     within: 100,
   },
   {
+    what: 'the comparison of a page with what is there',
+    options: {
+      ...DAMAGED,
+      objects: (objects, name) => believing(DAMAGED.objects?.(objects, name) ?? objects, isPage),
+    },
+    within: 50,
+    butFor: 'alarm',
+  },
+  {
     what: 'the lease',
     options: {
       kind: 'workers',
@@ -184,7 +206,8 @@ export const PLANTED: readonly Planted[] = [
       ledgerGaps: ({ key: { partition, sort } }) =>
         partition.startsWith('batch/') && (sort === 'checkpoint' || sort.startsWith('strand/')),
     },
-    within: 1000,
+    within: 2_000,
+    isRare: true,
   },
   {
     what: 'the lifetime of a cursor, when a sweep judges pages',
@@ -195,7 +218,8 @@ export const PLANTED: readonly Planted[] = [
         sweep: (host) => WIRING.sweep({ ...host, nowMs: () => host.nowMs() + (PAGE_RETENTION_SECONDS - 60) * 1000 }),
       },
     },
-    within: 100,
+    within: 300,
+    isRare: true,
   },
   {
     what: 'the grace after a restore',
@@ -205,7 +229,8 @@ export const PLANTED: readonly Planted[] = [
         isOf(HEAD_KEY.partition)(item) ? { ...item, value: { ...(item.value as HeadValue), knownSince: 0 } } : item,
       ),
     },
-    within: 400,
+    within: 1_000,
+    isRare: true,
   },
 ];
 
@@ -218,6 +243,11 @@ function passing(revision: number): number {
 function isBody(key: string): boolean {
   const name = parsePublicKey(key);
   return name !== null && !('cursor' in name);
+}
+
+function isPage(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && 'cursor' in name;
 }
 
 function isHistory(key: string): boolean {

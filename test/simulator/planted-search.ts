@@ -1,0 +1,17 @@
+/** Looks for a planted fault, seed by seed. */
+import type { Planted } from './planted.ts';
+import { simulate } from './simulate.ts';
+import type { Violation } from './world.ts';
+
+export interface Found extends Violation {
+  readonly seed: number;
+}
+
+/** Null where it is not found within as many seeds as the table says. */
+export async function findPlanted({ options, within, butFor }: Planted): Promise<Found | null> {
+  for (let seed = 1; seed <= within; seed++) {
+    const { violation } = await simulate(seed, options);
+    if (violation !== null && violation.rule !== butFor) return { seed, ...violation };
+  }
+  return null;
+}

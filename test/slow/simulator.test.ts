@@ -1,0 +1,24 @@
+/** Many more worlds than the fast tests run, and planted faults that only many seeds find. */
+import { describe, expect, test } from 'vitest';
+import { simulateMany } from '../simulator/many.ts';
+import { PLANTED } from '../simulator/planted.ts';
+import { findPlanted } from '../simulator/planted-search.ts';
+
+/** Some three minutes of one core. */
+const WORLDS = 6_000;
+/** The fast tests have those before. */
+const FIRST = 1_001;
+
+test('every promise holds in some thousands of worlds', async () => {
+  const answers = await simulateMany({ first: FIRST, count: WORLDS, threads: 1 });
+  const broken = answers.filter(({ violation }) => violation !== null);
+  const told = broken.map(({ seed, violation }) => `npm run simulate -- --seed ${seed}: ${violation?.rule}`);
+  expect(told).toEqual([]);
+  expect(answers).toHaveLength(WORLDS);
+});
+
+describe('the simulator finds it when this is switched off:', () => {
+  test.each(PLANTED.filter(({ isRare }) => isRare))('$what', async (planted) => {
+    expect(await findPlanted(planted)).not.toBeNull();
+  });
+});
