@@ -14,8 +14,8 @@
  * market: one that is defined again may be published with the same bytes, and so with the same ETag, at any moment.
  *
  * Pages that are unreachable stay so, whatever is published while the sweep is under way, and however long that is: a page
- * is either in use as the records said that were read, or newer than HEAD was then, or known as superseded before the records
- * let go of it. What had expired when the run began has expired ever since.
+ * is either in use as the records said that were read, or newer than HEAD was then, or known as superseded in the same
+ * transaction in which the records let go of it. What had expired when the run began has expired ever since.
  *
  * Records go that make no difference to any sweep to come. Of expired generations only the newest is asked for. A page that was
  * superseded by an expired generation is judged as one that was never in use, so its record may go before the page or without

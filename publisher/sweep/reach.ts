@@ -6,9 +6,8 @@
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import type { ObjectStore } from '../../storage/object-store.ts';
-import { queryPages, readAll } from '../../storage/paging.ts';
+import { type Change, type Item, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -65,16 +64,14 @@ export interface Verdict {
 }
 
 export class Reach {
-  readonly #ledger: Ledger;
-  readonly #objects: ObjectStore;
+  readonly #storage: PublisherStorage;
   readonly #list: SettledList;
   /** What this generation or an earlier one has superseded is retained no longer; 0: all is retained. */
   readonly newestExpired: number;
   #retainedListPages: Promise<ReadonlySet<string>> | null = null;
 
-  constructor({ ledger, objects }: PublisherStorage, list: SettledList, newestExpired: number) {
-    this.#ledger = ledger;
-    this.#objects = objects;
+  constructor(storage: PublisherStorage, list: SettledList, newestExpired: number) {
+    this.#storage = storage;
     this.#list = list;
     this.newestExpired = newestExpired;
   }
@@ -112,12 +109,36 @@ export class Reach {
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // After the records of pages have been read: what they let go of in between is known as superseded by now.
-    const superseded = await readMany(this.#ledger, lostPages.map(supersededPageKey));
+    const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
+    const unrecorded = lostPages.filter((_, index) => superseded[index] === null);
     for (const [index, key] of lostPages.entries()) {
       const record = superseded[index] ?? null;
-      if (record === null || this.isExpired(record)) unreachable.add(key);
+      if (record !== null && this.isExpired(record)) unreachable.add(key);
     }
+    for (const key of await this.#neverSuperseded(unrecorded)) unreachable.add(key);
     return { unreachable: keys.filter((key) => unreachable.has(key)), unknown };
+  }
+
+  /**
+   * Those of these pages that no record names. The transaction that lets go of a page records it as superseded, but the one may
+   * show before the other: only a transaction can tell that there is no record.
+   */
+  async #neverSuperseded(keys: readonly string[]): Promise<readonly string[]> {
+    const { ledger, newAttemptId } = this.#storage;
+    const confirmed: string[] = [];
+    for (let left of inBatches(keys, MAX_TRANSACT_CHANGES)) {
+      while (left.length > 0) {
+        const checks = left.map((key): Change => {
+          return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
+        });
+        const result = await ledger.transact(checks, { attemptId: newAttemptId() });
+        if (result.committed) break;
+        const recorded = new Set(result.refusals.map(({ index }) => index));
+        left = left.filter((_, index) => !recorded.has(index));
+      }
+      confirmed.push(...left);
+    }
+    return confirmed;
   }
 
   /** Whether it is the body of a market that is published or listed now, whatever it was when it was judged. */
@@ -125,9 +146,9 @@ export class Reach {
     const name = parsePublicKey(key);
     if (name?.kind !== 'market' && name?.kind !== 'history') return false;
     // The records of a generation that is being applied show one after the other: the next run looks again.
-    const before = await this.#ledger.get(HEAD_KEY);
+    const before = await this.#storage.ledger.get(HEAD_KEY);
     const isGone = (await this.#withoutMarket([{ key, slug: name.slug }])).length > 0;
-    const after = await this.#ledger.get(HEAD_KEY);
+    const after = await this.#storage.ledger.get(HEAD_KEY);
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
@@ -150,10 +171,10 @@ export class Reach {
   /** The older ones of the pages that retained generations have superseded. */
   async #readRetainedListPages(): Promise<ReadonlySet<string>> {
     const cursors = new Set<string>();
-    for await (const generations of queryPages(this.#ledger, GENERATIONS)) {
+    for await (const generations of queryPages(this.#storage.ledger, GENERATIONS)) {
       for (const { revision, value } of generations) {
         if (revision <= this.newestExpired || value.layout === null) continue;
-        const layout = await readLayoutAt(this.#objects, value.layout);
+        const layout = await readLayoutAt(this.#storage.objects, value.layout);
         for (const cursor of layout?.superseded ?? []) {
           if (cursorGeneration(cursor) <= this.newestExpired) cursors.add(cursor);
         }
@@ -168,17 +189,17 @@ export class Reach {
    */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
     const heads = await readMany(
-      this.#ledger,
+      this.#storage.ledger,
       bodies.map(({ slug }) => publishedHeadsKey(slug)),
     );
     const unpublished = bodies.filter((_, index) => heads[index] === null);
     const listed = await readMany(
-      this.#ledger,
+      this.#storage.ledger,
       unpublished.map(({ slug }) => marketIndexKey(slug)),
     );
     const unlisted = unpublished.filter((_, index) => listed[index] === null);
     const changes = await readMany(
-      this.#ledger,
+      this.#storage.ledger,
       unlisted.map(({ slug }) => listChangeKey(slug)),
     );
     return unlisted.filter((_, index) => changes[index] === null);
@@ -193,7 +214,7 @@ export class Reach {
       some.map((_, index) => ({ slug, record: historyPageKey(slug, index) })),
     );
     const records = await readMany(
-      this.#ledger,
+      this.#storage.ledger,
       places.map(({ record }) => record),
     );
     const found = new Set(
@@ -209,7 +230,7 @@ export class Reach {
     const lost = await pMap(
       doubtful,
       async ([slug, some]) => {
-        const layout = await readAll(this.#ledger, historyPagesOf(slug));
+        const layout = await readAll(this.#storage.ledger, historyPagesOf(slug));
         const cursors = new Set(layout.map((item) => item.value.cursor));
         return some.filter(({ cursor }) => !cursors.has(cursor)).map(({ key }) => key);
       },
