@@ -23,7 +23,10 @@ export interface StoredBatch {
 
 export interface NewBatch {
   readonly batch: BatchValue;
-  /** The batch itself, first of all, and its body. Refused where there is a batch of this id. */
+  /**
+   * The batch itself, first of all, and its body. Refused where there is a batch of this id. Parts of a body without a batch are what a
+   * restore has left of a transaction: they are written over.
+   */
   readonly changes: readonly PutChange[];
 }
 
@@ -35,7 +38,9 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
     batch,
     changes: [
       created(batchKey(batch.id), batch),
-      ...parts.map((part, index) => created(rawPartKey(batch.id, index), part)),
+      ...parts.map((value, index): PutChange => {
+        return { kind: 'put', key: rawPartKey(batch.id, index), revision: 0, value, if: { kind: 'any' } };
+      }),
     ],
   };
 }

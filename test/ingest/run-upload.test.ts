@@ -7,7 +7,7 @@ import { createUploadRunner, type UploadDependencies } from '../../lambdas/inges
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { batchKey, partBatchId, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
+import { batchKey, partBatchId, rawPartKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -133,6 +133,15 @@ describe('an upload', () => {
     for (let times = 0; times < 2; times++) await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     expect(await queuedWork(ledger)).toEqual([ID]);
     expect((await upload()).state).toBe('queued');
+  });
+
+  test('is taken in although a copy of the ledger has kept the body of its first part, and not the part', async () => {
+    await createUpload(FILE);
+    await queueUpload(dependenciesOn(contentOf(FILE)), ID);
+    const left = { kind: 'put', key: rawPartKey(partBatchId(ID, 0), 0), revision: 0, value: 'torn' } as const;
+    await ledger.transact([{ ...left, if: { kind: 'any' } }], { attemptId: 'a restore' });
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toMatchObject(DONE);
   });
 
   test('that nobody has announced is not queued', async () => {
