@@ -101,7 +101,6 @@ export async function walkList(world: World, read: Read, name: string, pauseMs: 
 
 /** Follows a link of the list: what it leads to is there, and no older. */
 export async function followLinks(world: World, read: Read, name: string, pauseMs: () => number): Promise<void> {
-  const { restores } = world;
   const first = await readSurely(world, read, LIST_KEY);
   if (first === 'absent') return;
   const items = pageItems<ListedMarket>(first);
@@ -112,8 +111,9 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
   if (body === 'absent')
     return world.fail('missing-page', `${name}: the list links to ${item.slug}, which is not there`);
   const market = bodyOf<ListedMarket>(body);
-  // A restore goes back behind what the list has shown.
-  if (market.revision < item.revision && world.restores === restores) {
+  // A restore goes back behind what the list has shown, which stays as it was until all markets are published again.
+  const isOfBefore = first.metadata.generation <= world.watch.lastOfBefore;
+  if (market.revision < item.revision && !isOfBefore) {
     return world.fail('older-than-its-link', `${name}: ${item.slug} is ${market.revision}, its item ${item.revision}`);
   }
   await world.scheduler.sleep(pauseMs());
@@ -127,7 +127,7 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
     await world.scheduler.sleep(pauseMs());
   }
   if (new Set(ids).size !== ids.length) world.fail('torn-walk', `${name}: the history of ${item.slug} shows one twice`);
-  if (ids.length < market.history.count && world.restores === restores) {
+  if (ids.length < market.history.count && body.metadata.generation > world.watch.lastOfBefore) {
     world.fail('older-than-its-link', `${name}: ${item.slug} counts ${market.history.count}, ${ids.length} are shown`);
   }
 }

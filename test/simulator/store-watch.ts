@@ -26,7 +26,7 @@ export class StoreWatch implements StoreWitness {
   readonly #immutable = new Map<string, string>();
   readonly #newest = new Map<string, number>();
   /** The last generation before the ledger was restored; 0 where it never was. */
-  #lastOfBefore = 0;
+  lastOfBefore = 0;
   /** The pages behind each first page, and when pages ceased to be behind one. */
   readonly #chains = new Map<string, ReadonlySet<string>>();
   readonly #retiredAtMs = new Map<string, number>();
@@ -54,7 +54,7 @@ export class StoreWatch implements StoreWitness {
 
   /** Revisions are counted on from older ones. Generations only grow. */
   ledgerGoesBack(): void {
-    this.#lastOfBefore = Math.max(...this.#newest.values(), 0);
+    this.lastOfBefore = Math.max(...this.#newest.values(), 0);
   }
 
   put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void {
@@ -104,7 +104,7 @@ export class StoreWatch implements StoreWitness {
 
   #checkMarket(slug: string, entry: StoredEntry, before: StoredEntry | undefined): void {
     const { revision, history } = bodyOf<ListedMarket>(entry);
-    const isOld = before === undefined || before.metadata.generation <= this.#lastOfBefore;
+    const isOld = before === undefined || before.metadata.generation <= this.lastOfBefore;
     const revisionBefore = isOld ? 0 : bodyOf<ListedMarket>(before).revision;
     if (revision < revisionBefore) {
       this.#fail('going-back', `market ${slug} goes back from revision ${revisionBefore} to ${revision}`);

@@ -66,8 +66,6 @@ export class World {
   isDown = false;
   /** An operator is at it. */
   isBeingRestored = false;
-  /** How often the ledger has been restored. */
-  restores = 0;
   readonly #base: BaseWorld;
   readonly #restoreListeners: (() => void)[] = [];
   /** Rejects when the world ends. */
@@ -161,7 +159,6 @@ export class World {
   /** From now on the ledger is an older one: what it does not know was never written. */
   goBack(isKnown: (batch: string) => boolean): void {
     this.isDown = true;
-    this.restores++;
     for (const batch of this.acknowledged.keys()) if (!isKnown(batch)) this.acknowledged.delete(batch);
     expectOnly(this.expected, this.#base.expected, this.acknowledged.values());
     this.watch.ledgerGoesBack();
