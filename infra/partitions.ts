@@ -1,6 +1,6 @@
 /**
- * The ledger's partitions as policies name them: spelled by storage/records/, with `*` for any rest. IAM decides by partition,
- * because DynamoDB groups a table's rows by it.
+ * The ledger's partitions as policies name them: from storage/records/, with `*` for a variable rest. IAM decides by
+ * partition, because the partition is the table's hash key.
  */
 import {
   API_KEYS_PARTITION,
@@ -44,7 +44,7 @@ const ANY = '*';
 export const PARTITIONS = {
   apiKeys: API_KEYS_PARTITION,
   auditByActor: auditActorPartition(ANY),
-  /** What the service does by itself. */
+  /** Written by the service itself. */
   auditBySystem: auditActorPartition(`system:${ANY}`),
   auditByTarget: auditTargetPartition(ANY),
   awaitingGeneration: AWAITING_GENERATION.partition,
@@ -63,7 +63,7 @@ export const PARTITIONS = {
   listChanges: LIST_CHANGES.partition,
   market: marketPartition(ANY),
   marketIndex: MARKETS_PARTITION,
-  /** Of all lanes. */
+  /** Both lanes. */
   marks: FRESH_MARKS.partition,
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,

@@ -10,7 +10,7 @@ import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
-import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
@@ -34,7 +34,7 @@ const uploadRunner = retriedOnce(async (): Promise<UploadRunner> => {
 const runners = createRunners(dependencies, async (upload) => (await uploadRunner())(upload));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
-  return await answerDoorbell(
+  return await handleStreamEvent(
     event,
     () => work(() => invocation.getRemainingTimeInMillis() > LONGEST_STEP_MS),
     (error) => log('error', 'the worker failed', { fault: faultText(error) }),

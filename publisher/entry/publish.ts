@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
-import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
@@ -24,7 +24,7 @@ const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
-  return await answerDoorbell(
+  return await handleStreamEvent(
     event,
     () => publishDue(hasTime),
     (error) => log('error', 'publishing failed', { fault: faultText(error) }),
