@@ -19,6 +19,7 @@ import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
 import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
+import { benchWhileUploading } from './while-uploading.ts';
 import { benchWorker } from './worker.ts';
 import { Workspace } from './workspace.ts';
 import { benchWrite } from './write.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   'publish-many': benchPublishMany,
   'long-history': benchLongHistory,
   'steady-feed': benchSteadyFeed,
+  'while-uploading': benchWhileUploading,
   'publish-all': benchPublishAll,
   read: benchRead,
 };

@@ -37,6 +37,12 @@ export function median(samples: readonly number[]): number {
   return (below + above) / 2;
 }
 
+/** The sample below which this share of all lies; 1: the largest. */
+export function quantile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
 /** Round by round, what one contestant's sample is to another's. */
 export function ratios(samples: readonly number[], floor: readonly number[]): readonly number[] {
   return samples.map((sample, round) => sample / (floor[round] as number));

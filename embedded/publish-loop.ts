@@ -6,6 +6,7 @@ import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import type { LostObjects } from './lost-objects.ts';
 import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -20,18 +21,24 @@ export interface PublishLoopOptions {
   readonly report: (what: string, cause: unknown) => void;
   /** The worker has something to do. */
   readonly onRefreshAsked: () => void;
+  /** What the store has lost: it is put back by the publications of this loop. */
+  readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
 }
 
 /** Starts the loop. What goes wrong is reported, and tried again at the next sweep. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
-  { report, onRefreshAsked }: PublishLoopOptions,
+  { report, onRefreshAsked, lost }: PublishLoopOptions,
 ): WakeLoop {
   const { nowMs } = dependencies;
   let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
   const loop = startWakeLoop({
     round: async (stopping) => {
-      const outcome = await publish(dependencies).catch((error: unknown) => void report('publishing failed', error));
+      await lost?.prepare();
+      const outcome = await publish(dependencies).catch((error: unknown) => {
+        if (lost?.failed(error)) loop.wake();
+        else report('publishing failed', error);
+      });
       if (outcome !== undefined) {
         for (const message of putOffTooLong(outcome, nowMs())) report('a market is put off', new Error(message));
         if (outcome.asksForRefresh) onRefreshAsked();

@@ -4,17 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openApiDocument } from '../contract/openapi.ts';
-import { publicKey } from '../contract/public-objects.ts';
+import type { Json } from '../contract/canonical-json.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
-import { BundleLost, ImmutableMismatch } from '../publisher/errors.ts';
+import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
-import { publish } from '../publisher/publish.ts';
-import { findLostObjects } from '../publisher/repair/lost-objects.ts';
-import { rebuild } from '../publisher/repair/rebuild.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
@@ -25,6 +21,7 @@ import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
+import { publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -81,7 +78,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     pageSizes: DEFAULT_PAGE_SIZES,
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
-      openapi: openApiDocument(),
+      openapi: await readOpenApi(),
     }),
     caches: { purge: async (targets) => edge.purge(targets) },
     listEverySeconds,
@@ -97,11 +94,12 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
     progress.publishing();
-    const head = await publishWhole(dependencies);
+    const head = await publishIfNothingIsShown(dependencies);
 
     // From here on there are readers, who do not wait for what is done in the background.
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
-    const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake() });
+    const lost = watchLostObjects(background, report);
+    const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
     const working = startWorkLoop(
       { ...systemRuntime, ledger: background.ledger, uploads: writeApi.uploads },
       { publishing, onErased: () => data.emptyLog(), report },
@@ -128,7 +126,14 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     divert = (request) => takeUpload(request) ?? answerWrite(request);
     // What a process before this one has left undone.
     working.wake();
+    publishing.wake();
+    let isStopping = false;
+    lost.look().then(
+      (isLost) => isLost && publishing.wake(),
+      (error: unknown) => isStopping || report('looking for lost objects failed', error),
+    );
     const stop = async (): Promise<void> => {
+      isStopping = true;
       server.close();
       server.closeAllConnections();
       await expiring.stop();
@@ -149,23 +154,6 @@ const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
 
 /** Tells an operator what went wrong in the background. */
 export type Report = (what: string, cause: unknown) => void;
-
-/**
- * Publishes what is due. A store that has lost what the ledger says is in it is filled again first: it holds nothing that
- * the ledger cannot make anew, and somebody may have deleted it for just that.
- */
-async function publishWhole(dependencies: PublisherDependencies): Promise<HeadValue> {
-  const { ledger, objects } = dependencies;
-  await publish(dependencies).catch(async (error: unknown) => {
-    if (!(error instanceof BundleLost || error instanceof StorageCorrupt)) throw error;
-    await rebuild(dependencies);
-  });
-  const headOf = async () => (await ledger.get(HEAD_KEY))?.value as HeadValue;
-  const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
-  const isNewest = snapshot?.metadata.generation === (await headOf()).generation;
-  if (!isNewest || (await findLostObjects(dependencies)).length > 0) await rebuild(dependencies);
-  return await headOf();
-}
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();
@@ -199,6 +187,11 @@ function listenFault({ code, message }: NodeJS.ErrnoException, host: string, por
     default:
       return `Cannot listen on ${host}, port ${port}: ${message}`;
   }
+}
+
+/** As the contract gives it (`npm run build:openapi`): to make it anew takes longer than all else that a start does. */
+async function readOpenApi(): Promise<Json> {
+  return JSON.parse(await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as Json;
 }
 
 async function readSample(): Promise<IngestFile> {

@@ -3,7 +3,7 @@
 export interface WakeLoop {
   /** Says that something is due. Any number of calls during one round lead to one more round. */
   wake(): void;
-  /** Wakes it in so many milliseconds; of several calls the earliest counts. */
+  /** Wakes it in so many milliseconds, at once where that is in the past; of several calls the earliest counts. */
   wakeIn(durationMs: number): void;
   /** Waits for the end of the rounds that are under way or due. */
   settled(): Promise<void>;
@@ -56,10 +56,13 @@ export function startWakeLoop({ round, intervalMs, paceMs = 0, onError }: WakeLo
     const atMs = performance.now() + durationMs;
     if (stopping.aborted || (later !== null && later.atMs <= atMs)) return;
     if (later !== null) clearTimeout(later.timer);
-    const timer = setTimeout(() => {
-      later = null;
-      wake();
-    }, durationMs);
+    const timer = setTimeout(
+      () => {
+        later = null;
+        wake();
+      },
+      Math.max(0, durationMs),
+    );
     later = { timer: timer.unref(), atMs };
   }
 

@@ -11,7 +11,6 @@ import {
   type ApiKeyValue,
   apiKeyKey,
   type EntitlementsValue,
-  type ErasureValue,
   entitlementsKey,
   erasureKey,
   idempotencyPartition,
@@ -66,12 +65,9 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
   await eraseVerifications(dependencies, subject);
   await untilCommitted(dependencies, async () => {
     const item = await ledger.get(erasureKey(id));
-    const value = item?.value as ErasureValue;
-    if (item === null || value.finishedAt !== null) return [];
-    return [
-      replaced(item, { ...value, finishedAt: new Date(nowMs()).toISOString() }),
-      { kind: 'delete', key: workKey(id), if: { kind: 'any' } },
-    ];
+    const workDone: Change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } };
+    if (item === null || item.value.finishedAt !== null) return [workDone];
+    return [replaced(item, { ...item.value, finishedAt: new Date(nowMs()).toISOString() }), workDone];
   });
   return 'done';
 }

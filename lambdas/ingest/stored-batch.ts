@@ -27,7 +27,7 @@ export interface NewBatch {
   readonly changes: readonly PutChange[];
 }
 
-/** What stores these bytes as a batch. */
+/** The batch of these bytes, and the changes that store it. */
 export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>, bytes: Uint8Array): NewBatch {
   const parts = packRaw(bytes);
   const batch: BatchValue = { ...sent, sha256: sha256Hex(bytes), bytes: bytes.length, rawParts: parts.length };

@@ -50,7 +50,7 @@ export interface Journal {
 const MAX_SHARED_TEXTS = 175;
 
 /** How often markets are read and decided again while other writers keep changing them. */
-export const MAX_TRIES = 10;
+export const DECISIONS_AT_MOST = 10;
 
 /**
  * Commits every part of every market, and reports to the journal. `overtaken` means that another worker has changed the
@@ -90,9 +90,11 @@ export async function commitMarkets(
     }
     if (result.refusals.some(({ index }) => index < entry.changes.length)) return 'overtaken';
     const states = taken.map(({ state }) => state);
-    if (++tries === MAX_TRIES) {
+    if (++tries === DECISIONS_AT_MOST) {
       const slugs = states.map(({ slug }) => slug).join(', ');
-      throw new Contended(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
+      throw new Contended(
+        `${slugs} changed by others during each of ${DECISIONS_AT_MOST} tries: apply the batch again`,
+      );
     }
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));

@@ -1,4 +1,4 @@
-/** What passes by itself: others are in the way, or what they wrote is not visible as a whole yet. */
+/** Failures that pass by themselves: others are in the way, or a transaction of theirs is not visible as a whole yet. */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ItemKey, Ledger } from '../../storage/ledger.ts';
 import type { Runtime } from '../../storage/runtime.ts';

@@ -26,10 +26,8 @@ export async function rememberListChanges(
   const wasShown = (slug: string) => wasListed(list, markets.joinedBefore.get(slug) ?? null);
   const slugs = [...markets.changedItems.keys()];
   // A market that has joined since the last list may have left before: then its change is remembered already.
-  const known = await readMany(
-    ledger,
-    slugs.filter((slug) => !wasShown(slug)).map((slug) => listChangeKey(slug)),
-  );
+  const joined = slugs.filter((slug) => !wasShown(slug));
+  const known = await readMany(ledger, joined.map(listChangeKey));
   const isKnown = new Set(known.map((item) => item?.sort));
   for (const slug of slugs) {
     if (isKnown.has(slug)) continue;
@@ -47,10 +45,8 @@ export async function takeListChanges(
   const changes = new Map<string, ListChange>();
   const remembered = await readAll(ledger, LIST_CHANGES);
   for (const { sort: slug } of remembered) await bundle.add({ kind: 'record', key: listChangeKey(slug), value: null });
-  const heads = await readMany(
-    ledger,
-    remembered.map(({ sort }) => publishedHeadsKey(sort)),
-  );
+  const slugs = remembered.map(({ sort }) => sort);
+  const heads = await readMany(ledger, slugs.map(publishedHeadsKey));
   for (const [index, { sort: slug, value }] of remembered.entries()) {
     changes.set(slug, {
       wasListed: value.wasListed,

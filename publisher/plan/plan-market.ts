@@ -11,7 +11,7 @@ import type { HistoryPlan } from './history-cutter.ts';
 import type { MarketView } from './market-view.ts';
 import { marketBody, rendered } from './render.ts';
 
-/** SHA-256 in hex of the published head bodies; null for a body that is not published. */
+/** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
 export interface ShownHeads {
   readonly market: string | null;
   readonly history: string | null;

@@ -28,7 +28,8 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
   const lost: string[] = [];
   for await (const name of publishedNames(dependencies, head)) {
     const key = publicKey(name);
-    if (!present.has(key)) lost.push(key);
+    // What was published since the listing began is not in it.
+    if (!present.has(key) && (await objects.stat(key)) === null) lost.push(key);
   }
   const { layout } = head.value.list;
   if (layout !== null && (await objects.stat(layout.key)) === null) lost.push(layout.key);

@@ -11,9 +11,9 @@ export interface RebuildOutcome {
 }
 
 /**
- * Publishes everything again, in place, by ordinary generations. An object that is missing, or has other bytes than the
- * ledger gives it, is put again. May be repeated. An immutable page is never replaced: if it has other bytes,
- * `ImmutableMismatch` names the page to delete. Errors as of `publish`.
+ * Publishes everything again, in place, by ordinary generations. A missing object is put again, and so is a head body
+ * with other bytes or metadata than the ledger gives it. May be repeated. An immutable page is never replaced: a damaged
+ * page stays until it is deleted by hand, and `verify` finds it. Errors as of `publish`.
  */
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await resume(dependencies);

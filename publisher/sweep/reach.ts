@@ -33,7 +33,7 @@ export interface SettledList {
   readonly cursors: ReadonlySet<string>;
   /** The key of its layout. */
   readonly layoutKey: string;
-  /** See {@link HeadValue}; 0 if there was no doubt. */
+  /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
   readonly knownSince: number;
 }
 
@@ -41,7 +41,8 @@ export interface SettledList {
 export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
-  const { list, knownSince = 0 } = head.value;
+  const { list } = head.value;
+  const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
@@ -176,13 +177,12 @@ export class Reach {
       this.#ledger,
       unpublished.map(({ slug }) => marketIndexKey(slug)),
     );
-    const gone = unpublished.filter((_, index) => listed[index] === null);
-    // The published list may still show a market that is no longer published.
-    const remembered = await readMany(
+    const unlisted = unpublished.filter((_, index) => listed[index] === null);
+    const changes = await readMany(
       this.#ledger,
-      gone.map(({ slug }) => listChangeKey(slug)),
+      unlisted.map(({ slug }) => listChangeKey(slug)),
     );
-    return gone.filter((_, index) => remembered[index] === null);
+    return unlisted.filter((_, index) => changes[index] === null);
   }
 
   /**

@@ -35,6 +35,8 @@ export type ListState = {
   digest: string | null;
   /** The number of markets in it. */
   markets: number;
+  /** The number of markets on a full page. Absent if it is not known. */
+  pageSize?: number;
   publishedAtMs: number;
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
@@ -65,9 +67,9 @@ export type HeadValue = {
   marksTakenTo?: string;
   /**
    * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
-   * no record names.
+   * no record names. Null until every market that was put off at that moment is rendered.
    */
-  knownSince?: number;
+  knownSince?: number | null;
 };
 
 /** One generation, for the sweep. Revision: the generation. */

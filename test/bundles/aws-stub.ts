@@ -69,8 +69,6 @@ export interface StubSettings {
   readonly keepsPuts?: true;
   /** With which the first change of every transaction is refused, as a rival would have left it; others are taken. */
   readonly rival?: StubItem;
-  /** What the table shows from the beginning. */
-  readonly items?: readonly StubItem[];
 }
 
 export async function startAwsStub({ keepsPuts, rival, ...given }: StubSettings = {}): Promise<AwsStub> {

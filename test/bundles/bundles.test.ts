@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import { FORMAT_KEY } from '../../storage/records/formats.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
@@ -192,18 +192,16 @@ function outcomesIn(log: string) {
   });
 }
 
-describe('a worker', () => {
-  /** On the queue, of a kind that only a later version knows. */
-  const UNKNOWN_WORK = {
-    [TABLE_PARTITION_KEY]: { S: WORK_PARTITION },
-    [TABLE_SORT_KEY]: { S: 'new-1' },
-    revision: { N: '0' },
-    attemptId: { S: 'queued' },
-    value: { S: JSON.stringify({ kind: 'new', lane: 'new-1', lease: null }) },
-  };
+function stubItem({ partition, sort }: ItemKey<unknown>, value: string): StubItem {
+  const key = { [TABLE_PARTITION_KEY]: { S: partition }, [TABLE_SORT_KEY]: { S: sort } };
+  return { ...key, revision: { N: '1' }, attemptId: { S: 'somebody' }, value: { S: value } };
+}
 
+describe('a worker', () => {
   test('fails for its schedule where work has failed, so that an alarm tells of it, and logs which', async () => {
-    const stuck = await startAwsStub({ items: [UNKNOWN_WORK] });
+    const work = { kind: 'of a later version', lane: 'new-1', lease: null };
+    const queued = stubItem(workKey('new-1'), JSON.stringify(work));
+    const stuck = await startAwsStub({ items: [stubItem(FORMAT_KEY, '{"format":2}'), queued] });
     const { fault, log } = await invoke('worker', SCHEDULE_EVENT, undefined, stuck.url);
     stuck.close();
     expect(fault).toMatchObject({ when: 'call', message: expect.stringContaining('1 items') });
@@ -212,10 +210,6 @@ describe('a worker', () => {
     );
   });
 });
-function stubItem({ partition, sort }: ItemKey<unknown>, value: string): StubItem {
-  const key = { [TABLE_PARTITION_KEY]: { S: partition }, [TABLE_SORT_KEY]: { S: sort } };
-  return { ...key, revision: { N: '1' }, attemptId: { S: 'somebody' }, value: { S: value } };
-}
 
 describe('publish is counted', () => {
   test('when it has published, and when there was nothing to do, under the name that Lambda gave the function', async () => {

@@ -53,6 +53,12 @@ function withoutCursors(text: string): string {
   return text.replace(/\b[1-9][0-9]*-[0-9a-f]{32}\b/g, 'cursor');
 }
 
+/** It was published again since, in later generations. */
+async function expectRestored(baseUrl: string): Promise<void> {
+  expect((await verify(httpReader(baseUrl), { settled: true })).findings).toEqual([]);
+  expect(withoutGenerations(await publishedBytes(baseUrl))).toEqual(withoutGenerations(undisturbed));
+}
+
 function curlsIn(output: string): string[] {
   return output
     .split('\n')
@@ -181,13 +187,28 @@ describe('stopping and starting again', () => {
     expect(await server.end('SIGINT')).toBe(0);
   });
 
-  test('objects that were deleted are made again', async () => {
+  test('where all objects were deleted, they are made again before anybody is served', async () => {
     await rm(join(data, 'objects'), { recursive: true });
     const server = startServerForTest({ TIDEMARK_DATA: data });
-    const baseUrl = await server.started;
-    expect((await verify(httpReader(baseUrl), { settled: true })).findings).toEqual([]);
-    expect(withoutGenerations(await publishedBytes(baseUrl))).toEqual(withoutGenerations(undisturbed));
+    await expectRestored(await server.started);
     expect(await server.end('SIGINT')).toBe(0);
+    expect(server.errors()).toBe('');
+  });
+
+  test('where some objects were deleted, it serves, says so, and makes them again', async () => {
+    const histories = join(data, 'objects', 'objects', 'public', 'api', 'v1', 'histories');
+    await rm(histories, { recursive: true });
+    const server = startServerForTest({ TIDEMARK_DATA: data });
+    await server.started;
+    await expect.poll(() => server.errors(), { timeout: 20_000 }).toContain('175 objects are lost');
+    const made = () => readdir(histories).catch(() => []);
+    await expect.poll(made, { timeout: 20_000 }).toHaveLength(175);
+    expect(await server.end('SIGINT')).toBe(0);
+
+    const next = startServerForTest({ TIDEMARK_DATA: data });
+    await expectRestored(await next.started);
+    expect(await next.end('SIGINT')).toBe(0);
+    expect(next.errors()).toBe('');
   });
 
   test('one Ctrl-C that arrives twice, from the terminal and from npm, is one', async () => {

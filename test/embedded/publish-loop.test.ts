@@ -89,11 +89,11 @@ describe('waking', () => {
     const { world, loop } = watched;
     await world.ingest([market('a'), market('b')]);
     loop.wake();
-    await expect.poll(() => generation(watched)).toBe(1);
+    await expect.poll(() => generation(watched), { timeout: 10_000 }).toBe(1);
     await renameUnmarked(world, 'b');
     await askForEverything(world, ['a', 'b']);
     loop.wake();
-    await expect.poll(() => answerTo(world, 'publication/all')).toMatchObject({ generation: 2 });
+    await expect.poll(() => answerTo(world, 'publication/all'), { timeout: 10_000 }).toMatchObject({ generation: 2 });
     await loop.stop();
     expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
     expect(watched.reports).toEqual([]);

@@ -64,6 +64,17 @@ test('a wake-up begins a round, and is done with when the round is', async () =>
   expect(rounds).toHaveLength(1);
 });
 
+test('a moment that is over wakes it at once, without a warning', async () => {
+  const warnings: unknown[] = [];
+  const heard = (warning: unknown) => warnings.push(warning);
+  process.on('warning', heard);
+  const { loop, rounds } = watchedLoop();
+  loop.wakeIn(-250);
+  await expect.poll(() => rounds.length).toBe(1);
+  process.off('warning', heard);
+  expect(warnings).toEqual([]);
+});
+
 test('rounds never overlap: any number of wake-ups and intervals during one lead to one more', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();

@@ -1,0 +1,61 @@
+/** `npm start`, without npm: the embedded server in a process of its own. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { LoopReport } from './children/loop-watch.ts';
+import type { Workspace } from './workspace.ts';
+
+const MAIN = join(import.meta.dirname, '..', 'embedded', 'main.ts');
+const LOOP_WATCH = join(import.meta.dirname, 'children', 'loop-watch.ts');
+/** The last of the lines that it prints once it serves. */
+const STARTED = /curl -i \S+/;
+
+export interface EmbeddedProcess {
+  readonly baseUrl: string;
+  readonly dataFolder: string;
+  /** From its start until it said that it serves, in milliseconds. */
+  readonly startedMs: number;
+  /** The first API key. */
+  operatorKey(): string;
+  /** What its event loop was held up by since this was last asked. */
+  loop(): Promise<LoopReport>;
+  stop(): Promise<void>;
+}
+
+/** Starts it, and waits until it serves. */
+export async function startEmbedded(workspace: Workspace, dataFolder: string): Promise<EmbeddedProcess> {
+  const { PATH = '' } = process.env;
+  const beganAtMs = performance.now();
+  const child = workspace.spawn(process.execPath, ['--import', LOOP_WATCH, MAIN], {
+    env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const baseUrl = await servingAt(child.stdout as Readable);
+  const startedMs = performance.now() - beganAtMs;
+  return {
+    baseUrl,
+    dataFolder,
+    startedMs,
+    operatorKey: () => readFileSync(join(dataFolder, 'operator-key'), 'utf8').trim(),
+    async loop() {
+      const answer = once(child, 'message');
+      child.send('report');
+      return ((await answer) as [LoopReport])[0];
+    },
+    stop: () => workspace.end(child),
+  };
+}
+
+async function servingAt(stdout: Readable): Promise<string> {
+  let output = '';
+  for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
+    output += String(chunk);
+    const url = /http:\/\/[\w.:]+/.exec(output)?.[0];
+    if (STARTED.test(output) && url !== undefined) {
+      stdout.resume();
+      return url;
+    }
+  }
+  throw new Error(`the embedded server ended before it served:\n${output}`);
+}

@@ -1,0 +1,117 @@
+/** `npm start`: runs Tidemark in this process, and tells the person who started it what there is to see. */
+import { relative, sep } from 'node:path';
+import { styleText } from 'node:util';
+import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import type { HeadValue } from '../storage/records/publication.ts';
+import { type EmbeddedConfig, readConfig, StartError } from './config.ts';
+import { type Service, type StartProgress, startService } from './service.ts';
+import { openTerminal } from './terminal.ts';
+
+const number = new Intl.NumberFormat('en-GB');
+const terminal = openTerminal(process.stdout);
+/** Null while it starts. */
+let running: Service | null = null;
+
+async function main(): Promise<void> {
+  stopOnSignals();
+  // The ledger holds personal data: what is made from here on is its owner's alone.
+  process.umask(0o077);
+  const config = readConfig(process.env);
+  terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
+  running = await startService(config, progress, report);
+  terminal.done(summary(running.head));
+  if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
+  terminal.say(welcome(running, config));
+}
+
+const progress: StartProgress = {
+  migrating: (markets) => terminal.working(`Migrating the data folder: ${number.format(markets)} markets`),
+  migrated: () => terminal.done('Migrated the data folder to the format of this version'),
+  ingesting: (records) => terminal.working(`Ingesting the sample: ${number.format(records)} records`),
+  ingested: (records) =>
+    terminal.done(
+      records === null
+        ? 'The sample is in the ledger already'
+        : `Ingested the sample: ${number.format(records)} records`,
+    ),
+  publishing: () => terminal.working('Publishing'),
+};
+
+function summary({ counts, generation }: HeadValue): string {
+  const { markets, observations, unknownValues } = counts;
+  const parts = [`${number.format(markets)} markets`, `${number.format(observations)} observations`];
+  return `Published generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
+}
+
+function shownFolder({ dataFolder }: EmbeddedConfig): string {
+  const shown = relative('', dataFolder);
+  return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
+}
+
+function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): string {
+  // Shells take brackets for a pattern.
+  const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
+  const label = (text: string) => styleText('dim', text.padEnd(9));
+  const folder = shownFolder(config);
+  const where = process.env.TIDEMARK_DATA ? `TIDEMARK_DATA=${config.dataFolder} ` : '';
+  const writes = [
+    ...(operatorKey === 'gone'
+      ? []
+      : [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]),
+    ...(config.issuer === null ? [`${where}npm run --silent token -- --user alice`] : []),
+  ];
+  const reads = [
+    `curl ${url('/api/v1/markets/gold-usd')}`,
+    `curl ${url('/api/v1/markets/bitcoin-usd/history')}`,
+    `curl -i ${url('/api/v1/snapshot')}`,
+  ];
+  const commands = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
+  return `
+  ${label('Serving')}${styleText('bold', baseUrl)}
+  ${label('Data in')}${folder}
+  ${label('Stop')}Ctrl-C; the next start goes on from here
+${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
+}
+
+/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on what it got itself. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** The first signal ends it cleanly, also while it starts; a second one at once. */
+function stopOnSignals(): void {
+  let stoppingSinceMs: number | null = null;
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    if (stoppingSinceMs !== null) {
+      if (performance.now() - stoppingSinceMs < SAME_SIGNAL_MS) return;
+      process.exit(signal === 'SIGINT' ? 130 : 143);
+    }
+    stoppingSinceMs = performance.now();
+    terminal.clear();
+    // What is in the ledger is durable, and publishing may end anywhere: a start can simply be left off.
+    await running?.stop();
+    terminal.say(
+      running === null ? '\n  Stopped while starting. The next start goes on from here.\n' : '\n  Stopped.\n',
+    );
+    process.exit(0);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    stop(signal).catch((error: unknown) => {
+      report('stopping failed', error);
+      process.exit(1);
+    });
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+}
+
+function report(what: string, cause: unknown): void {
+  console.error(`${new Date().toISOString()} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+}
+
+main().catch((error: unknown) => {
+  terminal.clear();
+  const expected =
+    error instanceof StartError || error instanceof StorageUnavailable || error instanceof StorageCorrupt;
+  console.error(expected ? error.message : error);
+  process.exit(1);
+});

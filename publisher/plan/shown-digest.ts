@@ -1,0 +1,18 @@
+/** The published bodies, read from the store: the ledger's record of them may be of another time. */
+import { isDeepStrictEqual } from 'node:util';
+import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import { publicMetadata } from '../commit/put-immutable.ts';
+
+/** SHA-256 in hex of a body in the store; null if it is missing or has wrong metadata. */
+export async function shownDigest(
+  objects: ObjectStore,
+  name: PublicObjectName,
+  nextCursor: string | null = null,
+): Promise<string | null> {
+  const found = await objects.get(publicKey(name));
+  if (found.kind !== 'found') return null;
+  const isRight = isDeepStrictEqual(found.metadata, publicMetadata(name, found.metadata.generation, nextCursor));
+  return isRight ? sha256Hex(found.body) : null;
+}

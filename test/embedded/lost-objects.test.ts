@@ -1,0 +1,198 @@
+/** What the store has lost is put back, and mostly nobody waits for it. */
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../contract/public-objects.ts';
+import { publishIfNothingIsShown, watchLostObjects } from '../../embedded/lost-objects.ts';
+import { startPublishLoop } from '../../embedded/publish-loop.ts';
+import { REDO_PREFIX } from '../../publisher/commit/bundle.ts';
+import { BundleLost } from '../../publisher/errors.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../publisher/faulty-storage.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from '../publisher/world.ts';
+
+/** Two list pages, and a history of two pages. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest([
+    ...['a', 'b', 'c', 'd'].map((slug) => market(slug)),
+    ...[0, 1, 2, 3, 4].map((day) => price('b', day, 5)),
+  ]);
+  await publish(world.dependencies);
+  return world;
+}
+
+async function lose({ objects }: World, isLost: (key: string) => boolean): Promise<readonly string[]> {
+  const keys = [...objects.snapshot().keys()].filter(isLost);
+  for (const key of keys) {
+    const present = await objects.stat(key);
+    if (present !== null) await objects.delete(key, present.etag);
+  }
+  return keys;
+}
+
+interface Watched {
+  readonly reports: string[];
+  readonly lost: ReturnType<typeof watchLostObjects>;
+}
+
+function watch(dependencies: World['dependencies']): Watched {
+  const reports: string[] = [];
+  return { reports, lost: watchLostObjects(dependencies, (what, cause) => reports.push(`${what}: ${cause}`)) };
+}
+
+/** As the publish loop does it. */
+async function publishAll({ dependencies }: World, { lost }: Watched): Promise<void> {
+  await lost.prepare();
+  while ((await publish(dependencies)).isMoreDue);
+}
+
+async function expectVerified({ objects }: World): Promise<void> {
+  const { findings } = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(findings).toEqual([]);
+}
+
+const snapshotKey = publicKey({ kind: 'snapshot' });
+/** All but what may say otherwise of which generation it is: the snapshot, and a list that has lost its layout. */
+const bodies = ({ objects }: World) =>
+  new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/market-pages\//.test(key)));
+
+describe('before anybody is served', () => {
+  test('the first generation is published', async () => {
+    const world = createWorld();
+    await world.ingest([market('a')]);
+    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1, applied: true });
+    await expectVerified(world);
+  });
+
+  test('a first generation that was not applied to its end is', async () => {
+    const world = createWorld();
+    await world.ingest([market('a')]);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) => {
+      return operation.what.startsWith('objects.put public/') ? await diesAfter(operation) : await operation.run();
+    });
+    await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toBeInstanceOf(ProcessDied);
+    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1, applied: true });
+    await expectVerified(world);
+  });
+
+  test('a store that was emptied is filled again', async () => {
+    const world = await publishedWorld();
+    const before = bodies(world);
+    await lose(world, () => true);
+    await publishIfNothingIsShown(world.dependencies);
+    expect(bodies(world)).toEqual(before);
+    await expectVerified(world);
+  });
+
+  test('nothing is published where anything is shown, whatever is marked', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 5)]);
+    world.objects.resetCounts();
+    expect(await publishIfNothingIsShown(world.dependencies)).toMatchObject({ generation: 1 });
+    expect(world.objects.counts).toEqual({ get: 0, stat: 1, put: 0, delete: 0, list: 0 });
+  });
+});
+
+describe('while it serves', () => {
+  test('nothing is lost as a rule: that is found out without a word, and nothing is published', async () => {
+    const world = await publishedWorld();
+    const watched = watch(world.dependencies);
+    expect(await watched.lost.look()).toBe(false);
+    world.objects.resetCounts();
+    await publishAll(world, watched);
+    expect([watched.reports, world.objects.puts]).toEqual([[], []]);
+  });
+
+  test.each([
+    ['a body', (key: string) => key === publicKey({ kind: 'market', slug: 'c' })],
+    ['a page of a history', (key: string) => key.includes('/history-pages/')],
+    ['a page of the list', (key: string) => key.includes('/market-pages/')],
+    ['everything but the snapshot', (key: string) => key !== snapshotKey],
+  ])('%s is put back as it was, in place', async (_, isLost) => {
+    const world = await publishedWorld();
+    const before = bodies(world);
+    const keys = await lose(world, isLost);
+    expect(keys).not.toEqual([]);
+    const watched = watch(world.dependencies);
+    expect(await watched.lost.look()).toBe(true);
+    expect(watched.reports).toHaveLength(1);
+    await publishAll(world, watched);
+    expect(bodies(world)).toEqual(before);
+    await expectVerified(world);
+  });
+
+  test('an older copy of the objects is published anew', async () => {
+    const world = await publishedWorld();
+    const older = world.objects.snapshot();
+    await world.ingest([price('a', 0, 5)]);
+    await publish(world.dependencies);
+    await lose(world, () => true);
+    const copy = createWorld(SMALL_PAGES, world.ledger);
+    for (const [key, { body, metadata }] of older) await copy.objects.put(key, body, metadata, { kind: 'absent' });
+    const watched = watch(copy.dependencies);
+    expect(await watched.lost.look()).toBe(true);
+    await publishAll(copy, watched);
+    await expectVerified(copy);
+    expect(publicObjects(copy.objects).get(publicKey({ kind: 'market', slug: 'a' }))).toContain('"amountMinor":5');
+  });
+
+  test('what is published while it looks is not lost', async () => {
+    const world = await publishedWorld();
+    const objects: ObjectStore = {
+      ...world.objects,
+      async list(prefix, options) {
+        const page = await world.objects.list(prefix, options);
+        await world.ingest([market('e'), ...[5, 6, 7, 8, 9].map((day) => price('b', day, 5))]);
+        await publish(world.dependencies);
+        return page;
+      },
+    };
+    expect(await watch({ ...world.dependencies, objects }).lost.look()).toBe(false);
+  });
+
+  test('a bundle that is lost before its generation was applied: the loop publishes everything anew', async () => {
+    const world = await publishedWorld();
+    await world.ingest([price('a', 0, 5)]);
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) => {
+      return operation.what.startsWith('objects.put public/') ? await diesAfter(operation) : await operation.run();
+    });
+    await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toBeInstanceOf(ProcessDied);
+    await lose(world, (key) => key.startsWith(REDO_PREFIX));
+    const { reports, lost } = watch(world.dependencies);
+    const failures: unknown[] = [];
+    const loop = startPublishLoop(world.dependencies, {
+      report: (_, cause) => failures.push(cause),
+      onRefreshAsked: () => {},
+      lost,
+    });
+    loop.wake();
+    await expect
+      .poll(async () => (await world.objects.stat(snapshotKey))?.metadata.generation, { timeout: 10_000 })
+      .toBeGreaterThan(2);
+    await loop.stop();
+    expect(reports).toHaveLength(1);
+    expect(failures).toEqual([]);
+    await expectVerified(world);
+  });
+
+  test('what fails for another reason is no loss, and a second loss needs a person', async () => {
+    const world = await publishedWorld();
+    const { reports, lost } = watch(world.dependencies);
+    expect(lost.failed(new StorageUnavailable('for a while'))).toBe(false);
+    expect(lost.failed(new BundleLost('once'))).toBe(true);
+    await lost.prepare();
+    expect(lost.failed(new BundleLost('twice'))).toBe(false);
+    expect(reports).toHaveLength(1);
+  });
+});
