@@ -236,9 +236,9 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         ...[P.batches, P.format, P.published, P.supersededPages, P.work],
       ],
       count: [],
-      // Observations of a market without a record, because no record says what they are about; and records of an
-      // earlier format.
-      delete: [P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
+      // Observations of a market without a record, because no record says what they are about; records of an earlier
+      // format; and the waiting for a revision that no market has.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

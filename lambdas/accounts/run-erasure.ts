@@ -33,7 +33,7 @@ import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
-import { missing } from '../worker/contended.ts';
+import { missingSubject } from '../worker/contended.ts';
 import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
 export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
@@ -54,7 +54,7 @@ const PAGE_ITEMS = 100;
 export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
-  const { subject, requestedAt } = record?.value ?? (await missing(dependencies, erasureKey(id)));
+  const { subject, requestedAt } = record?.value ?? (await missingSubject(dependencies, erasureKey(id), id));
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);

@@ -4,7 +4,7 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { type MissingDependencies, missing } from '../worker/contended.ts';
+import { type MissingDependencies, missing, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
@@ -42,10 +42,10 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
 
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
-/** @throws StorageCorrupt when there is none: its work was written together with it. */
+/** @throws StorageCorrupt when there is none. Then its work goes, too. */
 export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
-  return item?.value ?? (await missing(dependencies, batchKey(id)));
+  return item?.value ?? (await missingSubject(dependencies, batchKey(id), id));
 }
 
 /**

@@ -21,7 +21,16 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
   throw await supersededIfMoved(storage.ledger, head, ledgerBehind(publicKey({ kind: 'snapshot' }), shown, known));
 }
 
-/** The last generation that the store shows; 0 if it shows no generation. */
+/**
+ * The last generation that the store is known to have; 0 if it shows no generation. Without a snapshot, the first
+ * generation may be applied in part. A bundle puts the newest history page of a market before its other bodies.
+ */
 export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
-  return (await objects.stat(publicKey({ kind: 'snapshot' })))?.metadata.generation ?? 0;
+  const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
+  if (snapshot !== null) return snapshot.metadata.generation;
+  const [history] = (await objects.list(HISTORIES)).keys;
+  return history === undefined ? 0 : ((await objects.stat(history))?.metadata.generation ?? 0);
 }
+
+/** The keys of the newest pages of all histories begin with this. */
+const HISTORIES = publicKey({ kind: 'history', slug: 'any' }).slice(0, -'any.json'.length);
