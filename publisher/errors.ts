@@ -17,7 +17,9 @@ export class BundleLost extends Error {
 }
 
 /** The store is later than the ledger: an older copy of the ledger was restored, or this is another ledger's store. */
-export class LedgerBehind extends StorageCorrupt {}
+export class LedgerBehind extends StorageCorrupt {
+  override readonly name = 'LedgerBehind';
+}
 
 /**
  * An object of a later generation than the ledger knows of. No object is put before HEAD has come to its generation, so
