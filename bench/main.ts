@@ -17,6 +17,7 @@ import { benchPublishMany } from './publish-many.ts';
 import { benchPublishOne } from './publish-one.ts';
 import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
+import { benchRestart } from './restart.ts';
 import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
 import { benchWhileUploading } from './while-uploading.ts';
@@ -34,6 +35,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   'long-history': benchLongHistory,
   'steady-feed': benchSteadyFeed,
   'while-uploading': benchWhileUploading,
+  restart: benchRestart,
   'publish-all': benchPublishAll,
   read: benchRead,
 };
