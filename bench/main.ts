@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
+import { benchCosts } from './costs.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLongHistory } from './long-history.ts';
 import { benchPublishAll } from './publish-all.ts';
@@ -38,6 +39,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   restart: benchRestart,
   'publish-all': benchPublishAll,
   read: benchRead,
+  costs: benchCosts,
 };
 
 const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]
