@@ -1,6 +1,6 @@
 /**
- * A ledger that is as far away as DynamoDB is, in a time of its own: nothing waits for a clock, and the same run takes as long
- * each time. Calls take a fixed time. A transaction that meets another one on one item conflicts, and is tried again as the
+ * A ledger that is as far away as DynamoDB is, in a time of its own: nothing waits for a clock, and a run that is repeated takes
+ * exactly as long. Calls take a fixed time. A transaction that meets another one on one item conflicts, and is tried again as the
  * adapter does it.
  */
 import { DynamoDbContention, retryContention } from '../storage/dynamodb-failures.ts';
@@ -54,7 +54,7 @@ export class ModelledTime {
 }
 
 export interface ModelledLedger extends Ledger {
-  /** What was asked of it since it was opened. */
+  /** Calls since it was opened. */
   readonly counts: { reads: number; transactions: number; conflicts: number };
 }
 

@@ -29,7 +29,7 @@ export interface WorkedOff {
   readonly rows: number;
   /** Of modelled time, until the last item of the queue was done. */
   readonly seconds: number;
-  /** What the work took. */
+  /** Calls of the ledger that the work took. */
   readonly counts: ModelledLedger['counts'];
 }
 

@@ -9,7 +9,7 @@ import { type WorkLoad, workOff } from './work-load.ts';
 const WORKERS = [1, 5, 12];
 const SUBJECTS = 12;
 const BATCH_ROWS = 1_000;
-/** What a file of prices by date is about. */
+/** As many as in a usual file of prices by date. */
 const MARKETS = 41;
 
 /** See the head of this file. */

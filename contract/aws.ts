@@ -1,19 +1,19 @@
-/** Names that the AWS adapters, the Lambda entry points and the stacks must spell alike. */
+/** Names that the AWS adapters, the Lambda entry points and the stacks share. */
 
-/** The table's keys, both strings: an item's partition and sort key as they are. */
+/** The table's keys, both strings: an item's partition and sort key, unchanged. */
 export const TABLE_PARTITION_KEY = 'pk';
 export const TABLE_SORT_KEY = 'sk';
 
 /**
- * When DynamoDB may delete an item, in seconds since the epoch. It does so days late; what counts is `expiresAtMs`,
- * compared in code.
+ * When DynamoDB may delete an item, in seconds since the epoch. DynamoDB may delete it days late, so the code compares
+ * `expiresAtMs`.
  */
 export const TABLE_TTL_ATTRIBUTE = 'ttl';
 
-/** User metadata of an object (the header `x-amz-meta-cache-tag`) by which CloudFront purges. */
+/** User metadata of an object (the header `x-amz-meta-cache-tag`): CloudFront purges by it. */
 export const CACHE_TAG_METADATA = 'cache-tag';
 
-/** Where presigned uploads of large ingest files go, in the bucket of uploads. */
+/** Prefix of presigned uploads of large ingest files, in the bucket of uploads. */
 export const UPLOADS_PREFIX = 'uploads/';
 
 /** Environment variables of the Lambda functions. */
@@ -21,26 +21,26 @@ export const ENVIRONMENT = {
   tableName: 'TIDEMARK_TABLE',
   publicBucket: 'TIDEMARK_PUBLIC_BUCKET',
   uploadsBucket: 'TIDEMARK_UPLOADS_BUCKET',
-  /** The secret from which cursors and the like are authenticated. */
+  /** The secret that authenticates cursors and the like. */
   secretArn: 'TIDEMARK_SECRET_ARN',
   issuer: 'TIDEMARK_ISSUER',
   audience: 'TIDEMARK_AUDIENCE',
   jwksUri: 'TIDEMARK_JWKS_URI',
-  /** What precedes our scopes in the issuer's tokens: a resource server's identifier and a slash, or nothing. */
+  /** The prefix of our scopes in the issuer's tokens: the identifier of a resource server and a slash, or nothing. */
   scopePrefix: 'TIDEMARK_SCOPE_PREFIX',
-  /** What the deployment's API keys are for: `live` unless it says `test` or `dev`. */
+  /** The environment of the deployment's API keys: `live` by default, else `test` or `dev`. */
   keyEnvironment: 'TIDEMARK_KEY_ENVIRONMENT',
   waitlistEmail: 'TIDEMARK_WAITLIST_EMAIL',
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
-  /** How often `verify` runs: which share of the markets is due follows from it. */
+  /** Hours between two runs of `verify`. They decide which share of the markets each run checks. */
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
 } as const;
 
 /**
- * What `publish` says in its log whenever it has published a generation or found nothing to do, for CloudWatch to count.
- * Alarms listen for it. The dimension is the function's name, because an account holds several deployments.
+ * Metrics in the log of `publish`: written after each generation and each time that nothing was due. Alarms use them.
+ * The dimension is the function's name, because one account may hold several deployments.
  */
 export const PUBLISHER_METRICS = {
   namespace: 'Tidemark',
@@ -51,7 +51,7 @@ export const PUBLISHER_METRICS = {
   putOffTooLong: 'MarketsPutOffTooLong',
 } as const;
 
-/** The part of an invocation's context that functions use. */
+/** The part of an invocation's context that the functions use. */
 export interface LambdaInvocation {
   getRemainingTimeInMillis(): number;
 }

@@ -1,27 +1,29 @@
 /** Canonical JSON: the same value gives the same bytes on every machine (RFC 8785, JCS). */
 
-/** Anything that JSON can say. */
+/** Every value that JSON can express. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /**
  * Serialises by RFC 8785: members sorted by the UTF-16 code units of their names, numbers in ECMAScript's shortest
- * form, no white space. Throws a `TypeError` for what I-JSON (RFC 7493) cannot carry: lone surrogates, NaN,
- * infinities, `undefined`, functions, bigints, objects and arrays with a `toJSON` method.
+ * form, no white space. JSON.stringify already writes numbers and strings as the RFC requires, but it neither sorts nor
+ * refuses. Renderers build their objects in order, so one checking pass and one native call are enough.
  *
- * JSON.stringify already writes numbers and strings as the RFC asks, and members in the order of `Object.keys`; what it
- * lacks is sorting and refusal. Renderers build their objects in order, so one checking pass and one native call do.
+ * @throws TypeError for a value that I-JSON (RFC 7493) cannot carry: lone surrogates, NaN, infinities, `undefined`,
+ *   functions, bigints, objects and arrays with a `toJSON` method.
  */
 export function canonicalJson(value: Json): string {
   const text = isInOrder(value) ? JSON.stringify(value) : write(value);
-  // The plain search costs a tenth of the pattern, and finds nothing in nearly every text.
+  // The plain search costs a tenth of the pattern, and nearly every text ends here.
   if (text.includes('\\ud') && LONE_SURROGATE.test(text)) assertWellFormed(value);
   return text;
 }
 
-/** How JSON.stringify writes a lone surrogate; also how it writes the text of such an escape, after a backslash. */
+/**
+ * JSON.stringify writes a lone surrogate so. It writes the text of such an escape, after a backslash, in the same way.
+ */
 const LONE_SURROGATE = /\\ud[89a-f]/;
 
-/** Only for texts in which there may be one: looking at each string before would cost as much as writing all of them. */
+/** Called only for texts that may hold one: to look at each string costs as much as to write it. */
 function assertWellFormed(value: Json): void {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw new TypeError('a string holds a lone surrogate, which JSON cannot carry');
@@ -33,7 +35,7 @@ function assertWellFormed(value: Json): void {
   }
 }
 
-/** Whether `Object.keys` is sorted all the way down. Throws for what is not JSON. */
+/** Whether `Object.keys` is sorted at every level. Throws if the value is not JSON. */
 function isInOrder(value: Json): boolean {
   switch (typeof value) {
     case 'string':
@@ -52,7 +54,7 @@ function isInOrder(value: Json): boolean {
   }
 }
 
-/** JSON.stringify would write what it returns instead, of arrays too. */
+/** JSON.stringify would write the result of `toJSON` instead. */
 function hasToJson(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }
@@ -79,7 +81,7 @@ function write(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const object = value as { readonly [name: string]: Json };
-  // The default sort compares UTF-16 code units, as section 3.2.3 of the RFC asks.
+  // The default sort compares UTF-16 code units, as section 3.2.3 of the RFC requires.
   const names = Object.keys(object).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${write(object[name] as Json)}`).join(',')}}`;
 }

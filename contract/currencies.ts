@@ -1,4 +1,4 @@
-/** Which codes are currencies, when they are valid, and how many decimals their minor unit stands for (ISO 4217). */
+/** Currency codes, their validity, and the number of decimals of their minor unit (ISO 4217). */
 import { ACTIVE_BY_EXPONENT, MINOR_UNIT_ALIASES, NOT_MONEY, WITHDRAWN } from './iso-4217.ts';
 
 interface Currency {
@@ -11,7 +11,7 @@ const CURRENCIES: ReadonlyMap<string, Currency> = readTables();
 
 export type CurrencyFaultCode = 'currency.unknown' | 'currency.retired' | 'currency.minor-unit-alias';
 
-/** Why a code may not be used, and how to mend it. */
+/** Why a code is refused, and the remedy. */
 export interface CurrencyFault {
   readonly code: CurrencyFaultCode;
   readonly detail: string;
@@ -19,26 +19,26 @@ export interface CurrencyFault {
 
 /**
  * The exponent of a currency's minor unit: JPY 0, USD 2, KWD 3. Withdrawn codes keep theirs, because history needs it.
- * Null for what is not a currency of ISO 4217, for codes without a minor unit, and for any other spelling.
+ * Null for a code that is not in ISO 4217, for a code without a minor unit, and for any other spelling.
  */
 export function currencyExponent(code: string): number | null {
   return CURRENCIES.get(code)?.exponent ?? null;
 }
 
-/** Whether amounts can be in this code at all, today or in the past. Null when they can. */
+/** Null if amounts can be in this code, today or in the past. */
 export function checkCurrencyCode(code: string): CurrencyFault | null {
   if (CURRENCIES.has(code)) return null;
   const currency = Object.hasOwn(MINOR_UNIT_ALIASES, code) ? MINOR_UNIT_ALIASES[code] : undefined;
   if (currency !== undefined) {
-    const detail = `${code} stands for minor units of ${currency} and is no ISO 4217 code: send currency ${currency}, and the number as quoted in ${code} as amountMinor`;
+    const detail = `${code} stands for minor units of ${currency} and is not an ISO 4217 code: send currency ${currency}, and the number as quoted in ${code} as amountMinor`;
     return { code: 'currency.minor-unit-alias', detail };
   }
   return { code: 'currency.unknown', detail: `${JSON.stringify(code)} ${whyUnknown(code)}` };
 }
 
 /**
- * Whether a code was a valid currency at an instant (RFC 3339 with `Z`); its UTC date decides. Null when it was.
- * The first day of validity is not checked: statistics restate old prices in new money, and say so.
+ * Null if the code was a valid currency at an instant (RFC 3339 with `Z`); the UTC date counts. The first day of
+ * validity is not checked: statistics restate old prices in new money, and say so.
  */
 export function checkCurrency(code: string, atIsoInstant: string): CurrencyFault | null {
   const lastDay = CURRENCIES.get(code)?.lastDay;
@@ -53,9 +53,9 @@ function whyUnknown(code: string): string {
   const upper = code.toUpperCase();
   if (upper !== code && CURRENCIES.has(upper)) return `is not how ISO 4217 spells it: write ${upper}`;
   if (!Object.hasOwn(NOT_MONEY, code)) {
-    return 'is not a currency of ISO 4217: quote in one that is, or say what is quoted in the market’s unit';
+    return 'is not a currency of ISO 4217: quote in one that is, and name the quoted thing in the market’s unit';
   }
-  return `is ${NOT_MONEY[code]} and has no minor unit: quote in a currency, and name what is quoted in the market’s unit`;
+  return `is ${NOT_MONEY[code]} and has no minor unit: quote in a currency, and name the quoted thing in the market’s unit`;
 }
 
 function readTables(): Map<string, Currency> {

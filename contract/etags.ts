@@ -1,12 +1,12 @@
-/** Conditional requests: whether a validator that the client holds is still the current one. */
+/** Conditional requests: is the client's validator still the current one? */
 
-/** One entity-tag (RFC 9110, section 8.8.3) with the separators around it; what is captured is the opaque tag. */
+/** One entity-tag (RFC 9110, section 8.8.3) with the separators around it. The group captures the opaque tag. */
 const LISTED_TAG = /[ \t,]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?:,|$)/y;
 
 /**
- * Whether `If-None-Match` names `etag`, so that the answer is 304 (RFC 9110, section 13.1.2). Compared weakly (section
- * 8.8.3.2): a validator of the compressed bytes is as good as one of the plain bytes. Where a list stops being
- * well-formed the rest of it counts for nothing, which costs the client a full answer and never a wrong one.
+ * Whether `If-None-Match` names `etag`, so that the answer is 304 (RFC 9110, section 13.1.2). The comparison is weak
+ * (section 8.8.3.2): a validator of the compressed bytes is as good as one of the plain bytes. The rest of a list after
+ * a malformed entry is ignored: the client then gets a full answer, never a wrong one.
  *
  * @param ifNoneMatch the field value, repeated fields joined by commas
  * @param etag the current strong entity-tag, quotes included

@@ -1,25 +1,25 @@
 /**
- * What a subject can be entitled to. None of it has any influence on what is published, or on who may read it: public
- * reads depend on no entitlement.
+ * Features that a subject can be entitled to. No feature influences what is published, or who may read it: public reads
+ * depend on no entitlement.
  */
 
 export interface FeatureDefinition {
   /**
-   * - `boolean`: allowed or not; its limit is 0 or 1.
+   * - `boolean`: allowed or not; the limit is 0 or 1.
    * - `quota`: how many there may be at once.
    * - `rate`: how many a day, by UTC.
    */
   readonly kind: 'boolean' | 'quota' | 'rate';
-  /** Of a subject without a grant. */
+  /** The limit of a subject without a grant. */
   readonly defaultLimit: number;
-  /** The most that can be granted. */
+  /** The highest limit that can be granted. */
   readonly maxLimit: number;
   readonly description: string;
 }
 
 export const FEATURES = {
   watchlists: { kind: 'quota', defaultLimit: 20, maxLimit: 1_000, description: 'Watchlists' },
-  // Each market of a watchlist is one check of its transaction, which holds at most 100 changes.
+  // Each market of a watchlist is one check in its transaction, and a transaction holds at most 100 changes.
   'watchlist-items': { kind: 'quota', defaultLimit: 50, maxLimit: 80, description: 'Markets on one watchlist' },
   claims: { kind: 'boolean', defaultLimit: 1, maxLimit: 1, description: 'Filing claims at all' },
   'claims-per-day': { kind: 'rate', defaultLimit: 20, maxLimit: 10_000, description: 'Claims filed in a day' },
@@ -29,7 +29,7 @@ export const FEATURES = {
     maxLimit: 1_000_000_000,
     description: 'Records sent for ingest in a day, in dry runs too',
   },
-  // Bodies are kept as they came.
+  // Bodies are stored as they came.
   'ingest-bytes-per-day': {
     kind: 'rate',
     defaultLimit: 2 ** 30,

@@ -1,26 +1,27 @@
-/** Large files for ingest: announced here, put elsewhere, applied in batches. */
+/** Large files for ingest: announced to the API, put to a storage, applied in batches. */
 import * as z from 'zod';
 import { ingestModeSchema } from './ingest-records.ts';
 import { instantSchema } from './metric.ts';
 
-/** S3's limit on one PUT is 5 GiB. */
+/** Below the limit of S3 for one PUT, which is 5 GiB. */
 export const UPLOAD_BYTES_MAX = 5_000_000_000;
 
-/** As many lines as the largest file could have, with no more than a slug in each. */
+/** The number of lines of the largest file, if each line holds no more than a slug. */
 export const UPLOAD_RECORDS_MAX = 50_000_000;
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' });
 
-/** `POST /api/v1/ingest/uploads`: what is going to be put. */
+/** `POST /api/v1/ingest/uploads`: the announcement of a file. */
 export const uploadRequestSchema = z.strictObject({
-  sha256: sha256Schema.describe('SHA-256 of the file, in hex. Another file is refused where it is put.'),
-  bytes: z.int().min(1).max(UPLOAD_BYTES_MAX).describe('Length of the file.'),
+  sha256: sha256Schema.describe('SHA-256 of the file, in hex. The storage refuses another file.'),
+  bytes: z.int().min(1).max(UPLOAD_BYTES_MAX).describe('The length of the file.'),
   records: z
     .int()
     .min(1)
     .max(UPLOAD_RECORDS_MAX)
     .describe(
-      'How many records it holds at most: counted against `ingest-rows-per-day`. What comes after is not taken in.',
+      'The most records that the file holds: they count against `ingest-rows-per-day`. Records beyond this number ' +
+        'are not taken in.',
     ),
   mode: ingestModeSchema.default('append'),
 });
@@ -28,55 +29,57 @@ export const uploadRequestSchema = z.strictObject({
 export const uploadTargetSchema = z.strictObject({
   url: z
     .string()
-    .describe('Where to PUT the file: absolute, or relative to this URL. Keep it secret: it is a credential.'),
-  headers: z.record(z.string(), z.string()).describe('To be sent exactly so, without `Authorization`.'),
-  expiresAt: instantSchema.describe('From then on, read the upload again for another target.'),
+    .describe('Where to PUT the file: absolute, or relative to this URL. Keep the URL secret: it is a credential.'),
+  headers: z.record(z.string(), z.string()).describe('Send these header fields exactly, without `Authorization`.'),
+  expiresAt: instantSchema.describe(
+    'The target is valid until then. After that, read the upload again for another target.',
+  ),
 });
 
-/** `GET /api/v1/ingest/uploads/{id}`: what has come of it. */
+/** `GET /api/v1/ingest/uploads/{id}`: the state of an upload. */
 export const uploadSchema = z.strictObject({
   id: z.string(),
   state: z
     .enum(['awaiting-content', 'queued', 'applying', 'applied', 'stopped'])
     .describe(
-      'From `awaiting-content` by way of `queued` and `applying` to `applied`; or to `stopped`, at more records than were ' +
-        'announced: what came before them is taken in.',
+      '`awaiting-content`, then `queued`, `applying` and `applied`. Or `stopped`, if the file holds more records ' +
+        'than were announced: the records before that point are taken in.',
     ),
   mode: ingestModeSchema,
   sha256: sha256Schema.describe('As announced.'),
   bytes: z.int().min(1).describe('As announced.'),
   records: z.int().min(1).describe('As announced.'),
-  put: uploadTargetSchema.nullable().describe('Where to put the file; null once it is there.'),
+  put: uploadTargetSchema.nullable().describe('Where to put the file. Null: the file has arrived.'),
   done: z
     .strictObject({
-      bytes: z.int().min(0).describe('Of the file, from its beginning.'),
-      records: z.int().min(0).describe('Blank lines are none.'),
-      batches: z.int().min(0).describe('Each holds at most 1,000 records, and 1 MiB.'),
+      bytes: z.int().min(0).describe('Bytes from the beginning of the file.'),
+      records: z.int().min(0).describe('Blank lines do not count.'),
+      batches: z.int().min(0).describe('Each batch holds at most 1,000 records, and 1 MiB.'),
     })
-    .describe('How far it has been applied.'),
+    .describe('How much of the file is applied.'),
   counts: z
     .strictObject({
       accepted: z.int().min(0).describe('Taken in.'),
-      unchanged: z.int().min(0).describe('Known already, with the same content.'),
-      refused: z.int().min(0).describe('Refused for at least one error, and left out.'),
+      unchanged: z.int().min(0).describe('Records whose observation was already known, with the same content.'),
+      refused: z.int().min(0).describe('Records with at least one error: refused and left out.'),
     })
-    .describe('Records so far.'),
+    .describe('Counts of records so far.'),
   refusedIn: z
     .array(
       z.strictObject({
-        batch: z.string().describe('Its report, at `/api/v1/ingest/batches/{id}`, has the errors.'),
-        firstLine: z.int().min(1).describe("The file's line that is the first of the batch."),
-        refused: z.int().min(1).describe('How many of its records were refused.'),
+        batch: z.string().describe("The batch's report, at `/api/v1/ingest/batches/{id}`, lists the errors."),
+        firstLine: z.int().min(1).describe('The line of the file with which the batch begins.'),
+        refused: z.int().min(1).describe("How many of the batch's records were refused."),
       }),
     )
     .describe('The first hundred batches with refused records.'),
   createdAt: instantSchema,
-  finishedAt: instantSchema.nullable().describe('Null until it is applied or stopped.'),
+  finishedAt: instantSchema.nullable().describe('Null until the file is applied or stopped.'),
   generation: z
     .int()
     .min(1)
     .nullable()
-    .describe('The first generation that shows all that was taken in; null until then.'),
+    .describe('The first generation that shows everything that was taken in. Null: not yet.'),
   publishedAt: instantSchema.nullable(),
 });
 

@@ -1,11 +1,11 @@
 /**
- * ISO 4217 as of October 2026, packed as text: a Lambda bundle carries it. A test compares it with the list that npm's
- * `currency-codes` ships and names each difference.
+ * ISO 4217 as of October 2026, packed as text because every Lambda bundle carries it. A test compares it with npm's
+ * `currency-codes` and names each difference.
  */
 
 /**
- * Codes of list one that have a minor unit, by its exponent: amendments up to 179 (XAD) and the end of BGN included.
- * Codes whose minor unit is "N.A." (XAU, XDR, XXX …) are not money in this sense and are left out on purpose.
+ * Codes of list one that have a minor unit, by its exponent; includes amendments up to 179 (XAD) and the end of BGN.
+ * Codes whose minor unit is "N.A." (XAU, XDR, XXX …) are not money in this sense, so they are in {@link NOT_MONEY}.
  */
 export const ACTIVE_BY_EXPONENT: readonly (readonly [exponent: number, codes: string])[] = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
@@ -26,7 +26,8 @@ export const ACTIVE_BY_EXPONENT: readonly (readonly [exponent: number, codes: st
  * Codes of list three, withdrawn since 1990: code, exponent, last day of validity.
  *
  * List three gives months only. The day here is the last one on which prices were properly quoted in the code: the day
- * before its successor took over. Weeks or months in which old cash still circulated do not count (HRK, BYR, BGN).
+ * before its successor took over. Old cash was often valid for some weeks or months longer; that time does not count
+ * (HRK, BYR, BGN).
  */
 export const WITHDRAWN = `
 ADP 0 2001-12-31
@@ -107,7 +108,7 @@ ZWN 2 2008-07-31
 ZWR 2 2009-02-01
 `.trim();
 
-/** Codes of list one without a minor unit: an amount in them cannot be an integer of anything. */
+/** Codes of list one without a minor unit: an amount in them cannot be a whole number of minor units. */
 export const NOT_MONEY: { readonly [code: string]: string } = {
   XAG: 'silver',
   XAU: 'gold',
@@ -121,10 +122,10 @@ export const NOT_MONEY: { readonly [code: string]: string } = {
   XSU: 'the sucre of ALBA',
   XTS: 'reserved for tests',
   XUA: 'the unit of account of the ADB',
-  XXX: 'no currency at all',
+  XXX: 'not a currency at all',
 };
 
-/** What exchanges and data vendors write for a price in minor units of a currency. */
+/** Codes of exchanges and data vendors for a price in minor units of a currency. */
 export const MINOR_UNIT_ALIASES: { readonly [alias: string]: string } = {
   GBX: 'GBP',
   GBp: 'GBP',

@@ -1,9 +1,9 @@
-/** What a Lambda function is told by its environment: read once, when the function starts, and refused as a whole. */
+/** The configuration of a Lambda function, from its environment. Read and checked once, when the function starts. */
 import { ENVIRONMENT } from './aws.ts';
 
 export type VariableName = keyof typeof ENVIRONMENT;
 
-/** `process.env`, or what a test puts in its place. */
+/** `process.env`, or the variables of a test. */
 export type Variables = { readonly [name: string]: string | undefined };
 
 interface Rule {
@@ -20,7 +20,9 @@ const bucket: Rule = {
   expected: 'a bucket name',
 };
 
-/** Catches a value in the wrong place, such as a name where an ARN belongs; AWS itself knows what exists. */
+/**
+ * Catches a value in the wrong place, such as a name instead of an ARN. Whether the resource exists, only AWS can tell.
+ */
 const RULES: { readonly [Name in VariableName]: Rule } = {
   tableName: { isValid: (value) => /^[\w.-]{3,255}$/.test(value), expected: 'the name of a DynamoDB table' },
   publicBucket: bucket,
@@ -30,7 +32,7 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
     expected: 'the ARN of a secret in Secrets Manager',
   },
   issuer: url,
-  audience: { isValid: (value) => /^\S+$/.test(value), expected: 'whom the tokens are for, without spaces' },
+  audience: { isValid: (value) => /^\S+$/.test(value), expected: 'the audience of the tokens, without spaces' },
   jwksUri: url,
   scopePrefix: { isValid: (value) => /^\S+$/.test(value), expected: 'a prefix of scopes, without spaces' },
   keyEnvironment: { isValid: (value) => /^(live|test|dev)$/.test(value), expected: 'live, test or dev' },
@@ -48,9 +50,9 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
 };
 
 /**
- * Reads the variables by the names of {@link ENVIRONMENT}. An empty one counts as missing.
+ * Reads the variables by the names of {@link ENVIRONMENT}. An empty variable counts as missing.
  *
- * @throws TypeError that names every variable that is missing or cannot be meant.
+ * @throws TypeError that names every missing and every malformed variable
  */
 export function readLambdaEnvironment<Required extends VariableName, Optional extends VariableName = never>(
   variables: Variables,

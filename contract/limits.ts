@@ -1,29 +1,25 @@
-/**
- * The numbers that the contract promises. Constants only: the edge router is built from this file too.
- */
+/** The numbers that the contract promises. Constants only: the edge router is built from this file too. */
 
 /** How long a shared cache may serve a public body without asking again (RFC 9111, section 5.2.2.1). */
 export const FRESH_SECONDS = 15;
 
-/** How long after that an expired body may still be served while the origin fails (RFC 5861, section 4). */
+/** How long an expired body may be served after that while the origin fails (RFC 5861, section 4). */
 export const STALE_IF_ERROR_SECONDS = 300;
 
-/** How long a cursor handed out by the newest generation keeps working after that generation is replaced. */
+/** A cursor of the newest generation works for at least this long after a newer generation replaces it. */
 export const CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** Markets on one page of `GET /api/v1/markets`. */
 export const MARKETS_PAGE_SIZE = 100;
 
-/** Observations on one closed page of a history; the newest page holds between one and this many. */
+/** Observations on one closed page of a history. The newest page holds between one and this many. */
 export const OBSERVATIONS_PAGE_SIZE = 64;
 
-/** Metrics of one market. Its record, which holds the newest observation of each, must fit a ledger item. */
+/** Metrics of one market. Its record holds the newest observation of each, and must fit a ledger item. */
 export const MARKET_METRICS_MAX = 40;
 
-/** The longest slug, in characters. */
 export const SLUG_MAX_LENGTH = 80;
 
-/** A slug: lower-case ASCII words joined by single hyphens. */
+/** Lower-case ASCII words, joined by single hyphens. */
 export const SLUG_PATTERN = '[a-z0-9]+(-[a-z0-9]+)*';
 
 /** A public cursor: the generation that first published the page, and 128 bits of the digest of its bytes. */

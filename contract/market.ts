@@ -8,29 +8,31 @@ export const slugSchema = z
   .string()
   .max(SLUG_MAX_LENGTH)
   .regex(new RegExp(`^${SLUG_PATTERN}$`), { error: 'must be lower-case words joined by single hyphens' })
-  .describe('What a market is called in URLs: lower-case words joined by single hyphens.');
+  .describe('The name of the market in URLs: lower-case words joined by single hyphens.');
 
 export const unitSchema = z
   .strictObject({
     quantity: z.int().min(1).max(1_000_000_000).describe('How many of `of` one price buys.'),
-    of: publicTextSchema(60).describe('What is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
+    of: publicTextSchema(60).describe('The thing that is bought, in the singular, e.g. `troy ounce` or `EUR`.'),
   })
-  .describe("What one price buys, e.g. 1,000 EUR: large enough that minor units keep the price's precision.");
+  .describe(
+    "The quantity that one price buys, e.g. 1,000 EUR. It is large enough that minor units keep the price's precision.",
+  );
 
 /** Where a market's numbers come from. */
 export const sourceSchema = z.strictObject({
-  label: publicTextSchema(200).describe('By this, as `sourceLabel`, observations name their source.'),
-  url: sourceUrlSchema.describe('Where the source as a whole is described or found: absolute http or https.'),
-  publisher: publicTextSchema(200).nullable().describe('Who publishes the source; null: not stated.'),
+  label: publicTextSchema(200).describe('The name of the source. Observations refer to it as `sourceLabel`.'),
+  url: sourceUrlSchema.describe('A page that describes or holds the whole source: absolute http or https.'),
+  publisher: publicTextSchema(200).nullable().describe('The publisher of the source. Null: not stated.'),
   licence: publicTextSchema(100)
     .nullable()
-    .describe('The licence of the data, as its SPDX identifier where there is one; null: not stated.'),
+    .describe('The licence of the data, as an SPDX identifier if it has one. Null: not stated.'),
   attribution: publicTextSchema(500)
     .nullable()
-    .describe('What to show with the data, where the source asks for it; null: nothing.'),
+    .describe('The text that must be shown with the data, if the source asks for one. Null: no text.'),
 });
 
-/** What an ingested `market` record says; everything else on a market is derived from its observations. */
+/** The fields of an ingested `market` record. Everything else on a market is derived from its observations. */
 export const marketDefinitionFields = {
   slug: slugSchema,
   name: publicTextSchema(200),
@@ -38,10 +40,8 @@ export const marketDefinitionFields = {
     .string()
     .max(40)
     .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
-    .describe('What sort of market it is, in kebab-case, e.g. `fx`, `metal`, `crypto`, `food`.'),
-  status: z
-    .enum(['active', 'retired'])
-    .describe('`retired`: no new observations are to be expected; what is known stays.'),
+    .describe('The kind of market, in kebab-case, e.g. `fx`, `metal`, `crypto`, `food`.'),
+  status: z.enum(['active', 'retired']).describe('`retired`: no new observations are expected; the known ones stay.'),
   nativeCurrency: currencyCodeSchema.describe('ISO 4217 code of the currency of every `price` of the market.'),
   unit: unitSchema,
 } as const;
@@ -49,20 +49,19 @@ export const marketDefinitionFields = {
 export const verificationOutcomeSchema = z
   .enum(['confirmed', 'mismatch', 'moved', 'unreachable', 'gone', 'inconclusive'])
   .describe(
-    'What the source says, which need not be true. `confirmed`: what is published; `mismatch`: something else; `moved`: it ' +
-      'is at another URL; `unreachable`: it did not answer; `gone`: it is not there any more; `inconclusive`: none of these.',
+    'The result of comparing the source with the published value. It says what the source says, which need not be ' +
+      'true. `confirmed`: the same; `mismatch`: something else; `moved`: the data is at another URL; `unreachable`: ' +
+      'the source did not answer; `gone`: the data is no longer there; `inconclusive`: no result.',
   );
 
-/** The latest verification of a source: when somebody retrieved it, and what came of it. */
+/** The latest verification of a source: its time and its outcome. */
 export const sourceVerificationSchema = z.strictObject({
   outcome: verificationOutcomeSchema,
-  verifiedAt: instantSchema.describe('When somebody retrieved the source.'),
-  subject: z
-    .enum(['observation', 'source'])
-    .describe('Whether one observation was compared, or the source as a whole.'),
+  verifiedAt: instantSchema.describe('When the source was retrieved.'),
+  subject: z.enum(['observation', 'source']).describe('Whether one observation was compared, or the whole source.'),
 });
 
-/** `GET /api/v1/markets/:slug`; list items are the same object. */
+/** `GET /api/v1/markets/:slug`. An item of the list is the same object. */
 export const marketSchema = z.strictObject({
   ...marketDefinitionFields,
   metrics: z
@@ -70,7 +69,8 @@ export const marketSchema = z.strictObject({
     .refine((metrics) => 'price' in metrics)
     .meta({
       description:
-        'The newest observation of each metric, by its name. `price` is always there; null means that nobody has looked yet.',
+        'The newest observation of each metric, by name. `price` is always there; null means that it was never ' +
+        'observed.',
       properties: {
         price: {
           description: 'Money in `nativeCurrency`, for one `unit`.',
@@ -81,35 +81,33 @@ export const marketSchema = z.strictObject({
     }),
   history: z
     .strictObject({
-      count: z.int().min(0).describe('Observations of all metrics, those that were corrected since included.'),
-      firstObservedAt: instantSchema.nullable().describe('The oldest `observedAt`; null while there is none.'),
-      lastObservedAt: instantSchema.nullable().describe('The newest `observedAt`; null while there is none.'),
+      count: z.int().min(0).describe('Observations of all metrics, superseded ones included.'),
+      firstObservedAt: instantSchema.nullable().describe('The oldest `observedAt`. Null: no observation.'),
+      lastObservedAt: instantSchema.nullable().describe('The newest `observedAt`. Null: no observation.'),
       href: z.string().describe('The path of the first page, from the root of the host.'),
     })
-    .describe('What `GET /api/v1/markets/{slug}/history` holds.'),
+    .describe('The contents of `GET /api/v1/markets/{slug}/history`.'),
   sources: z
     .array(
       sourceSchema.extend({
         verification: sourceVerificationSchema
           .nullable()
-          .describe('The latest verification by `verifiedAt`; null: nobody has verified the source.'),
+          .describe('The latest verification by `verifiedAt`. Null: the source was never verified.'),
       }),
     )
     .describe("Where the market's numbers come from."),
   disputed: z
     .boolean()
-    .describe(
-      'Whether any metric is disputed, by an accepted claim or because its source was found to say something else.',
-    ),
-  disputedMetrics: z.array(metricNameSchema).describe('The names of the disputed metrics, in order.'),
+    .describe('Whether any metric is disputed: by an accepted claim, or by a verification that found another value.'),
+  disputedMetrics: z.array(metricNameSchema).describe('The names of the disputed metrics, sorted.'),
   representedBy: publicTextSchema(200)
     .nullable()
-    .describe('The public name of who represents the market, by an accepted claim; null: nobody.'),
+    .describe(
+      'The public name of the organisation that represents the market, by an accepted claim. Null: not represented.',
+    ),
   updatedAt: instantSchema
     .nullable()
-    .describe(
-      "The newest `observedAt`: the clock of the market's data, not of its publication. Null without observations.",
-    ),
+    .describe("The newest `observedAt`: the time of the market's data, not of its publication. Null: no observation."),
   revision: z.int().min(0).describe('Grows with every change of the market or of its observations.'),
 });
 
@@ -118,8 +116,8 @@ export type SourceVerification = z.infer<typeof sourceVerificationSchema>;
 export type Source = z.infer<typeof sourceSchema>;
 export type Market = z.infer<typeof marketSchema>;
 
-/** What the cursor of the next page is, in every listing. */
-export const NEXT_CURSOR = 'Opaque: pass it as `cursor` for the next page. Null: this is the last one.';
+/** The description of `nextCursor` in every listing. */
+export const NEXT_CURSOR = 'Opaque: pass it as `cursor` for the next page. Null: this is the last page.';
 
 export const cursorSchema = z.string().regex(new RegExp(`^${CURSOR_PATTERN}$`));
 
@@ -133,15 +131,15 @@ export function collectionSchema<Item extends z.ZodType>(item: Item) {
 
 /** `GET /api/v1/snapshot`: the only public body with a clock in it. */
 export const snapshotSchema = z.strictObject({
-  generation: z.int().min(1).describe('The number of the publication; a later one has a greater number.'),
+  generation: z.int().min(1).describe('The number of the generation. A later generation has a greater number.'),
   publishedAt: instantSchema,
   counts: z
     .strictObject({
-      markets: z.int().min(0).describe('All that are listed, retired ones too.'),
-      observations: z.int().min(0).describe('Of all markets, those that were corrected since included.'),
-      unknownValues: z.int().min(0).describe('Observations without a value, those that were corrected since included.'),
+      markets: z.int().min(0).describe('All listed markets, retired ones included.'),
+      observations: z.int().min(0).describe('Observations of all markets, superseded ones included.'),
+      unknownValues: z.int().min(0).describe('Observations whose value is null, superseded ones included.'),
     })
-    .describe('What is published in this generation.'),
+    .describe('Counts over this generation.'),
   listDigest: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -150,7 +148,7 @@ export const snapshotSchema = z.strictObject({
     .int()
     .min(1)
     .describe(
-      'The newest generation whose markets the list shows as they are. A long list is published less often than its markets.',
+      'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
 });
 

@@ -1,4 +1,4 @@
-/** A metric: one observed number, money or scalar, that says where it came from. */
+/** A metric: one observed number, money or scalar, with its provenance. */
 import * as z from 'zod';
 import { millisecondInstant } from './instants.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
@@ -8,20 +8,20 @@ export const instantSchema = z.iso
   .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' })
   .describe('RFC 3339 in UTC with `Z`, to the second or the millisecond.');
 
-/** The one spelling of an instant: without a fraction where it is zero, so that equal moments are equal text. */
+/** The one spelling of an instant: a fraction of zero is left out, so that equal moments are equal texts. */
 export function canonicalInstant(instant: string): string {
   return millisecondInstant(instant).replace('.000Z', 'Z');
 }
 
 /**
- * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. Of the
- * characters of that standard alone (section 2), which are no spaces, double quotes, angle brackets or backslashes.
+ * Absolute http(s) URL of at most 2,048 characters (RFC 3986, section 4.3), without user name or password. Only
+ * characters that the RFC allows (section 2): no spaces, double quotes, angle brackets or backslashes.
  */
 export const sourceUrlSchema = z
   .string()
   .max(2048, { error: 'must have at most 2,048 characters' })
   .regex(/^([A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/, {
-    error: 'must be a URL of the characters of RFC 3986: percent-encode all others',
+    error: 'must be a URL with characters of RFC 3986 only: percent-encode all others',
     abort: true,
   })
   .refine(isAbsoluteHttpUrl, { error: 'must be an absolute http or https URL without user name or password' })
@@ -37,12 +37,12 @@ export const decimalSchema = z
 
 export const confidenceSchema = z
   .enum(['high', 'medium', 'low'])
-  .describe('How far whoever sent the number trusts it; no rule decides it.');
+  .describe('How far the sender of the number trusts it. No rule decides it.');
 export const metricStatusSchema = z
   .enum(['final', 'provisional', 'estimated', 'aggregate'])
   .describe(
-    '`final`; `provisional`: the source may still revise it; `estimated`: the source did not measure it; `aggregate`: made ' +
-      'from several numbers, as an average is.',
+    '`final`; `provisional`: the source may still revise it; `estimated`: the source did not measure it; ' +
+      '`aggregate`: made from several numbers, such as an average.',
   );
 export const unknownReasonSchema = z.enum([
   'not-published',
@@ -52,16 +52,16 @@ export const unknownReasonSchema = z.enum([
   'source-unreachable',
 ]);
 
-/** The shape alone; whether it is a currency, and when, is asked of `currencies.ts`. */
+/** Checks the shape alone. `currencies.ts` knows the codes and when they are valid. */
 export const currencyCodeSchema = z
   .string()
   .regex(/^[A-Z]{3}$/)
   .describe('ISO 4217 code of a currency that has a minor unit, e.g. `USD`.');
 
-/** ECMAScript's safe integers: what every JSON reader can hold exactly (RFC 8259, section 6). */
+/** ECMAScript's safe integers, which every JSON reader can hold exactly (RFC 8259, section 6). */
 export const amountMinorSchema = z.int();
 
-/** What a number is, where its metric or the record that brings it says so. */
+/** The fields of a value, in metrics and in the records that bring them. */
 export const valueFields = {
   amountMinor: amountMinorSchema
     .nullable()
@@ -73,21 +73,23 @@ export const valueFields = {
   unit: publicTextSchema(60).describe('What `value` counts, e.g. `percent`.'),
 } as const;
 
-/** The provenance of a metric. Present even when the value is null. */
+/** The provenance of a metric. Present even if the value is null. */
 export const provenanceFields = {
   sourceLabel: publicTextSchema(200).describe(
-    'What the source is called: `label` of one of the sources of the market, where it lists them.',
+    "The name of the source: the `label` of one of the market's sources, if the market lists them.",
   ),
   sourceUrl: sourceUrlSchema.describe(
-    'The page or file from which the number was read: absolute http or https, all but the characters of RFC 3986 ' +
-      'percent-encoded.',
+    'The page or file from which the number was read: absolute http or https. Every character that RFC 3986 does ' +
+      'not allow is percent-encoded.',
   ),
-  observedAt: instantSchema.describe('The moment of which the source says this. Not when it was retrieved.'),
+  observedAt: instantSchema.describe('The moment that the source gives for the value. Not the time of retrieval.'),
   confidence: confidenceSchema,
   status: metricStatusSchema,
-  sourceValue: decimalSchema.nullable().describe("The source's own digits; null when the source gave none."),
-  rounded: z.boolean().describe("True when the value could not hold the source's digits exactly."),
-  unknownReason: unknownReasonSchema.nullable().describe('Why the value is null; null exactly when the value is not.'),
+  sourceValue: decimalSchema.nullable().describe("The source's own digits. Null: the source gave no digits."),
+  rounded: z.boolean().describe("True if the value could not hold the source's digits exactly."),
+  unknownReason: unknownReasonSchema
+    .nullable()
+    .describe('Why the value is null. Null exactly when the value is not null.'),
 } as const;
 
 const moneyMetricFields = {
@@ -119,9 +121,9 @@ export type Metric = MoneyMetric | ScalarMetric;
 export const metricNameSchema = z
   .string()
   .regex(/^[a-z][a-zA-Z0-9]{0,39}$/)
-  // Markets hold their metrics by name: one that every object inherits would be found where nobody has put it.
-  .refine((name) => !(name in Object.prototype), { error: 'is a name that objects have already: choose another' })
-  // Public bodies are searched for these names, whatever they stand for there.
+  // Markets hold their metrics by name. A name that every object inherits would be found where nobody put it.
+  .refine((name) => !(name in Object.prototype), { error: 'is a name that every object has already: choose another' })
+  // `verify` searches public bodies for these names, wherever they are.
   .refine((name) => !INTERNAL_FIELDS.some((internal) => internal === name), {
     error: 'is the name of a field that must not become public: choose another',
   })
@@ -133,15 +135,18 @@ const observationFields = {
     .regex(/^obs_[0-9a-f]{24}$/)
     .describe('Stable: derived from market, metric, `observedAt`, `sourceUrl` and the number of earlier versions.'),
   metric: metricNameSchema,
-  recordedAt: instantSchema.describe('When it was taken in here.'),
-  supersedes: z.string().nullable().describe('The id of the observation that this one corrects; null: none.'),
+  recordedAt: instantSchema.describe('When the service took it in.'),
+  supersedes: z
+    .string()
+    .nullable()
+    .describe('The id of the observation that this one corrects. Null: it corrects nothing.'),
   supersededBy: z
     .string()
     .nullable()
-    .describe('The id of the observation that corrects this one; null: this is the newest version.'),
+    .describe('The id of the observation that corrects this one. Null: this is the newest version.'),
 } as const;
 
-/** One item of a history: a metric at a moment, and its place among corrections. */
+/** One item of a history: a metric at a moment, and its place in a chain of corrections. */
 export const observationSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...moneyMetricFields, ...observationFields }).meta({ title: 'Money' }),
@@ -157,7 +162,6 @@ export type Observation = Metric & {
   supersededBy: string | null;
 };
 
-/** Whether a metric's value is unknown. */
 export function isUnknown(metric: Metric): boolean {
   return (metric.kind === 'money' ? metric.amountMinor : metric.value) === null;
 }

@@ -1,6 +1,6 @@
-/** From a source's decimal digits to minor units, exactly: strings and bigints, never a float. */
+/** From a source's decimal digits to minor units: exact, with strings and bigints instead of floats. */
 
-/** An amount in minor units, and whether the source's digits did not fit and were rounded. */
+/** `rounded`: minor units could not hold the source's digits exactly. */
 export interface MinorUnits {
   readonly amountMinor: number;
   readonly rounded: boolean;
@@ -12,12 +12,14 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * `decimal` × `quantity` × 10^`exponent`, rounded half to even: the tie rule that does not drift when amounts are added.
+ * `decimal` × `quantity` × 10^`exponent`, rounded half to even, because that rule does not drift when amounts are
+ * added.
  *
  * @param decimal plain decimal text such as `-36.98` (see `decimalSchema`)
  * @param exponent of the currency's minor unit
  * @param quantity how many times the source's quantity the market quotes; a positive safe integer
- * @returns `amount.out-of-range` when the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section 6)
+ * @returns `amount.out-of-range` if the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section
+ *   6)
  * @throws RangeError for text that is not plain decimal, or a quantity that is not a positive safe integer
  */
 export function toMinorUnits(decimal: string, exponent: number, quantity: number): MinorUnitsResult {

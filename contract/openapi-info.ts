@@ -1,37 +1,40 @@
-/** What the document says of the API as a whole: its conventions, and how to authenticate. */
+/** The conventions of the whole API, and how to authenticate. */
 import type { Json } from './canonical-json.ts';
 import { SCOPES } from './scopes.ts';
 
-/** `info`: what holds for every operation. */
+/** `info`: the rules that hold for every operation. */
 export const INFO: Json = {
   title: 'Tidemark',
   version: '1.0.0',
   summary: 'Market data that says where each number came from.',
   description: [
-    'Public reads are static files: anybody may read them, from anywhere, and poll them with `If-None-Match`.',
-    'Everything else needs `Authorization: Bearer <token>` with a token of a signed-in user or an API key.',
+    'Public reads are static files. Anybody may read them, from any origin, and poll them with `If-None-Match`.',
+    'Every other operation needs `Authorization: Bearer <token>`. The token is an access token of a signed-in ' +
+      'user or an API key.',
     '',
     '- **Money** is an integer in minor units with an ISO 4217 currency code. Null means unknown, never zero.',
     '- **Times** are RFC 3339 in UTC with `Z`.',
-    '- **Collections** are pages: pass `nextCursor` of one page as `cursor` of the next, until it is null.',
-    '- **Every write** needs an `Idempotency-Key`. What has happened is answered again; what was refused left no trace.',
-    '- **Owners**: what is written belongs to the subject of the credential, a user or the account of an API key, and is ' +
-      "read and changed with any credential of it. Somebody else's is 404 `not-found`.",
-    '- **Generations**: accepted changes become public together, with the next publication. What waits for it says the ' +
-      'number of its generation, which `GET /api/v1/snapshot` shows too.',
-    '- **Rates**: every answer to a recognised credential has `RateLimit` and `RateLimit-Policy`, refusals and 304 too; they ' +
-      'are listed with successes and with 429.',
+    '- **Collections** come in pages. Pass `nextCursor` of one page as `cursor` of the next, until it is null.',
+    '- **Every write** needs an `Idempotency-Key`. A write that is sent again gets the stored answer. A refused ' +
+      'write changes nothing.',
+    '- **Owners**: a resource belongs to the subject of the credential that created it: a user, or the account of ' +
+      'an API key. Every credential of that subject can read and change it. For any other subject it is 404 ' +
+      '`not-found`.',
+    '- **Generations**: accepted changes become public together, in the next generation. A resource that waits ' +
+      'for publication shows the number of its generation; so does `GET /api/v1/snapshot`.',
+    '- **Rates**: every answer to a recognised credential has `RateLimit` and `RateLimit-Policy`, also a refusal ' +
+      'and a 304. This document lists them with successes and with 429 only.',
     '- **Unknown fields** and unknown query parameters are refused, not ignored.',
-    '- **Problems** are `application/problem+json` (RFC 9457) with a stable `code`. Any path may also be answered with ' +
-      '405 `method-not-allowed`, 408 `request-timeout`, 413 `content-too-large`, 414 `uri-too-long` or 431 ' +
-      '`header-fields-too-large` before it is known what was asked for.',
+    '- **Problems** are `application/problem+json` (RFC 9457) with a stable `code`. Any path may also be answered ' +
+      'with 405 `method-not-allowed`, 408 `request-timeout`, 413 `content-too-large`, 414 `uri-too-long` or 431 ' +
+      '`header-fields-too-large`, before the operation is known.',
   ].join('\n'),
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
 
 const SCOPE_LIST = Object.entries(SCOPES).map(([scope, description]) => `- \`${scope}\`: ${description}`);
 
-/** `components.securitySchemes`, with what each scope allows. */
+/** `components.securitySchemes`, with the meaning of each scope. */
 export const SECURITY_SCHEMES: Json = {
   userToken: {
     type: 'http',
@@ -43,6 +46,6 @@ export const SECURITY_SCHEMES: Json = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'tdm_<environment>_<key id>_<secret>',
-    description: 'An API key, with the same scopes. See `GET /api/v1/waitlist` for how to get one.',
+    description: 'An API key, with the same scopes. `GET /api/v1/waitlist` says how to ask for one.',
   },
 };

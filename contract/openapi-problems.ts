@@ -1,11 +1,11 @@
-/** Which problems an operation can answer, and how the document says so. */
+/** The problems that each operation can answer with, and their form in the document. */
 import * as z from 'zod';
 import type { Json } from './canonical-json.ts';
 import { FEATURES } from './features.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode, problem } from './problems.ts';
 
-const EXAMPLE = problem('validation-failed', 'Not every slug is one of a market: see errors.', {
+const EXAMPLE = problem('validation-failed', 'Not every slug names a market: see errors.', {
   instance: '/requests/01JD8N5W5XQ6M4T0VZ8R2K7C3A',
   errors: [{ pointer: '/markets/0', code: 'market.unknown', detail: 'no market gold: see /api/v1/markets' }],
 });
@@ -13,43 +13,44 @@ const EXAMPLE = problem('validation-failed', 'Not every slug is one of a market:
 /** A problem document (RFC 9457) as a client may read it. */
 export const problemSchema = z
   .strictObject({
-    type: z.string().describe('URI reference made from `code`: `/problems/<code>`.'),
-    title: z.string().describe('The same for the same `code`.'),
+    type: z.string().describe('A URI reference made from `code`: `/problems/<code>`.'),
+    title: z.string().describe('A short summary. The same `code` always has the same title.'),
     status: z.int().min(400).max(599).describe('The HTTP status of the answer.'),
-    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]).describe('For programs: stable.'),
-    detail: z.string().describe('What happened here, and how to mend it. For people: its wording may change.'),
+    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]).describe('Stable, for programs.'),
+    detail: z.string().describe('The fault and its remedy, for people. The wording may change.'),
     instance: z
       .string()
       .optional()
       .describe(
-        '`/requests/<request id>`, by which operators find the request. Only from operations that need a credential.',
+        '`/requests/<request id>`: operators find the request by it. Only from operations that need a credential.',
       ),
     errors: z
       .array(
         z.strictObject({
           pointer: z
             .string()
-            .describe("JSON Pointer (RFC 6901) into the request's body, or into the query as if it were an object."),
-          code: z.string().describe('What is wrong there, for programs: stable.'),
-          detail: z.string().describe('The same for people, with how to mend it.'),
+            .describe('JSON Pointer (RFC 6901) into the body of the request, or into the query, read as an object.'),
+          code: z.string().describe('The kind of fault. Stable, for programs.'),
+          detail: z.string().describe('The fault and its remedy, for people.'),
           line: z
             .int()
             .min(1)
             .optional()
-            .describe('In a body of lines, from 1 on: the pointer is into the value of this line.'),
+            .describe('The line, from 1 on, in a body of lines. The pointer is into the value of this line.'),
         }),
       )
       .optional()
       .describe(
-        'Every fault of the part of the request that was refused first; or, of a claim in the wrong state, what its state allows.',
+        'Every fault of the part of the request that was refused first. For a claim in the wrong state: the ' +
+          'changes that its state allows.',
       ),
   })
   .describe('A problem document (RFC 9457).')
   .meta({ examples: [EXAMPLE] });
 
 /**
- * Every problem that an operation can answer: what the pipeline may say of any operation of its kind, and what its row
- * adds. What is refused before there is an operation (405, 408, 431 and the like) belongs to none.
+ * Every problem that an operation can answer with: those of the pipeline for its kind of operation, and those of its
+ * row. A request that is refused before its operation is known (405, 408, 431 and the like) is not listed.
  */
 export function problemCodesOf(operation: OperationDefinition): readonly ProblemCode[] {
   const { scopes, query, problems = [] } = operation;
@@ -80,7 +81,7 @@ function ofWriteApi({ method, scopes, params, body, precondition, features = [] 
   return codes;
 }
 
-/** Fields that come with a problem. */
+/** Header fields that come with a problem. */
 const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   unauthenticated: ['WWW-Authenticate'],
   forbidden: ['WWW-Authenticate'],
@@ -92,15 +93,15 @@ const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   'service-unavailable': ['Retry-After'],
 };
 
-/** One status with its codes. */
+/** One HTTP status with its problem codes. */
 export interface ProblemResponse {
   readonly status: string;
-  /** The same for the same codes: operations share these responses. */
+  /** Operations with the same codes share one response of this name. */
   readonly name: string;
   readonly response: Json;
 }
 
-/** An operation's problems by status. `refer` gives what stands for a header field or for the problem's schema. */
+/** An operation's problems by status. `refer` makes the reference to a header field or to the problem's schema. */
 export function problemResponsesOf(
   operation: OperationDefinition,
   refer: { readonly header: (name: string) => Json; readonly problem: { readonly [name: string]: Json } },

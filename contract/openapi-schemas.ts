@@ -1,21 +1,23 @@
-/** From zod's schemas to the document's: each that has a name once, under `components`, and by reference elsewhere. */
+/** From zod schemas to JSON Schema. A named schema stands once under `components`; elsewhere it is a reference. */
 import * as z from 'zod';
 import { canonicalJson, type Json } from './canonical-json.ts';
 import { instantSchema } from './metric.ts';
 
-/** Requests hold what a schema takes in (defaults may be left out), responses what it gives. */
+/**
+ * A request has the type that a schema takes in: defaults may be left out. A response has the type that it gives out.
+ */
 export type Direction = 'input' | 'output';
 
 type SchemaNames = ReadonlyMap<z.ZodType, string>;
 
 export interface DocumentSchemas {
-  /** The schema as it stands in the document: a reference where it has a name. */
+  /** A reference if the schema has a name; else the schema itself. */
   toJson(schema: z.ZodType, direction: Direction): { readonly [name: string]: Json };
-  /** Every named schema that was met so far, in order of the names. */
+  /** Every named schema that {@link toJson} has met, ordered by name. */
   components(): { readonly [name: string]: Json };
 }
 
-/** Names are by direction: a schema with defaults is one thing in requests and another in responses. */
+/** A schema with defaults differs between requests and responses, so each direction has its own names. */
 export function createDocumentSchemas(names: { readonly [Way in Direction]: SchemaNames }): DocumentSchemas {
   const registries = { input: registryOf(names.input), output: registryOf(names.output) };
   const components = new Map<string, Json>();
@@ -23,7 +25,7 @@ export function createDocumentSchemas(names: { readonly [Way in Direction]: Sche
   function add(name: string, schema: Json): void {
     const before = components.get(name);
     if (before !== undefined && canonicalJson(before) !== canonicalJson(schema)) {
-      throw new Error(`${name} names two schemas: give what requests and responses hold names of their own`);
+      throw new Error(`${name} names two schemas: give the schema of requests and that of responses different names`);
     }
     components.set(name, schema);
   }
@@ -51,9 +53,10 @@ function registryOf(names: SchemaNames): z.core.$ZodRegistry<{ id: string }> {
   return registry;
 }
 
-/** With a registry of names zod looks into no other, and what schemas say of themselves is in the global one. */
+/** With a registry of names, zod does not look into the global registry, which holds the descriptions. */
 function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) {
-  // Not the calendar as a pattern of 300 characters, leap years included: nor beside the reference of one that is described.
+  // The full pattern of an instant has 300 characters, because it knows leap years. A short pattern replaces it, and a
+  // reference needs no pattern beside it.
   if (zodSchema === instantSchema || zodSchema._zod.parent === instantSchema) delete jsonSchema.allOf;
   if (zodSchema === instantSchema) {
     Object.assign(jsonSchema, { format: 'date-time', pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
@@ -61,7 +64,7 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }
 
-/** zod refers to definitions beside the schema; in an OpenAPI document they have one place for all. */
+/** zod puts definitions beside each schema; an OpenAPI document has one place for all. */
 function withReferences(converted: object): Json {
   return JSON.parse(JSON.stringify(converted), (name, value) =>
     name === '$ref' ? value.replace('#/$defs/', '#/components/schemas/') : value,

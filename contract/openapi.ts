@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document, made from the table of operations and nothing else. Pure: the same table gives the same document
- * on every machine. Published at `GET /api/v1/openapi.json`, committed as docs/openapi.json.
+ * The OpenAPI document, made from the table of operations alone. Pure: the same table gives the same bytes on every
+ * machine. Published at `GET /api/v1/openapi.json`, committed as docs/openapi.json.
  */
 import type * as z from 'zod';
 import type { Json } from './canonical-json.ts';
@@ -39,7 +39,7 @@ import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
 
-/** Where readers and writers find the API: one host when embedded, one for each on AWS. */
+/** The hosts of readers and of writers. They are the same when embedded, and two on AWS. */
 export interface ApiServers {
   readonly readServer: string;
   readonly writeServer: string;
@@ -48,7 +48,7 @@ export interface ApiServers {
 /** The host that serves the document. */
 const SAME_SERVER: ApiServers = { readServer: '/', writeServer: '/' };
 
-/** The resources. A body or an answer that is none of them is named after the first operation that has it. */
+/** The named schemas. Any other body or answer is named after the first operation that has it. */
 const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType } } = {
   input: {
     IngestBatch: batchRequestSchema,
@@ -91,7 +91,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
   },
 };
 
-/** The document for one deployment. */
+/** The document of one deployment. */
 export function openApiDocument(servers: ApiServers = SAME_SERVER): Json {
   const rows = Object.entries(OPERATIONS) as [string, OperationDefinition][];
   const schemas = createDocumentSchemas(schemaNames(rows));
@@ -144,20 +144,20 @@ function operationObject(
   };
 }
 
-/** Any one of an operation's scopes is enough, in a token or in a key. */
+/** One of an operation's scopes is enough, in a token or in a key. */
 function securityOf({ scopes }: OperationDefinition): Json {
   if (scopes === null) return [];
   const choices = scopes.length === 0 ? [[]] : scopes.map((scope) => [scope]);
   return choices.flatMap((needed) => [{ userToken: needed }, { apiKey: needed }]);
 }
 
-/** What the fields of the operation say for programs, for people: not every reference shows those. */
+/** Scopes and limits as text for people: not every API reference shows the fields that programs read. */
 function accessOf({ scopes, features = [] }: OperationDefinition): readonly string[] {
   if (scopes === null) return [];
   const names = scopes.map((scope) => `\`${scope}\``).join(' or ');
-  const scope = scopes.length === 0 ? 'Any credential will do.' : `Scope: ${names}.`;
+  const scope = scopes.length === 0 ? 'Any credential is enough.' : `Scope: ${names}.`;
   const limits = features.map((feature) => `\`${feature}\` (${limitText(FEATURES[feature])})`).join(', ');
-  return [scope, ...(limits === '' ? [] : [`Held to the entitlements of the credential's subject: ${limits}.`])];
+  return [scope, ...(limits === '' ? [] : [`Limited by the entitlements of the credential's subject: ${limits}.`])];
 }
 
 function limitText({ kind, defaultLimit }: FeatureDefinition): string {
@@ -200,7 +200,7 @@ function requestBodyOf(row: OperationDefinition, body: z.ZodType, schemas: Docum
     return {
       schema: {
         type: 'string',
-        description: 'One record on each line, as JSON. What a JSON body says of all of them is in the query.',
+        description: 'One record on each line, as JSON. The options of a JSON body are in the query here.',
         contentMediaType: mediaType,
         contentSchema,
       },
@@ -220,7 +220,10 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
   const responses: Record<string, Json> = { [status]: { description, headers, ...(content && { content }) } };
   if (row.method === 'GET') {
     const names = row.scopes === null ? ['ETag', 'Cache-Control', 'Age'] : ['ETag'];
-    responses['304'] = { description: 'What `If-None-Match` names is still current', headers: headersOf(names) };
+    responses['304'] = {
+      description: 'A version that `If-None-Match` names is still current',
+      headers: headersOf(names),
+    };
   }
   const problem = schemas.toJson(problemSchema, 'output');
   for (const { status, name, response } of problemResponsesOf(row, { header, problem })) {
@@ -230,7 +233,7 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
   return responses;
 }
 
-/** Names for what has none in {@link NAMES}: the body and the success of an operation. */
+/** Names for the bodies and answers that have no name in {@link NAMES}. */
 function schemaNames(rows: readonly (readonly [string, OperationDefinition])[]) {
   const input = new Map(Object.entries(NAMES.input).map(([name, schema]) => [schema, name]));
   const output = new Map(Object.entries(NAMES.output).map(([name, schema]) => [schema, name]));

@@ -1,6 +1,6 @@
 /**
- * The table of operations: the single source of method, path, scopes, schemas, problems and examples. The write API's
- * router, its authorisation and validation, the OpenAPI document and the API reference all come from it.
+ * The table of operations: the single source of method, path, scopes, schemas, problems and examples. The router of the
+ * write API, authorisation, validation and the OpenAPI document are derived from it.
  */
 import type * as z from 'zod';
 import { apiKeyOperations } from './operations/api-keys.ts';
@@ -35,7 +35,7 @@ export const OPERATIONS = {
 type Table = typeof OPERATIONS;
 export type OperationId = keyof Table;
 
-/** The operations of the write API, told apart by their method: reads commit nothing, writes cannot but commit. */
+/** The operations of the write API. Reads commit nothing; every write commits. */
 export type ReadOperationId = {
   [Id in OperationId]: Table[Id] extends { method: 'GET'; scopes: readonly unknown[] } ? Id : never;
 }[OperationId];
@@ -55,7 +55,7 @@ export type ResponseOf<Id extends OperationId> = Table[Id]['success'] extends {
   ? z.output<Schema>
   : null;
 
-/** The row of an operation, without the exact types of its own. */
+/** The row of an operation as the general type. */
 export function operationOf(id: OperationId): OperationDefinition {
   return OPERATIONS[id];
 }

@@ -1,6 +1,6 @@
 /**
- * The problem catalogue (RFC 9457): every error that any part of Tidemark answers with, by its stable code.
- * Free of dependencies: the edge router is built from this file too.
+ * The problem catalogue (RFC 9457): every problem that any part of Tidemark answers with, by its stable code. Free of
+ * dependencies, because the edge router is built from this file too.
  */
 
 export interface ProblemDefinition {
@@ -10,7 +10,7 @@ export interface ProblemDefinition {
   readonly title: string;
 }
 
-/** By status. Some belong to the public reads, some to the write API, some to both. */
+/** Ordered by status. Some belong to the public reads, some to the write API, some to both. */
 export const PROBLEMS = {
   'invalid-request': { status: 400, title: 'Request not understood' },
   'malformed-body': { status: 400, title: 'Malformed request body' },
@@ -45,7 +45,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One fault inside a request (RFC 9457, section 3.2): where (JSON Pointer, RFC 6901), which, and why. */
+/** One fault inside a request (RFC 9457, section 3.2): the place (JSON Pointer, RFC 6901), the code, and the reason. */
 export interface ProblemError {
   readonly pointer: string;
   readonly code: string;
@@ -65,7 +65,7 @@ export interface Problem {
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
-/** Makes the document for one occurrence. `detail` says what happened here and how to mend it. */
+/** `detail` says what happened in this request, and the remedy. */
 export function problem(
   code: ProblemCode,
   detail: string,
@@ -77,11 +77,11 @@ export function problem(
 }
 
 /**
- * The body of every 404 of the public reads, from the router, from the embedded edge and from the CDN's error page:
- * a static file cannot know which URL was asked for, so it names each possible cause with its remedy.
+ * The body of every 404 of the public reads: from the router, from the embedded edge and from the CDN's error page. A
+ * static file does not know the URL of the request, so it names each possible cause with its remedy.
  */
 export const NOT_FOUND_PROBLEM: Problem = problem(
   'not-found',
-  'No such resource. A market may have been removed; its slug is listed at /api/v1/markets. ' +
-    'A cursor that is unknown or has expired cannot be continued: start again from the first page, without a cursor.',
+  'No such resource. A market may have been removed: /api/v1/markets lists the slugs. If a cursor is unknown or ' +
+    'has expired, start again from the first page, without a cursor.',
 );

@@ -1,19 +1,19 @@
 /**
- * The one exhaustive table of what Tidemark stores: each kind of object has its key, content type, cache policy,
- * cache tag and retention here and nowhere else. A new kind does not compile until all of them are decided.
+ * The one exhaustive table of stored public objects: each kind has its key, content type, cache policy, cache tag and
+ * retention here and nowhere else. A new kind does not compile until all of them are decided.
  *
  * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
  */
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
 import { PROBLEM_CONTENT_TYPE } from './problems.ts';
 
-/** What every public body carries. Immutable pages too: the contract promises 15 seconds, for every URL. */
+/** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 
-/** Only keys below this prefix can be reached by a reader: an origin path, never a query or a header, adds it. */
+/** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
 
-/** Names one stored object: its kind, and what that kind needs to be told apart. */
+/** The name of one stored object: its kind, and the fields that tell it from others of that kind. */
 export type PublicObjectName =
   | { readonly kind: 'market-list' }
   | { readonly kind: 'market-list-page'; readonly cursor: string }
@@ -23,7 +23,7 @@ export type PublicObjectName =
   | { readonly kind: 'snapshot' }
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
-/** Bodies that depend on no record: they change with a deployment or its configuration, and nobody removes them. */
+/** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
 export const STATIC_KINDS = ['not-found', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
@@ -32,7 +32,7 @@ export type PublicObjectKind = PublicObjectName['kind'];
 
 /**
  * How long an object is kept:
- * - `head`: one mutable object that follows the newest generation; gone when what it shows is gone.
+ * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
  */
 export type Retention = 'head' | 'page';
@@ -44,7 +44,7 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   readonly pattern: RegExp;
   readonly contentType: string;
   readonly cacheControl: string;
-  /** What a purge of this object names (CloudFront cache tags); `null` where only the path can name it. */
+  /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
   readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
   readonly retention: Retention;
 }
@@ -57,7 +57,6 @@ function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** See the head of this file. */
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': {
     path: () => `${ROOT}/markets.json`,
@@ -138,7 +137,7 @@ export function publicPath(name: PublicObjectName): string {
   return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
 }
 
-/** What a purge of an object names, see {@link PublicObjectPolicy.cacheTag}. */
+/** See {@link PublicObjectPolicy.cacheTag}. */
 export function cacheTagOf(name: PublicObjectName): string | null {
   return (PUBLIC_OBJECTS[name.kind].cacheTag as (name: PublicObjectName) => string | null)(name);
 }
@@ -148,7 +147,7 @@ export function publicKey(name: PublicObjectName): string {
   return PUBLIC_PREFIX + publicPath(name);
 }
 
-/** What a key names, or `null` when it is not the key of any public object. Inverse of {@link publicKey}. */
+/** Inverse of {@link publicKey}. Null: the key belongs to no public object. */
 export function parsePublicKey(key: string): PublicObjectName | null {
   if (!key.startsWith(`${PUBLIC_PREFIX}/`)) return null;
   const path = key.slice(PUBLIC_PREFIX.length);

@@ -4,17 +4,15 @@
 
 export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
-/** Where to ask for an API key. */
 export const WAITLIST_URL = '/api/v1/waitlist';
-/** The description of this API (OpenAPI 3.1). */
+/** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
-/** The URL of one market. */
 export function marketUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}`;
 }
 
-/** The URL of a market's history, newest page first. */
+/** The newest page of a market's history. */
 export function historyUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}/history`;
 }

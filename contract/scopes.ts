@@ -1,4 +1,4 @@
-/** What a credential may be allowed to do. Each operation of the write API names the one that it needs. */
+/** The scopes of credentials. Each operation of the write API names the scopes that it accepts. */
 
 export const SCOPES = {
   'watchlists:read': 'Read your own watchlists',
@@ -8,7 +8,7 @@ export const SCOPES = {
   'claims:review': "Read the review queue, review and decide other people's claims",
   'sources:read': 'Read source verifications',
   'sources:verify': 'Record source verifications',
-  'entitlements:read': 'Read your own entitlements, with use and remainder',
+  'entitlements:read': 'Read your own entitlements, with used and remaining amounts',
   'entitlements:admin': "Grant and withdraw anybody's entitlements",
   'ingest:write': 'Send batches of records, read their reports',
   'publications:write': 'Have markets published again, purge caches',
@@ -21,7 +21,10 @@ export type Scope = keyof typeof SCOPES;
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
 
-/** What a signed-in user may ask for: what is the user's own. Whatever is here, everybody who can sign in can have. */
+/**
+ * The scopes that a signed-in user may ask for. They cover the user's own resources only, because everybody who can
+ * sign in can have them.
+ */
 export const USER_SCOPES: readonly Scope[] = [
   'watchlists:read',
   'watchlists:write',

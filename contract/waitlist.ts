@@ -1,4 +1,4 @@
-/** `GET /api/v1/waitlist`: how to ask for an API key. The one public body with an e-mail address in it. */
+/** `GET /api/v1/waitlist`: how to ask for an API key. The only public body with an e-mail address in it. */
 import * as z from 'zod';
 
 /** Plain addresses only, which need no escape in a `mailto:` URL (RFC 6068, section 2). */
@@ -19,36 +19,41 @@ export const waitlistSchema = z.strictObject({
         description: sentence,
       }),
     )
-    .describe('What a request must state.'),
-  nextSteps: z.array(sentence).describe('What happens then, in order.'),
-  terms: z.array(sentence).describe('What a key changes, and what it does not.'),
+    .describe('The statements that a request must contain.'),
+  nextSteps: z.array(sentence).describe('The steps after a request, in order.'),
+  terms: z.array(sentence).describe('What a key changes, and what it does not change.'),
 });
 
 export type Waitlist = z.infer<typeof waitlistSchema>;
 
-/** The document for one deployment. Throws a `ZodError` for an address that {@link waitlistEmailSchema} refuses. */
+/**
+ * The document of one deployment.
+ *
+ * @throws ZodError for an address that {@link waitlistEmailSchema} refuses
+ */
 export function waitlistBody({ email }: { readonly email: string }): Waitlist {
   return {
     email: waitlistEmailSchema.parse(email),
     mailto: `mailto:${email}`,
     statements: [
-      { name: 'contact', description: 'Who asks, and an address at which we can answer.' },
+      { name: 'contact', description: 'Who you are, and an address at which we can answer.' },
       { name: 'use-case', description: 'What you want to do with the API.' },
       { name: 'requests-per-day', description: 'How many requests a day you expect to make, as a number.' },
       {
         name: 'consent',
         description:
-          'That we may keep what you have stated for the decision and for as long as you hold a key. Ask for its erasure at any time.',
+          'That you agree that we keep these statements, for the decision and for as long as you hold a key. You ' +
+          'can ask for their erasure at any time.',
       },
     ],
     nextSteps: [
       'An operator records the request and approves or rejects it.',
-      'The answer comes to the contact that you have stated.',
+      'We answer to the address that you have stated.',
       'Once approved, an operator issues an API key with the scopes that the use case needs. Its secret is shown once.',
     ],
     terms: [
       'Reading needs no key: everything that is published is public.',
-      'A key buys no influence over ranking: markets are listed by slug, and nothing that is paid for changes what is published.',
+      'A key buys no influence over ranking: markets are listed by slug, and no payment changes what is published.',
       'A key gives no access to personal data.',
     ],
   };

@@ -1,4 +1,4 @@
-/** From zod's issues to faults that can be shown: flat, each with a JSON Pointer. */
+/** Turns zod's issues into a flat list of faults, each with a JSON Pointer. */
 import type * as z from 'zod';
 
 type Issue = z.core.$ZodIssue;
@@ -8,12 +8,12 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Of one object. Who sends more fields that nobody knows has sent something else altogether. */
+/** For each object. More unknown fields than that mean a wrong document, not a wrong field. */
 const MAX_UNKNOWN_FIELDS = 50;
 
 /**
- * One issue for each fault: unknown fields one by one, at their own path; of a union the branch that got furthest, and
- * where none got anywhere the union itself.
+ * One issue for each fault. Unknown fields get one issue each, at their own path. For a union: the faults of the branch
+ * that got furthest; if no branch was entered, one issue for the union.
  */
 export function flattenIssues(issues: readonly Issue[]): Issue[] {
   return issues.flatMap((issue) => {
@@ -22,7 +22,7 @@ export function flattenIssues(issues: readonly Issue[]): Issue[] {
         .slice(0, MAX_UNKNOWN_FIELDS)
         .map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
     }
-    // Where a field says which branch it is, and names none, there are no branches to tell of.
+    // A discriminated union whose discriminator is wrong has no branches: the issue stands for itself.
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
     const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));
     if (entered === undefined) {

@@ -1,7 +1,7 @@
-/** What is wrong with a value, in words for whoever sent it. */
+/** Words for the faults that zod finds, for the sender of the value. */
 import type * as z from 'zod';
 
-/** As JSON calls them. */
+/** The names of types in JSON. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * To be passed to `safeParse` as `error`: says what to send instead. A schema that has words of its own for a fault keeps
- * them; undefined leaves a fault to zod's. Never repeats a value that was sent.
+ * For `safeParse`'s option `error`: says what to send instead. A schema's own message is kept; undefined leaves the
+ * fault to zod's message. Never repeats a value that was sent.
  */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -49,7 +49,7 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Of the field that says which of several shapes an object has. */
+/** The fault of the field that selects one of several shapes. */
 function discriminated(input: unknown, field: string, options: readonly unknown[]): string {
   return Object.hasOwn(input as object, field) ? `must be ${listOf(options)}` : 'is missing';
 }

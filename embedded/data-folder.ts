@@ -14,6 +14,8 @@ import { StartError, unusable } from './config.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 
+export const LEDGER_FILE = 'ledger.sqlite';
+
 export interface DataFolder {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
@@ -38,7 +40,7 @@ export interface DataFolder {
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   checkFolderFormat(folder);
   try {
-    const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
+    const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
     try {
       leaveOwner(folder);
       const objects = await openDirectoryObjects(join(folder, 'objects'));

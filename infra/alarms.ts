@@ -1,4 +1,4 @@
-/** What is watched, and from when on somebody is told. docs/operations.md has a section for each, by the same name. */
+/** The alarms and their thresholds. docs/operations.md has a section for each, by the same name. */
 import { Duration } from 'aws-cdk-lib';
 import {
   ComparisonOperator,
@@ -20,34 +20,40 @@ export interface AlarmRule {
   readonly metric: IMetric;
   readonly comparison: ComparisonOperator;
   readonly threshold: number;
-  /** How many periods in a row. */
+  /** The number of breaching periods in a row that raise the alarm. */
   readonly periods: number;
   readonly missing: TreatMissingData;
 }
 
-/** Where CloudFront's metrics are, wherever everything else is. */
+/** CloudFront reports all its metrics in this region. */
 export const CLOUDFRONT_METRICS_REGION = 'us-east-1';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
-/** Longer than any function runs: an error has the time at which its invocation began, and is told at its end. */
+/** Longer than any function runs. An error is reported at the end of an invocation, with the time of its beginning. */
 const HOUR = Duration.hours(1);
-/** Two invocations of the publisher at their longest, so that one ends in it. */
+/** Twice the longest invocation of the publisher, so that one of them ends in it. */
 const TEN_MINUTES = Duration.minutes(10);
 
-/** Readers notice that something is missing when it takes longer. */
+/** Readers notice a longer delay. */
 const SLOW_PUBLICATION_MS = 60_000;
-/** The stream holds records for a day; what is older than this is not being taken. */
+/** The stream keeps records for a day. An older record than this means that the function no longer reads the stream. */
 const OLD_RECORD_MS = 5 * 60_000;
-/** Of requests. One alone is told to whoever sent it, and anybody can have one: API Gateway fails at 6.5 MB of nothing. */
+/**
+ * Per cent of requests. A single failure raises no alarm, because anybody can cause one without a credential: API
+ * Gateway fails on a body of 6.5 MB.
+ */
 const FAILED_WRITES_PERCENT = 5;
-/** Bots alone do not come to so many; what is set up wrongly is near 100 as soon as caches are not fresh any more. */
+/**
+ * Bots alone cause fewer. A wrong bucket policy or distribution causes nearly 100 as soon as caches are no longer
+ * fresh.
+ */
 const FORBIDDEN_PERCENT = 5;
 
 const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD: AT_LEAST, LESS_THAN_THRESHOLD: BELOW } = ComparisonOperator;
 const { NOT_BREACHING, BREACHING } = TreatMissingData;
 
-/** One is enough. */
+/** One event is enough. */
 function anyOf(name: string, metric: IMetric, means: string): AlarmRule {
   return { name, means, metric, comparison: AT_LEAST, threshold: 1, periods: 1, missing: NOT_BREACHING };
 }
@@ -63,7 +69,7 @@ export function metricOf(
   return new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap, statistic, period });
 }
 
-/** What the publisher says of itself, each time that it has come to an end. */
+/** A metric of the publisher's log, written at the end of each invocation. */
 export function publisherMetric(
   configuration: Configuration,
   what: 'completed' | 'duration' | 'putOffTooLong',
@@ -75,14 +81,14 @@ export function publisherMetric(
   return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
 }
 
-/** How many messages wait in the queue of failures. */
+/** The number of messages in the queue of failures. */
 export function failuresMetric(configuration: Configuration, statistic: string, period: Duration) {
   const dimensionsMap = { QueueName: failuresName(configuration) };
   const metricName = 'ApproximateNumberOfMessagesVisible';
   return new Metric({ namespace: 'AWS/SQS', metricName, dimensionsMap, statistic, period });
 }
 
-/** What API Gateway counts of the write API's requests, those too that it answers by itself. */
+/** API Gateway's metric of the write API. It includes requests that API Gateway answers itself. */
 function requestMetric(apiId: string, metricName: '5xx' | 'Count') {
   return new Metric({
     namespace: 'AWS/ApiGateway',
@@ -104,17 +110,17 @@ export function distributionMetric(distributionId: string, metricName: string, s
   });
 }
 
-/** @param apiId of the write API's HTTP API, which has no name that metrics go by */
+/** @param apiId the id of the write API's HTTP API, by which its metrics are named */
 export function apiAlarms(apiId: string, configuration: Configuration): readonly AlarmRule[] {
   const sum = (name: FunctionName, metricName: string, period = FIVE_MINUTES) =>
     metricOf(configuration, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) =>
     metricOf(configuration, name, metricName, Stats.MAXIMUM, MINUTE);
-  // With concurrency reserved, a sweep that comes while another one runs is turned away, as it should be.
+  // With concurrency reserved, a scheduled invocation is throttled while another one runs. That is expected.
   const turnedAwayByFault = FUNCTION_NAMES.filter(
     (name) => name !== 'publish' || !configuration.reservePublisherConcurrency,
   );
-  // Those that nothing else below tells of, and over how long they are looked at.
+  // Functions without an alarm of their own below, and the period of their alarm.
   const others: readonly (readonly [FunctionName, Duration])[] = [
     ['write-api', FIVE_MINUTES],
     ['upload-arrived', FIVE_MINUTES],
@@ -123,11 +129,11 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
   ];
   return [
     {
-      // Absence tells of failures, timeouts, throttles and a stopped schedule alike.
+      // One alarm for failures, timeouts, throttles and a stopped schedule: after each of them the metric is missing.
       ...anyOf(
         'publisher-lag',
         publisherMetric(configuration, 'completed', Stats.SUM, MINUTE),
-        'The publisher has completed nothing for five minutes.',
+        'The publisher has not completed an invocation for five minutes.',
       ),
       comparison: BELOW,
       periods: 5,
@@ -148,7 +154,11 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
       'Markets have been put off for more than five minutes: their records and observations do not add up.',
     ),
     ...(['publish', 'worker'] as const).map((name) => ({
-      ...anyOf(`${name}-stream-age`, highest(name, 'IteratorAge'), 'Records of the stream are not being taken.'),
+      ...anyOf(
+        `${name}-stream-age`,
+        highest(name, 'IteratorAge'),
+        'The function does not read its records of the stream.',
+      ),
       threshold: OLD_RECORD_MS,
       periods: 3,
     })),
@@ -161,18 +171,18 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
         usingMetrics: Object.fromEntries(turnedAwayByFault.map((name, index) => [`m${index}`, sum(name, 'Throttles')])),
         period: FIVE_MINUTES,
       }),
-      'Invocations are turned away: there is no concurrency left.',
+      'Invocations are throttled: the account has no concurrency left.',
     ),
     anyOf(
       'verify-failed',
       sum('verify', 'Errors', Duration.hours(configuration.verifyEveryHours)),
-      'What is published breaks a promise.',
+      'A published object breaks a promise of the contract.',
     ),
     {
       ...anyOf(
         'verify-stopped',
         new MathExpression({
-          // Hours before the deployment do not count: nothing was published in them.
+          // Hours before the deployment do not count, because nothing was published in them.
           expression: 'IF(FILL(published, 0) > 0, FILL(runs, 0), 1)',
           label: 'Runs of verify',
           usingMetrics: {
@@ -184,14 +194,15 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
         '`verify` has stopped running.',
       ),
       comparison: BELOW,
-      // The first run is due this long after the deployment; one hour more for where hours begin, one for the run.
+      // The first run is due this long after the deployment. One hour more because hours begin at full hours, one for
+      // the run.
       periods: configuration.verifyEveryHours + 2,
       missing: BREACHING,
     },
     {
-      // A rate without a least number of requests: where few are made, each counts. What keeps a few of them from an alarm
-      // is that they must go on: three periods in a row. One without requests has no rate: as far as CloudWatch looks back
-      // for others, about half an hour, it breaks no row.
+      // The rate has no minimum number of requests, so one failure among few requests is a high rate. Three periods in
+      // a row keep a few failures from raising the alarm. A period without requests has no rate. CloudWatch ignores it
+      // while it finds other data points, for about half an hour.
       ...anyOf(
         'write-api-5xx',
         new MathExpression({
@@ -200,7 +211,7 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
           usingMetrics: { failed: requestMetric(apiId, '5xx'), requests: requestMetric(apiId, 'Count') },
           period: FIVE_MINUTES,
         }),
-        'Writers are answered with errors of ours.',
+        'The write API answers with errors of its own.',
       ),
       threshold: FAILED_WRITES_PERCENT,
       periods: 3,
@@ -208,12 +219,12 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
     anyOf(
       'failures-queued',
       failuresMetric(configuration, Stats.MAXIMUM, FIVE_MINUTES),
-      'Something was given up: it waits in the queue of failures.',
+      'An event was given up. It waits in the queue of failures.',
     ),
   ];
 }
 
-/** Rates in per cent of all requests, by the minute. */
+/** Rates in per cent of all requests, each minute. */
 export function edgeAlarms(distributionId: string): readonly AlarmRule[] {
   const rate = (metricName: string) => distributionMetric(distributionId, metricName, Stats.AVERAGE, MINUTE);
   return [
@@ -221,17 +232,17 @@ export function edgeAlarms(distributionId: string): readonly AlarmRule[] {
       ...anyOf(
         'read-5xx',
         rate('5xxErrorRate'),
-        'Readers are answered with errors: the origin fails, stale bodies run out.',
+        'Readers get errors: the origin fails, and stale bodies have expired.',
       ),
       periods: 3,
     },
     {
-      // Some are always there: CloudFront itself answers so to methods that it does not allow, to a GET with a body, and
-      // for the web ACL. An object store that turns it away does so for every body that is not fresh.
+      // A few are normal: CloudFront answers 403 to methods that it does not allow, to a GET with a body, and for the
+      // web ACL. If the object store refuses CloudFront, every body that is not fresh is 403.
       ...anyOf(
         'read-403',
         rate('403ErrorRate'),
-        'The object store turns the CDN away, or somebody sends what is no read.',
+        'The object store refuses CloudFront, or a client sends requests that are not reads.',
       ),
       threshold: FORBIDDEN_PERCENT,
       periods: 3,

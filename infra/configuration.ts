@@ -1,8 +1,10 @@
-/** What a deployment is told: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value. */
+/**
+ * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
+ */
 import * as z from 'zod';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 
-/** Told to the person who deploys, without a stack: each fault says where it is, what is wrong and how to mend it. */
+/** Printed without its stack for the person who deploys. Each fault has its place, its reason and its remedy. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -10,13 +12,13 @@ export class ConfigurationError extends Error {
 const ACM_ARN = 'arn:aws[a-z-]*:acm:';
 const CERTIFICATE = ':[0-9]{12}:certificate/[0-9a-f-]+';
 
-/** In a user pool's domain Cognito refuses these. */
+/** Cognito refuses these in the domain of a user pool. */
 const RESERVED_IN_DOMAINS = /aws|amazon|cognito/;
 
-/** Regions of China, of governments and the like, each a partition of its own. */
+/** Regions of China, of governments and the like. Each belongs to a partition of its own. */
 const OTHER_PARTITIONS = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*)-/;
 
-/** CloudFront takes certificates of one region only. */
+/** CloudFront takes certificates from this region only. */
 const GLOBAL_REGION = 'us-east-1';
 
 const httpsUrl = z.url({ protocol: /^https$/, error: 'must be an https URL' });
@@ -48,7 +50,7 @@ function domain(region: string, certificate: RegExp) {
     });
 }
 
-/** The retentions that CloudWatch Logs knows, up to a year, in days. */
+/** The retentions of CloudWatch Logs, up to a year, in days. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
 
 const configurationSchema = z
@@ -116,7 +118,7 @@ const configurationSchema = z
   .superRefine(({ name, issuer }, context) => {
     const [reserved] = issuer === undefined ? (RESERVED_IN_DOMAINS.exec(name) ?? []) : [];
     if (reserved === undefined) return;
-    const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or give an issuer of yours`;
+    const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or configure your own issuer`;
     context.addIssue({ code: 'custom', path: ['name'], message });
   })
   .superRefine(({ region, writeDomain }, context) => {
@@ -127,10 +129,10 @@ const configurationSchema = z
 
 export type Configuration = z.output<typeof configurationSchema>;
 
-/** A host name with its certificate; with a hosted zone its DNS records are made too. */
+/** A host name with its certificate. With a hosted zone, the stack also makes the DNS records. */
 export type DomainConfiguration = NonNullable<Configuration['readDomain']>;
 
-/** Domains in which nobody has a mailbox: RFC 2606, sections 2 and 3. */
+/** Domains without mailboxes: RFC 2606, sections 2 and 3. */
 const RESERVED_DOMAIN = /[@.](test|example|invalid|localhost|example\.(com|net|org))$/i;
 
 /** Whether no mail can ever arrive there. */
@@ -150,6 +152,6 @@ export function readConfiguration(context: unknown): Configuration {
     return `  ${['context', 'tidemark', ...path].join('.')}: ${message}`;
   });
   throw new ConfigurationError(
-    `cdk.json cannot be deployed as it is:\n${faults.join('\n')}\nMend these and try again; docs/deploy.md lists every value.`,
+    `cdk.json cannot be deployed as it is:\n${faults.join('\n')}\nCorrect these and try again; docs/deploy.md lists every value.`,
   );
 }

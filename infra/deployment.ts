@@ -1,4 +1,4 @@
-/** All stacks of a deployment, by how long they live: docs/decisions/008. */
+/** All stacks of a deployment, grouped by how long they live: docs/decisions/008. */
 import { Annotations, type App } from 'aws-cdk-lib';
 import { CLOUDFRONT_METRICS_REGION } from './alarms.ts';
 import { type Configuration, isUnreachable } from './configuration.ts';
@@ -10,7 +10,7 @@ import { EdgeAlarmsStack, OpsStack } from './stacks/ops.ts';
 
 export interface DeploymentProps {
   readonly configuration: Configuration;
-  /** The folder with a folder for each function's bundle, `index.mjs` in it. */
+  /** Holds one folder for each function's bundle, with `index.mjs` in it. */
   readonly bundles: string;
 }
 
@@ -22,7 +22,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
 
   const data = new DataStack(app, `${name}-data`, {
     ...kept,
-    description: `${name}: what must not be lost`,
+    description: `${name}: data that must not be lost`,
     configuration,
   });
   const edge = new EdgeStack(app, `${name}-edge`, {
@@ -42,11 +42,11 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     edge,
     issuer,
   });
-  // Not refused: to look at what would be deployed, the repository's own configuration will do.
+  // A warning, not an error: templates can be looked at with the repository's own configuration.
   if (isUnreachable(waitlistEmail)) {
     Annotations.of(api).addWarningV2(
       'tidemark:waitlistEmail',
-      `Requests for API keys would go to ${waitlistEmail}, which is published, and where no mail ever arrives: its domain is reserved for examples. Write an address of yours into cdk.json, at context.tidemark.waitlistEmail, before you deploy.`,
+      `Requests for API keys would go to ${waitlistEmail}. This address is published, and mail cannot arrive there, because its domain is reserved for examples. Write your own address into cdk.json, at context.tidemark.waitlistEmail, before you deploy.`,
     );
   }
   new OpsStack(app, `${name}-ops`, {
@@ -68,7 +68,7 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
   }
 
   function addIdentity(): IssuerSettings {
-    const description = `${name}: who signs users in`;
+    const description = `${name}: sign-in of users`;
     return new IdentityStack(app, `${name}-identity`, { ...kept, description, configuration }).settings;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Names that a deployment's stacks agree on. Alarms and the dashboard find functions and the queue by name, so that one of
- * them can go in a single deployment: an export that another stack imports cannot be removed.
+ * Names that the stacks of a deployment share. Alarms and the dashboard find functions and the queue by name, not by
+ * export: an export that another stack imports cannot be removed in the same deployment.
  */
 import type { Configuration } from './configuration.ts';
 import type { FunctionName } from './permissions.ts';
@@ -11,12 +11,12 @@ export function functionName({ name }: Named, which: FunctionName): string {
   return `${name}-${which}`;
 }
 
-/** The queue of what was given up. */
+/** The queue of events that were given up. */
 export function failuresName({ name }: Named): string {
   return `${name}-failures`;
 }
 
-/** For names that are unique in the account, whatever the region: a deployment in another region has others. */
+/** For names that must be unique in the account across regions: it contains the region. */
 export function accountWideName({ name, region }: Pick<Configuration, 'name' | 'region'>, what: string): string {
   return `${name}-${region}-${what}`;
 }

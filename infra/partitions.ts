@@ -1,6 +1,6 @@
 /**
- * The ledger's partitions as policies name them: spelled by storage/records/, with `*` for any rest. IAM decides by partition,
- * because DynamoDB groups a table's rows by it.
+ * The ledger's partitions as policies name them: from storage/records/, with `*` for a variable rest. IAM decides by
+ * partition, because the partition is the table's hash key.
  */
 import {
   API_KEYS_PARTITION,
@@ -13,6 +13,8 @@ import {
   watchlistsPartition,
 } from '../storage/records/accounts.ts';
 import { batchPartition, WORK_PARTITION } from '../storage/records/batches.ts';
+import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
+import { FORMAT_KEY } from '../storage/records/formats.ts';
 import { MARKETS_PARTITION, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -42,7 +44,7 @@ const ANY = '*';
 export const PARTITIONS = {
   apiKeys: API_KEYS_PARTITION,
   auditByActor: auditActorPartition(ANY),
-  /** What the service does by itself. */
+  /** Written by the service itself. */
   auditBySystem: auditActorPartition(`system:${ANY}`),
   auditByTarget: auditTargetPartition(ANY),
   awaitingGeneration: AWAITING_GENERATION.partition,
@@ -53,6 +55,7 @@ export const PARTITIONS = {
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   firstKey: FIRST_KEY_KEY.partition,
+  format: FORMAT_KEY.partition,
   generationOf: generationOfKey('').partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
@@ -60,7 +63,7 @@ export const PARTITIONS = {
   listChanges: LIST_CHANGES.partition,
   market: marketPartition(ANY),
   marketIndex: MARKETS_PARTITION,
-  /** Of all lanes. */
+  /** Both lanes. */
   marks: FRESH_MARKS.partition,
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,
@@ -74,3 +77,10 @@ export const PARTITIONS = {
   watchlists: watchlistsPartition(ANY),
   work: WORK_PARTITION,
 } as const;
+
+/** What only format 1 had: its migration takes them away. */
+export const OLD_PARTITIONS: readonly string[] = [
+  OLD_LIST_PAGES.partition,
+  OLD_SUPERSEDED_PAGES.partition,
+  oldRangesOf(ANY).partition,
+];

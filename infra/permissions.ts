@@ -1,13 +1,15 @@
 /**
- * What each function may do, and nothing else: least privilege as data. The table's rows are grouped by partition
- * (storage/records/), so IAM decides per kind of record. Tests hold these against what the code does.
+ * The permissions of each function: least privilege as data. The table's items are grouped by partition
+ * (storage/records/), so IAM decides for each kind of record. Tests compare these permissions with the code's own
+ * requests.
  *
- * What IAM cannot say: that a put creates and does not replace. Who may put an audit record could put one over another;
- * the code never does (condition `absent`), and nobody may update or delete one. Point-in-time recovery shows what was.
+ * IAM cannot tell a put that creates from a put that replaces. A function that may put audit records could replace one;
+ * the code never does (condition `absent`). No function may update or delete an audit record, and point-in-time
+ * recovery shows former states.
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
-import { PARTITIONS as P } from './partitions.ts';
+import { OLD_PARTITIONS, PARTITIONS as P } from './partitions.ts';
 
 export const FUNCTION_NAMES = [
   'write-api',
@@ -20,23 +22,26 @@ export const FUNCTION_NAMES = [
   'first-key',
 ] as const;
 
-/** The name of a function is that of its bundle, too. */
+/** Also the name of the function's bundle. */
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
-/** Partitions of the ledger, where `*` stands for any rest. */
+/** Partitions of the ledger; `*` stands for a variable rest. */
 type Partitions = readonly string[];
 
 export interface TableAccess {
-  /** To get, query, and check within a transaction. */
+  /** Get, query, and condition checks in a transaction. */
   readonly read: Partitions;
   readonly put: Partitions;
-  /** To add to counters. */
+  /** Additions to counters. */
   readonly count: Partitions;
   readonly delete: Partitions;
 }
 
 export interface ObjectAccess {
-  /** Keys below these may be read; names of all keys may be listed, or a missing object would be refused, not absent. */
+  /**
+   * Prefixes of keys that may be read. With a read permission, all keys may be listed: otherwise a missing object would
+   * be answered 403 instead of 404.
+   */
   readonly read: readonly string[];
   readonly put: readonly string[];
   readonly delete: readonly string[];
@@ -46,13 +51,13 @@ export interface Access {
   readonly table: TableAccess;
   readonly publicObjects: ObjectAccess;
   readonly uploads: ObjectAccess;
-  /** The secret from which cursors and stored answers are authenticated. */
+  /** The secret that authenticates cursors and seals stored answers. */
   readonly secret: boolean;
-  /** To have the CDN forget what it holds. */
+  /** Purges of the CDN. */
   readonly invalidate: boolean;
 }
 
-/** Redo bundles and layouts of the market list: beside the public objects, and out of readers' reach. */
+/** Redo bundles and layouts are outside the prefix that readers can reach. */
 export const REDO_OBJECTS = 'redo/*';
 export const LAYOUT_OBJECTS = 'layout/*';
 
@@ -69,15 +74,17 @@ const NOTHING: Access = {
   invalidate: false,
 };
 
-/** What is published is a projection of these. No entitlement, key, contact or audit record is among them. */
+/** The format of the ledger. The last two are read only if the ledger does not state a format. */
+const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
+
+/** The records that public bodies are made of. No entitlement, key, contact or audit record is among them. */
 const PUBLISHER_READS: Partitions = [
+  ...FORMAT_READS,
   P.awaitingGeneration,
   P.generationOf,
-  P.generations,
   P.head,
   P.listChanges,
   P.market,
-  P.marketIndex,
   P.marks,
   P.publications,
   P.published,
@@ -85,7 +92,7 @@ const PUBLISHER_READS: Partitions = [
   P.supersededPages,
 ];
 
-/** What the write API writes: everything that a request may ask for. Nothing that only the publisher may say. */
+/** The records that a request can write. Records of the publisher are not among them. */
 const WRITE_API_PUTS: Partitions = [
   P.apiKeys,
   P.auditByActor,
@@ -112,12 +119,12 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'write-api': {
     ...NOTHING,
     table: {
-      read: [...WRITE_API_PUTS, P.generationOf, P.usage],
+      read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
       delete: [P.claimsByState, P.claimsBySubject, P.watchlists],
     },
-    // To sign the URLs by which large files are put; whoever has one has this permission, for that key.
+    // For signing upload URLs. A signed URL carries this permission for its key.
     uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
     secret: true,
   },
@@ -125,6 +132,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [
+        ...FORMAT_READS,
         P.apiKeys,
         P.batches,
         P.claims,
@@ -134,7 +142,6 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.erasures,
         P.idempotency,
         P.market,
-        P.marketIndex,
         P.usage,
         P.verifications,
         P.verificationsByMarket,
@@ -152,12 +159,14 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.claimsBySubject,
         P.entitlements,
         P.erasures,
+        // Of a ledger that is used for the first time.
+        P.format,
         P.market,
         P.marketIndex,
         P.marks,
         P.verifications,
         P.verificationsByMarket,
-        // A lease is written into its item.
+        // A lease is written into its work item.
         P.work,
       ],
       count: [],
@@ -167,8 +176,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   'upload-arrived': {
     ...NOTHING,
-    table: { read: [P.batches], put: [P.batches, P.work], count: [], delete: [] },
-    // To see whether it is there: that counts as reading.
+    table: { read: [...FORMAT_READS, P.batches], put: [P.batches, P.work], count: [], delete: [] },
+    // HEAD of an object counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },
   publish: {
@@ -176,6 +185,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: PUBLISHER_READS,
       put: [
+        P.format,
         P.generationOf,
         P.generations,
         P.head,
@@ -183,7 +193,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.published,
         P.putOff,
         P.supersededPages,
-        // To have every market rendered again.
+        // For marking all markets for a refresh.
         P.work,
       ],
       count: [],
@@ -192,21 +202,21 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
       put: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
-      // Its own bundle, once it is applied. Nothing that readers could have is deleted in publishing.
+      // For deleting its own bundle after it was applied. The publisher cannot delete an object that readers can reach.
       delete: [REDO_OBJECTS],
     },
     invalidate: true,
   },
-  // It sees what readers see, from where they stand.
+  // It reads the public URLs only, as readers do.
   verify: NOTHING,
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [P.generations, P.head, P.listChanges, P.marketIndex, P.published, P.supersededPages, P.sweep],
-      // The place where its next walk begins.
+      read: [...FORMAT_READS, P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
+      // The position where its next walk begins.
       put: [P.sweep],
       count: [],
-      // HEAD is in a partition of its own, which is not here.
+      // HEAD has a partition of its own, so the sweep cannot delete it.
       delete: [P.generations, P.supersededPages],
     },
     publicObjects: {
@@ -215,15 +225,20 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
   },
-  // By hand only. What it changes is in the ledger; the publisher then publishes it.
+  // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {
     ...NOTHING,
     table: {
-      read: PUBLISHER_READS,
-      put: [P.generations, P.head, P.market, P.marketIndex, P.marks],
+      read: [...PUBLISHER_READS, ...OLD_PARTITIONS, P.batches, P.work],
+      put: [
+        ...[P.generations, P.head, P.market, P.marketIndex, P.marks],
+        // To migrate.
+        ...[P.batches, P.format, P.published, P.supersededPages, P.work],
+      ],
       count: [],
-      // Observations of a market that has no record: nothing says what they are of.
-      delete: [P.market, P.marketIndex, P.marks, P.putOff],
+      // Observations of a market without a record, because no record says what they are about; records of an earlier
+      // format; and the waiting for a revision that no market has.
+      delete: [P.awaitingGeneration, P.market, P.marketIndex, P.marks, P.putOff, P.generations, ...OLD_PARTITIONS],
     },
     publicObjects: { read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS], put: [], delete: [] },
   },

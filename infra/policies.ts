@@ -1,4 +1,6 @@
-/** From {@link Access}, which is data, to the statements of a function's role. No action and no key has more than it says. */
+/**
+ * Turns {@link Access}, which is data, into the statements of a function's role. Actions and keys are limited to it.
+ */
 import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 
@@ -12,7 +14,7 @@ export interface AccessTargets {
   readonly logGroup: string;
 }
 
-/** The policy of a function's role: its access, its log, and whatever wakes it. */
+/** The policy of a function's role: its access, its log and its trigger. */
 export function accessPolicy(
   access: Access,
   targets: AccessTargets,
@@ -35,15 +37,15 @@ export function allow(actions: readonly string[], resources: readonly string[], 
 }
 
 /**
- * IAM looks at each part of a transaction as an action of its own, by the partition that it names. Writes are allowed
- * inside transactions only, since only those carry the conditions that keep the ledger true.
+ * IAM checks each part of a transaction as a separate action, by the partition that the part names. Writes are allowed
+ * inside transactions only, because only transactions carry the conditions that keep the ledger true.
  */
 function tableStatements(access: TableAccess, table: string): readonly PolicyStatement[] {
   const grant = (actions: readonly string[], partitions: readonly string[], inTransaction: boolean) => {
     if (partitions.length === 0) return [];
     const conditions = {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
-      // "For all" holds of none, too.
+      // `ForAllValues` is also true without any value.
       Null: { 'dynamodb:LeadingKeys': 'false' },
       ...(inTransaction
         ? { 'ForAnyValue:StringEquals': { 'dynamodb:EnclosingOperation': ['TransactWriteItems'] } }

@@ -1,11 +1,11 @@
-/** Who may do what with the bucket of public objects, whatever their own policies say. */
+/** The policy of the bucket of public objects. It limits every role, whatever the role's own policy allows. */
 import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectKind, publicKey } from '../contract/public-objects.ts';
 import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
 
 /**
- * The CDN reads, and may list so that a missing object is a 404 and not a 403. Nobody puts an object without having said
- * what it may replace (docs/decisions/001), or deletes one without having seen it. What is immutable replaces nothing.
+ * CloudFront may read, and may list so that a missing object is 404 instead of 403. Every put must say what it may
+ * replace (docs/decisions/001), and every delete must name the ETag of the object. Immutable objects replace nothing.
  */
 export function publicBucketPolicy(bucketArn: string, distributionArn: string): PolicyDocument {
   const cdn = new ServicePrincipal('cloudfront.amazonaws.com');

@@ -1,4 +1,4 @@
-/** Which handler does what: every operation of the table has one, or this does not compile. */
+/** The handler of each operation of the write API. An operation without a handler does not compile. */
 import type { ReadOperationId, WriteOperationId } from '../contract/operations.ts';
 import * as apiKeys from './accounts/api-keys.ts';
 import * as entitlements from './accounts/entitlements.ts';

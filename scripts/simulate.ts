@@ -5,7 +5,7 @@
  *     npm run simulate -- --seeds 10000               so many worlds
  *     npm run simulate -- --seeds 1000 --first 5000   beginning with this seed
  *     npm run simulate -- --seed 4711                 this one, with its trace
- *     npm run simulate -- --seeds 100 --kind torn     only worlds of one kind: ordinary, torn or workers
+ *     npm run simulate -- --seeds 100 --kind torn     only worlds of one kind: ordinary, torn, restored or workers
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

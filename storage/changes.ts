@@ -1,13 +1,13 @@
-/** The two changes that most writes are made of, and what they leave behind. */
+/** The two changes that most writes consist of, and the items that result from them. */
 import type { Json } from '../contract/canonical-json.ts';
 import type { Item, ItemKey, PutChange } from './ledger.ts';
 
-/** An item that must not be there yet; `revision` is 0 where none is kept. */
+/** Creates an item: the change is refused if the item exists. `revision` is 0 for records without revisions. */
 export function created<Value = Json>(key: ItemKey<Value>, value: NoInfer<Value>, revision = 0): PutChange<Value> {
   return { kind: 'put', key, revision, value, if: { kind: 'absent' } };
 }
 
-/** The next revision of an item, which must still be as it was read. */
+/** Writes the next revision of an item: the change is refused if the item is no longer as it was read. */
 export function replaced<Value>(
   { partition, sort, revision }: ItemKey<Value> & { readonly revision: number },
   value: NoInfer<Value>,
@@ -16,10 +16,10 @@ export function replaced<Value>(
   return { kind: 'put', key: { partition, sort }, revision: revision + 1, value, if: condition };
 }
 
-/** An item as it was read, or as a transaction has left it: what it takes to replace it. */
+/** An item as it was read, or as a transaction has written it: enough to replace it. */
 export type Versioned<Value> = Omit<Item<Value>, 'attemptId' | 'expiresAtMs'>;
 
-/** The item, once the change is committed. */
+/** The item after the commit of the change. */
 export function written<Value>({ key, revision, value }: PutChange<Value>): Versioned<Value> {
   return { ...key, revision, value };
 }

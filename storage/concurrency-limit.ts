@@ -1,6 +1,6 @@
-/** Bounds how much is under way at once. */
+/** Bounds the number of tasks that run at once. */
 
-/** Runs work, at most `limit` pieces at a time, in the order in which it was asked for. */
+/** Runs at most `limit` tasks at a time, in the order of the calls. */
 export function concurrencyLimit(limit: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let free = limit;
@@ -10,7 +10,7 @@ export function concurrencyLimit(limit: number): <Result>(work: () => Promise<Re
     try {
       return await work();
     } finally {
-      // A place goes straight to whoever waits longest, so that nobody can come in between.
+      // The place goes straight to the longest waiter, so that a new call cannot take it.
       const next = waiting.shift();
       if (next) next();
       else free++;

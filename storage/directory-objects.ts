@@ -3,12 +3,12 @@
  * both at once:
  *
  *     <root>/objects/<key>+object    as `object-file.ts` writes it
- *     <root>/tmp/                    files on their way in
+ *     <root>/tmp/                    files that are being written
  *
- * The suffix is no part of the key alphabet: `a` and `a/b` can both be objects, as in S3.
+ * The suffix has a character that keys cannot have, so `a` and `a/b` can both be objects, as in S3.
  *
- * One process owns the directory (the ledger's exclusive lock sees to it): swaps and deletes are ordered by a mutex in
- * this process. Creation needs no such care: link(2) refuses an existing name, whoever made it.
+ * One process owns the directory; the ledger's exclusive lock ensures it. A mutex in this process orders swaps and
+ * deletes. Creation needs no mutex: link(2) refuses an existing name, whichever process made it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -32,9 +32,9 @@ import type {
 const SUFFIX = '+object';
 
 /**
- * Opens the store at `root`, creating it when missing, and finishes what a killed process left half done.
+ * Opens the store at `root` and creates it if it is missing. Finishes the half-done work of a killed process.
  *
- * @throws StorageUnavailable when the directory cannot be used.
+ * @throws StorageUnavailable if the directory cannot be used
  */
 export async function openDirectoryObjects(root: string): Promise<ObjectStore> {
   const store = new DirectoryObjects(root);
@@ -46,7 +46,7 @@ class DirectoryObjects implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;
   readonly #tmp: string;
-  /** Folders known to exist, with durable names. */
+  /** Existing folders whose names are durable. */
   readonly #folders = new Set<string>();
   #foldersBeingMade: Promise<void> = Promise.resolve();
   readonly #busyKeys = new Map<string, Promise<unknown>>();
@@ -58,8 +58,8 @@ class DirectoryObjects implements ObjectStore {
   }
 
   /**
-   * A file in `tmp` was being written when its process died. Its object may be in place, but under a name that a loss
-   * of power could still take back: readers that see it must be able to count on it, so the name is synced first.
+   * A file in `tmp` was being written when its process died. Its object may already be in place, but a loss of power
+   * could still undo its name. Readers that see the object must be able to rely on it, so its name is synced first.
    */
   async recover(): Promise<void> {
     await translate(this.#root, async () => {
@@ -99,7 +99,7 @@ class DirectoryObjects implements ObjectStore {
     checkObjectKey(key);
     checkObjectBody(key, body);
     const path = this.#pathOf(key);
-    // Before anything is awaited: what the caller does to its buffer afterwards must not be stored.
+    // Copied before the first await, so that later changes of the caller's buffer are not stored.
     const file = encodeObjectFile(key, body, metadata);
     return this.#alone(key, () =>
       translate(path, async () => {
@@ -120,7 +120,7 @@ class DirectoryObjects implements ObjectStore {
         const current = await this.#readHead(key, path);
         if (current !== null && current.etag !== etag) return 'refused';
         if (current !== null) await unlink(path);
-        // Also when it was gone: a process that died after its unlink may have left the removal to chance.
+        // Also if the file was gone: the process that unlinked it may have died before the removal was durable.
         await syncFolder(dirname(path)).catch(ignoreMissing);
         return 'deleted';
       }),
@@ -133,7 +133,7 @@ class DirectoryObjects implements ObjectStore {
     const keys: string[] = [];
     const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     return translate(this.#objects, async () => {
-      // One more than a page holds tells whether anything follows.
+      // One key more than a page holds shows whether anything follows.
       for await (const key of this.#keysBelow(folder, prefix, after)) {
         if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
         keys.push(key);
@@ -143,7 +143,7 @@ class DirectoryObjects implements ObjectStore {
   }
 
   async #create(path: string, file: ObjectFile): Promise<boolean> {
-    // Whoever is refused finds the same bytes there and builds on them: then, too, their name must last.
+    // A refused caller finds the same bytes under this name and relies on them, so the name must be durable here too.
     if (await exists(path)) {
       await syncFolder(dirname(path));
       return false;
@@ -165,7 +165,8 @@ class DirectoryObjects implements ObjectStore {
     const temporary = await this.#write(file);
     const moving = `${temporary}-moving`;
     try {
-      // A second name goes into place. The first stays in `tmp` until that is durable, so that `recover` can see to it.
+      // A second name is moved into place. The first name stays in `tmp` until the move is durable, so that `recover`
+      // can finish it.
       await link(temporary, moving);
       await rename(moving, path);
       await syncFolder(dirname(path));
@@ -192,7 +193,7 @@ class DirectoryObjects implements ObjectStore {
     return temporary;
   }
 
-  /** One at a time: whoever finds a folder that another call has just made must not go on before its name is durable. */
+  /** One at a time: a call that finds a folder of another call must not go on before the folder's name is durable. */
   async #ensureFolder(folder: string): Promise<void> {
     if (this.#folders.has(folder)) return;
     const made = this.#foldersBeingMade.then(() => makeFolder(folder));
@@ -212,11 +213,14 @@ class DirectoryObjects implements ObjectStore {
     return readOnce(path, async (handle) => headOf((await readChecked(handle, key, path)).header));
   }
 
-  /** Every key in this folder that begins with `prefix` and comes after `after`, in order; holds one folder per level. */
+  /**
+   * Every key in this folder that begins with `prefix` and comes after `after`, in order. Keeps one folder per level in
+   * memory.
+   */
   async *#keysBelow(folder: string, prefix: string, after: string): AsyncGenerator<string> {
     const entries = await readdir(join(this.#objects, folder), { withFileTypes: true }).catch(ignoreMissing);
     const names = (entries ?? []).flatMap(nameInKey).map((name) => folder + name);
-    // A folder sorts as `name/`, the beginning of all its keys. Keys are ASCII, whose UTF-16 order is its byte order.
+    // A folder sorts as `name/`, with which all its keys begin. Keys are ASCII, whose UTF-16 order is its byte order.
     for (const name of names.filter((name) => mayHold(name, prefix, after)).sort()) {
       if (name.endsWith('/')) yield* this.#keysBelow(name, prefix, after);
       else yield name;
@@ -227,7 +231,7 @@ class DirectoryObjects implements ObjectStore {
     return join(this.#objects, key + SUFFIX);
   }
 
-  /** Runs after everything that was already asked for under this key. */
+  /** Runs after all earlier calls for this key. */
   async #alone<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#busyKeys.get(key);
     const mine = before === undefined ? work() : before.then(work, work);
@@ -240,7 +244,7 @@ class DirectoryObjects implements ObjectStore {
   }
 }
 
-/** What a file or folder adds to a key; nothing when it is none of ours. */
+/** The part of a key that this file or folder stands for; empty if it is not ours. */
 function nameInKey(entry: Dirent): string[] {
   if (entry.isDirectory()) return [`${entry.name}/`];
   return entry.name.endsWith(SUFFIX) ? [entry.name.slice(0, -SUFFIX.length)] : [];
@@ -254,7 +258,10 @@ function mayHold(name: string, prefix: string, after: string): boolean {
   return name.startsWith(prefix) && name > after;
 }
 
-/** Opens a file for the length of one task; null when it is not there. Whatever replaces it meanwhile, it stays whole. */
+/**
+ * Opens a file for the length of one task; null if it does not exist. A replacement during the task does not change the
+ * open file.
+ */
 async function readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
   let handle: FileHandle;
   try {
@@ -280,7 +287,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** False when the name is taken: exactly one of any number of callers, in any process, gets true. */
+/** False if the name is taken. Of any number of callers in any process, exactly one gets true. */
 async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -299,7 +306,7 @@ async function translate<Result>(path: string, work: () => Promise<Result>): Pro
   try {
     return await work();
   } catch (error) {
-    // What has no code is no answer of the system, but StorageCorrupt or a mistake in here.
+    // An error without a code is StorageCorrupt, or a fault of this file.
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new StorageUnavailable(
       `${path} cannot be used (${error.message}): check its folder, permissions and free space`,

@@ -1,6 +1,6 @@
 /**
- * Uploads as files of a folder. The place to put a file is a path of this service, with what the sender has said and a
- * signature over it in the query, so that it is used like one of S3: by a PUT without any other credential.
+ * Uploads as files of a folder. The target of an upload is a path of this service with the announced content and a
+ * signature in the query. So it is used like a target of S3: by a PUT without any other credential.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,31 +10,36 @@ import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './errors.ts';
 import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadStore } from './upload-store.ts';
 
-/** What came of a PUT: stored, or why not. */
+/** The outcome of a PUT: stored, or the reason for the refusal. */
 export type Received = 'stored' | 'stored-already' | 'forbidden' | 'content-differs';
 
 export interface DirectoryUploads extends UploadStore {
-  /** Whether the target was given out here, and has not expired. Asks nobody. */
+  /** Whether this service signed the target, and the target has not expired. Reads nothing from the disk. */
   isTarget(id: string, query: URLSearchParams): boolean;
   /**
-   * Takes in a file. `forbidden`: it is no target (see {@link isTarget}). `content-differs`: the bytes are not those that
-   * were said. `stored-already`: it was there before this one came, of which nothing is read. Durable when it is `stored`
-   * or was; otherwise nothing is left behind. Several may be under way at once, also for one upload. In memory there is never more
-   * of a file than a chunk. Rejects with what the body rejects with, and with `StorageUnavailable` where the file cannot be
-   * kept: when there is no room for it, before its first byte is read.
+   * Stores the file of a target.
+   *
+   * - `stored`: the file is durable.
+   * - `stored-already`: the file was there before this call, and is durable. Nothing of the body is read.
+   * - `forbidden`: not a valid target, see {@link isTarget}.
+   * - `content-differs`: the body has not the announced length and digest.
+   *
+   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, also for one upload. Memory
+   * holds at most one chunk of the body. Rejects with the body's own error, and with `StorageUnavailable` if the file
+   * cannot be stored. If there is no room for it, it rejects before the first byte is read.
    */
   receive(id: string, query: URLSearchParams, body: AsyncIterable<Uint8Array>): Promise<Received>;
   /**
-   * Removes what a process that died has left of files that were being received. Only while none is.
+   * Removes partial files that a dead process has left. Call it only while no file is being received.
    *
-   * @throws StorageUnavailable when the folder cannot be read or written
+   * @throws StorageUnavailable if the folder cannot be read or written
    */
   removePartial(): Promise<void>;
 }
 
 export interface DirectoryUploadsOptions {
   readonly folder: string;
-  /** From which targets are signed. */
+  /** Targets are signed with a key derived from this. */
   readonly key: Uint8Array;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -42,10 +47,10 @@ export interface DirectoryUploadsOptions {
   readonly newName: () => string;
 }
 
-/** What the names of files end in that are not complete. */
+/** The suffix of files that are not complete. */
 const PARTIAL = '.part';
 
-/** A file is written to the disk in portions of this, so that its end is not kept waiting for all of it. */
+/** A file is synced in portions of this size, so that the last sync is short. */
 const SYNC_BYTES = 64 * 1024 * 1024;
 
 /** The path of a target, without its query. */
@@ -61,7 +66,7 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
   const sign = (id: string, { bytes, sha256 }: UploadContent, expiresAtMs: number): Buffer =>
     createHmac('sha256', key).update(`${id}\n${bytes}\n${sha256}\n${expiresAtMs}`).digest();
 
-  /** Null for a target that is none of ours, or no longer. */
+  /** Null if this service did not sign the target, or the target has expired. */
   function contentOf(id: string, query: URLSearchParams): UploadContent | null {
     const content = { bytes: Number(query.get('bytes')), sha256: query.get('sha256') ?? '' };
     const expiresAtMs = Number(query.get('expires'));
@@ -94,7 +99,7 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
       });
       return {
         url: `${uploadPath(id)}?${query}`,
-        // Held here whether it is sent or not; in a bucket it must be, and clients are to be the same.
+        // Required so that clients work the same with a bucket, which needs it. This service enforces it in any case.
         headers: { 'content-length': String(content.bytes), 'if-none-match': '*' },
         expiresAt: new Date(expiresAtMs).toISOString(),
       };
@@ -104,7 +109,7 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
       const content = contentOf(id, query);
       if (content === null) return 'forbidden';
       if ((await head(id)) !== null) {
-        // Another request may have renamed it a moment ago, and not have synced its name.
+        // Another request may have renamed the file a moment ago and not have synced its name yet.
         await onDisk(id, syncFolder(folder));
         return 'stored-already';
       }
@@ -125,7 +130,7 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
         for (const name of names.filter((name) => name.endsWith(PARTIAL))) await rm(join(folder, name));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-        throw new StorageUnavailable(`the uploads could not be tidied up: ${(error as Error).message}`, {
+        throw new StorageUnavailable(`old partial uploads could not be removed: ${(error as Error).message}`, {
           cause: error,
         });
       }
@@ -141,21 +146,24 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
   };
 }
 
-/** What fails where the file system does, and not the sender. */
+/** Turns a failure of the file system into StorageUnavailable. The sender did not cause it. */
 async function onDisk<Result>(id: string, work: Promise<Result>): Promise<Result> {
   return await work.catch((cause: unknown) => {
-    throw new StorageUnavailable(`the upload ${id} could not be kept: ${(cause as Error).message}`, { cause });
+    throw new StorageUnavailable(`the upload ${id} could not be stored: ${(cause as Error).message}`, { cause });
   });
 }
 
-/** Makes the folder; rejects where so many bytes do not fit in. Some file systems do not say, and have 0 blocks. */
+/**
+ * Makes the folder; rejects if the disk has less free space than `bytes`. Some file systems report 0 blocks: then
+ * nothing is known.
+ */
 async function makeRoom(folder: string, bytes: number): Promise<void> {
   await makeFolder(folder);
   const { blocks, bavail, bsize } = await statfs(folder);
   if (blocks > 0 && bavail * bsize < bytes) throw new Error(`${folder} has no room for ${bytes} bytes`);
 }
 
-/** Writes what comes, as long as it can still be what was said; whether it is. */
+/** Writes the body while it still matches the announced content. Tells whether it matches to the end. */
 async function isKept(
   id: string,
   path: string,

@@ -1,4 +1,4 @@
-/** Files whose presence survives a loss of power: a name is durable only once the folder that holds it is synced. */
+/** Files whose presence survives a loss of power. A name is durable only after the folder that holds it is synced. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -13,7 +13,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** {@link syncFolder}, for callers that cannot wait. */
+/** {@link syncFolder} for synchronous callers. */
 export function syncFolderSync(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
@@ -24,8 +24,8 @@ export function syncFolderSync(folder: string): void {
 }
 
 /**
- * Creates a folder and what is missing above it, and makes each new name durable. Level by level: Node's recursive mkdir
- * never ends on a file system that answers ENOENT although the parent is there, as /proc does.
+ * Creates a folder and its missing parents, and makes each new name durable. Level by level, because Node's recursive
+ * mkdir never ends on a file system that answers ENOENT although the parent exists, as /proc does.
  */
 export async function makeFolder(folder: string): Promise<void> {
   for (const missing of missingFolders(folder)) {
@@ -34,7 +34,7 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** {@link makeFolder}, for callers that cannot wait. */
+/** {@link makeFolder} for synchronous callers. */
 export function makeFolderSync(folder: string): void {
   for (const missing of missingFolders(folder)) {
     try {
@@ -46,7 +46,7 @@ export function makeFolderSync(folder: string): void {
   }
 }
 
-/** The folder and those above it that are not there, uppermost first. Throws when something else is in their place. */
+/** The folder and its parents that do not exist, uppermost first. Throws if a file has one of the names. */
 function missingFolders(folder: string): readonly string[] {
   const missing: string[] = [];
   let path = resolve(folder);
@@ -55,7 +55,7 @@ function missingFolders(folder: string): readonly string[] {
   throw Object.assign(new Error(`ENOTDIR: ${path} is not a folder`), { code: 'ENOTDIR' });
 }
 
-/** Somebody else has made it in the meantime. */
+/** Another caller has made the folder in the meantime. */
 function ignoreExisting(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }

@@ -1,31 +1,35 @@
-/** The DynamoDB client of this service. The SDK's own waits for an answer for ever. */
+/** The DynamoDB client of this service. The SDK's default client has no timeout. */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** How long is waited for DynamoDB, which answers in tens of milliseconds, a transaction of 100 items too. */
+/** Timeouts. DynamoDB usually answers in tens of milliseconds, also for a transaction of 100 items. */
 export interface Patience {
-  /** A connection within the region takes a few milliseconds; a function that just started may take far longer. */
+  /**
+   * A connection within the region takes a few milliseconds; in a function that has just started it may take far
+   * longer.
+   */
   readonly connectTimeoutMs: number;
   /** Of one try, until its answer begins. */
   readonly requestTimeoutMs: number;
   /**
-   * Of one call: all its tries, the SDK's pauses between them (seconds, where DynamoDB throttles), and the answer to its last
-   * byte, of which there may be 16 MB.
+   * Of one call: all its tries, the SDK's pauses between them (seconds if DynamoDB throttles), and the last byte of the
+   * answer, which may have 16 MB.
    */
   readonly callTimeoutMs: number;
 }
 
-/** Of what nobody waits for: three tries that are never answered fit, with the longest pauses. */
+/** For background work: three tries without any answer fit, with the longest pauses. */
 export const PATIENCE_AT_WORK: Patience = { connectTimeoutMs: 2_000, requestTimeoutMs: 5_000, callTimeoutMs: 20_000 };
 
 /**
- * Of the write API: two tries that are never answered fit. The longest chain of calls there is an API key that is read twice,
- * and then a decision, which begins 2 s after the write at the latest (`LAST_BEGIN_MS`): it has four reads, or a transaction
- * that is contended for 5 s before its last call (`MAX_RETRYING_MS`). If each takes as long as it may, that is
+ * For the write API: two tries without any answer fit. The longest chain of calls is an API key that is read twice,
+ * then a decision. The decision begins at most 2 s after the write (`LAST_BEGIN_MS`). It has four reads, or a
+ * transaction that is contended for 5 s before its last call (`MAX_RETRYING_MS`). If each call takes its full time,
+ * that is
  *
  *     2 × 3.2 + 2 + max(4 × 3.2, 5 + 3.2) = 21.2 s
  *
- * and 27.2 s with a function that has just started, whose secret takes 3 tries of 2 s: below the 29 s that an HTTP API has.
- * Where DynamoDB is silent from the start, its first silence ends the request, after 3.2 s.
+ * or 27.2 s in a function that has just started, whose secret takes 3 tries of 2 s. Both are below the 29 s of an HTTP
+ * API. If DynamoDB is silent from the start, the first timeout ends the request after 3.2 s.
  */
 export const PATIENCE_FOR_ANSWERS: Patience = {
   connectTimeoutMs: 1_000,
@@ -34,14 +38,14 @@ export const PATIENCE_FOR_ANSWERS: Patience = {
 };
 
 /**
- * Tries of one request that times out or is throttled, as far as the time of the call goes. The SDK repeats a transaction
- * under one token, so that DynamoDB itself recognises what it has already done.
+ * Tries of one request that times out or is throttled, within the time of the call. The SDK repeats a transaction under
+ * one token, so that DynamoDB recognises a transaction that it has already committed.
  */
 export const MAX_ATTEMPTS = 3;
-/** The most requests under way at once. One that waits for a socket counts as slow to connect, so: more than ever wait. */
+/** The maximum number of requests at once. Set above peak concurrency: waiting for a socket counts as connecting. */
 export const MAX_SOCKETS = 256;
 
-/** A client with explicit timeouts and attempts; `config` says the rest: region, credentials, endpoint. */
+/** A client with explicit timeouts and attempts. `config` adds region, credentials and endpoint. */
 export function createDynamoDbClient(
   config: DynamoDBClientConfig = {},
   { connectTimeoutMs, requestTimeoutMs, callTimeoutMs }: Patience = PATIENCE_AT_WORK,
@@ -59,7 +63,7 @@ export function createDynamoDbClient(
     },
     ...config,
   });
-  // Around the SDK's own retries.
+  // Includes the SDK's own retries.
   client.middlewareStack.add((next) => (args) => within(callTimeoutMs, next(args)), {
     name: 'callTimeout',
     step: 'initialize',
@@ -67,7 +71,7 @@ export function createDynamoDbClient(
   return client;
 }
 
-/** Whoever gives up does not know what has come of it: the caller takes it for an answer that was lost. */
+/** After a timeout the outcome is unknown: the caller handles it as a lost answer. */
 async function within<Result>(timeoutMs: number, call: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const error = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { name: 'TimeoutError' });

@@ -1,13 +1,13 @@
-/** What goes wrong between us and DynamoDB: what is tried again here, and what the caller is told of the rest. */
+/** Failures between this service and DynamoDB: which of them are retried here, and the error for the others. */
 import { ENVIRONMENT } from '../contract/aws.ts';
 import { StorageUnavailable } from './errors.ts';
 
-/** Nothing was done, and doing the same again soon may succeed. Never leaves the adapter. */
+/** Nothing was done, and the same transaction may succeed soon. Never leaves the adapter. */
 export class DynamoDbContention extends Error {
   override readonly name = 'DynamoDbContention';
 }
 
-/** What trying again needs of the world outside. */
+/** The clock, the pauses and the randomness of retries. */
 export interface RetryTime {
   nowMs(): number;
   /** In [0, 1). */
@@ -22,16 +22,16 @@ export const PROCESS_TIME: RetryTime = {
 };
 
 export const MAX_TRIES = 10;
-/** No try begins later than this after the first one: somebody waits for the answer. */
+/** The last try begins at most this long after the first, because a client waits for the answer. */
 export const MAX_RETRYING_MS = 5_000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
 
 /**
- * Does `attempt` again while it is {@link DynamoDbContention}. The pauses double and are cut at random, so that those who met do
- * not meet again.
+ * Repeats `attempt` while it throws {@link DynamoDbContention}. The pauses double and are cut at random, so that
+ * attempts that conflicted once do not conflict again.
  *
- * @throws StorageUnavailable when it was contended to the end. Whatever else `attempt` throws.
+ * @throws StorageUnavailable if the last try was contended too; any other error of `attempt`
  */
 export async function retryContention<Result>(time: RetryTime, attempt: () => Promise<Result>): Promise<Result> {
   const startedAtMs = time.nowMs();
@@ -60,10 +60,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   UnrecognizedClientException: CREDENTIALS,
   ExpiredTokenException: CREDENTIALS,
   InvalidSignatureException: CREDENTIALS,
-  ValidationException: 'give the table the keys of the data stack; if it has them, report a fault of Tidemark',
+  ValidationException: 'give the table the keys of the data stack; if it has them, report a bug of Tidemark',
 };
 
-/** What the SDK threw, after its own retries, as the port's error. */
+/** Turns the SDK's error, after the SDK's own retries, into the port's error. */
 export function storageUnavailable(error: unknown, tableName: string): StorageUnavailable {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const remedy = REMEDIES[name] ?? 'try again later';

@@ -1,8 +1,8 @@
 /**
  * Items and changes of the ledger in DynamoDB's terms.
  *
- * Keys are stored as they are: DynamoDB orders strings by their UTF-8 bytes, as the port does. A value is its JSON text,
- * except a safe integer, which is a number, so that DynamoDB can count with it.
+ * Keys are stored unchanged: DynamoDB orders strings by their UTF-8 bytes, as the port does. A value is stored as its
+ * JSON text. A safe integer is stored as a number, so that DynamoDB can add to it.
  */
 import type { AttributeValue, TransactWriteItem, Update } from '@aws-sdk/client-dynamodb';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE } from '../contract/aws.ts';
@@ -13,14 +13,14 @@ import { describeKey, parseValue } from './ledger-rules.ts';
 
 export type Attributes = Record<string, AttributeValue>;
 
-/** How long DynamoDB lets an expired item lie at least: its clock and the writer's may differ. */
+/** DynamoDB deletes an expired item no sooner than this after its expiry: its clock and the writer's may differ. */
 const TTL_GRACE_SECONDS = 24 * 60 * 60;
 
 export function keyAttributes({ partition, sort }: ItemKey<unknown>): Attributes {
   return { [TABLE_PARTITION_KEY]: { S: partition }, [TABLE_SORT_KEY]: { S: sort } };
 }
 
-/** @throws StorageCorrupt for what this adapter cannot have written. */
+/** @throws StorageCorrupt for attributes that this adapter cannot have written */
 export function readItem(attributes: Attributes): Item {
   const { attemptId, revision, expiresAtMs, value } = attributes;
   const partition = attributes[TABLE_PARTITION_KEY]?.S;
@@ -70,7 +70,7 @@ export function transactItem(
     case 'delete':
       return { Delete: { ...place, Key, ...conditionOf(change.if) } };
     case 'check': {
-      // DynamoDB wants a condition. This one always holds.
+      // DynamoDB requires a condition. This one always holds.
       const any = { ConditionExpression: `${EXISTS} OR ${EXISTS_NOT}` };
       return { ConditionCheck: { ...place, Key, ...any, ...conditionOf(change.if) } };
     }
@@ -79,7 +79,7 @@ export function transactItem(
   }
 }
 
-/** Whether a refusal of this change means that an item is there. */
+/** Whether the refusal of this change means that an item exists. */
 export function isRefusedByItem(change: Change): boolean {
   if (change.kind === 'count') return mayStart(change);
   return change.if.kind === 'absent' || change.if.kind === 'absent-or-expired';
@@ -93,7 +93,7 @@ interface ConditionExpression {
   readonly ExpressionAttributeValues?: Attributes;
 }
 
-/** A comparison with an attribute that is missing is false. */
+/** A comparison with a missing attribute is false. */
 function conditionOf(condition: Condition): ConditionExpression {
   switch (condition.kind) {
     case 'any':
@@ -121,8 +121,9 @@ function conditionOf(condition: Condition): ConditionExpression {
 }
 
 /**
- * The bounds of the new count, as bounds of the old one, which is what a condition sees. Exact, where numbers would
- * round; two comparisons, because BETWEEN wants the lower bound first, and bounds that nothing fits must only refuse.
+ * The bounds of the new count, expressed as bounds of the old count, because a condition sees only the old one. Exact
+ * strings, because numbers would round. Two comparisons, because BETWEEN needs the lower bound first, and bounds that
+ * no count fits must refuse instead of failing.
  */
 function countExpressions(
   change: CountChange,
@@ -152,7 +153,7 @@ function countExpressions(
   };
 }
 
-/** Whether a counter that is not there yet may be counted. */
+/** Whether a counter that does not exist yet may be counted. */
 function mayStart({ by, atLeast, atMost }: CountChange): boolean {
   return atLeast <= by && by <= atMost;
 }

@@ -31,21 +31,21 @@ import type {
 import { checkGetMany, checkKey, checkQuery, checkTransact, countOf, describeKey } from './ledger-rules.ts';
 
 export interface DynamoDbLedgerOptions {
-  /** With timeouts of its own: see `createDynamoDbClient`. Stays the caller's to destroy. */
+  /** A client with explicit timeouts: see `createDynamoDbClient`. The caller destroys it. */
   readonly client: DynamoDBClient;
   readonly tableName: string;
   readonly time?: RetryTime;
 }
 
-/** Why DynamoDB may cancel a transaction that could succeed a moment later. */
+/** Reasons for which DynamoDB cancels a transaction that may succeed a moment later. */
 const CONTENTION_CODES = ['TransactionConflict', 'ProvisionedThroughputExceeded', 'ThrottlingError'];
 
 /**
- * The ledger in a table that exists, with the keys of contract/aws.ts. Any number of processes may use it.
+ * The ledger in an existing table with the keys of contract/aws.ts. Any number of processes may use it.
  *
- * Retries: the SDK repeats requests that are throttled or not answered, a transaction under one token. What it never
- * repeats is a transaction that DynamoDB cancelled, and that is what is repeated here, where contention cancelled it:
- * it has certainly not happened.
+ * Retries: the SDK repeats requests that are throttled or not answered, and repeats a transaction under one token. It
+ * never repeats a transaction that DynamoDB cancelled. This adapter does, if contention cancelled it: a cancelled
+ * transaction has certainly not happened.
  */
 export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: DynamoDbLedgerOptions): Ledger {
   const unavailable = (error: unknown): never => {
@@ -79,7 +79,7 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
     async getMany<const Keys extends readonly ItemKey[]>(keys: Keys) {
       checkGetMany(keys);
       const found = new Map<string, Item>();
-      // DynamoDB takes each key once.
+      // DynamoDB accepts each key only once.
       const distinct = new Map(keys.map((key) => [describeKey(key), key]));
       let pending: Attributes[] = [...distinct.values()].map(keyAttributes);
       await retryContention(time, async () => {
@@ -104,10 +104,10 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
 }
 
 /**
- * What a cancelled transaction means. Its reasons are in the order of the changes. An answer that leaves out a reason, or
- * an item that must have refused, cannot be acted upon: a caller would take what is there for absent.
+ * The meaning of a cancelled transaction. Its reasons are in the order of the changes. An answer without a reason, or
+ * without an item that must have refused, cannot be used: the caller would take an existing item for absent.
  *
- * @throws DynamoDbContention when trying again may succeed.
+ * @throws DynamoDbContention if the same transaction may succeed soon
  */
 function resultOfCancelled(
   error: TransactionCanceledException,
@@ -122,7 +122,7 @@ function resultOfCancelled(
     const { Code, Item } = reasons[index] ?? {};
     return Code === 'ConditionalCheckFailed' ? [{ index, found: Item === undefined ? null : readItem(Item) }] : [];
   });
-  // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
+  // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id there.
   if (refusals.some(({ found }) => found?.attemptId === attemptId)) return { committed: true };
   for (const { Code = 'None', Message } of reasons) {
     if (CONTENTION_CODES.includes(Code)) throw new DynamoDbContention(Code, { cause: error });
@@ -134,21 +134,23 @@ function resultOfCancelled(
   for (const { index, found } of refusals) {
     const change = changes[index] as Change;
     if (found === null && isRefusedByItem(change)) {
-      throw new DynamoDbContention(`${describeKey(change.key)} refused, but did not come back`, { cause: error });
+      throw new DynamoDbContention(`${describeKey(change.key)} refused, but DynamoDB did not return its item`, {
+        cause: error,
+      });
     }
-    // One that is no counter refuses too, and no retry of the caller's would mend that.
+    // An item that is not a counter refuses too, and no retry of the caller could change that.
     if (change.kind === 'count') countOf(found);
   }
   return { committed: false, refusals };
 }
 
-/** Whether `after` is past everything with the prefix. DynamoDB refuses to start outside of what is asked for. */
+/** Whether `after` is past every key with the prefix. DynamoDB refuses to start outside the range of the query. */
 function isPastPrefix({ prefix = '', after, descending = false }: QueryOptions): boolean {
   if (after === undefined || after.startsWith(prefix)) return false;
   return byBytes(after, prefix) < 0 === descending;
 }
 
-/** One more than asked for tells whether anything follows: DynamoDB itself only says that it has stopped. */
+/** One item more than the caller wants shows whether anything follows: DynamoDB itself only says where it stopped. */
 function range(partition: string, { prefix = '', after, descending = false, limit }: QueryOptions) {
   const hasPrefix = prefix !== '';
   return {
@@ -160,7 +162,7 @@ function range(partition: string, { prefix = '', after, descending = false, limi
   };
 }
 
-/** A page that DynamoDB ended early, at 1 MB, may be the last one although it says where to go on. */
+/** A page that DynamoDB ended early, at 1 MB, may be the last page although it says where to continue. */
 function pageOf(items: readonly Item[], last: Attributes | undefined, limit: number): QueryPage {
   if (items.length > limit) return { items: items.slice(0, limit), next: items[limit - 1]?.sort ?? null };
   return { items, next: last?.[TABLE_SORT_KEY]?.S ?? null };

@@ -1,7 +1,7 @@
 /**
- * Credentials of a Lambda function. In bundles this stands in the place of `@aws-sdk/credential-provider-node`, which
- * would look in a dozen places (profiles, SSO, instance metadata …) that a function does not have, and carry the code
- * for each of them.
+ * Credentials of a Lambda function. Bundles contain this instead of `@aws-sdk/credential-provider-node`, which would
+ * look in a dozen places that a function does not have (profiles, SSO, instance metadata …), and would add the code for
+ * each of them.
  */
 
 interface Credentials {
@@ -10,7 +10,7 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Under the name by which the SDK's clients ask for it. They keep what it gives: Lambda never changes it. */
+/** The SDK's clients import it by this name. They keep the credentials: Lambda never changes them during a process. */
 export function defaultProvider(): () => Promise<Credentials> {
   return async () => {
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;

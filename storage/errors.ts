@@ -1,6 +1,6 @@
-/** The failures of every port of storage, named by what the caller must do. */
+/** The errors of all ports of storage, named by what the caller must do. */
 
-/** Storage did not answer. Retry later; a write may or may not have happened. */
+/** Storage did not answer. Retry later. A write may have happened or not. */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
 }

@@ -1,29 +1,32 @@
 /**
- * The sum of a history: which observations, each at which revision, a market's record speaks of.
+ * The sum of a history: the checksum by which a view of a market is checked against the market's record.
  *
- * Items of one transaction may become visible one after the other, so neither a count nor a second reading can tell whether
- * what was read belongs together. A sum can: every transaction moves it together with the observations that it writes, and a
- * reader who adds up what it has read knows whether anything is missing, old, or too much.
+ * The items of one transaction may become visible one after the other. So neither a count nor a second reading shows
+ * whether the items that were read belong together. A sum does: every transaction changes it together with the
+ * observations that it writes. If the sum of the read items equals the record's sum, then no item is missing, old, or
+ * too new.
  */
 import { hash } from 'node:crypto';
 
-/** 128 bits: no accident makes two different histories add up alike. */
+/** 128 bits: two different histories do not have the same sum by accident. */
 const DIGITS = 32;
 const MODULUS = 1n << 128n;
 
-/** The sum of no observations. */
+/** The sum of a history without observations. */
 export const EMPTY_SUM = '0'.repeat(DIGITS);
 
-/** Adds up observations in any order; the same ones give the same sum. */
+/** Adds observations in any order: the same observations give the same sum. */
 export class HistorySum {
   #sum: bigint;
 
-  /** @param sum where to begin: 32 hex digits. */
+  /** @param sum the sum to start from: 32 hex digits */
   constructor(sum: string = EMPTY_SUM) {
     this.#sum = BigInt(`0x${sum}`);
   }
 
-  /** Adds the observation at this place of the history, as the transaction wrote it that gave the market this revision. */
+  /**
+   * Adds the observation at this place of the history. `revision` is the market's revision that its transaction wrote.
+   */
   add(order: string, revision: number): void {
     this.#sum = (this.#sum + termOf(order, revision)) % MODULUS;
   }

@@ -1,4 +1,7 @@
-/** What every ledger adapter refuses before it touches storage, so that no adapter takes what another cannot hold. */
+/**
+ * The rules that every ledger adapter checks before it touches storage, so that no adapter accepts what another cannot
+ * store.
+ */
 import { canonicalJson, type Json } from '../contract/canonical-json.ts';
 import { StorageCorrupt } from './errors.ts';
 import {
@@ -12,7 +15,7 @@ import {
   type QueryOptions,
 } from './ledger.ts';
 
-/** DynamoDB's limits: a partition key, a sort key, one item, one transaction; all in bytes. */
+/** DynamoDB's limits in bytes: a partition key, a sort key, one item, one transaction. */
 export const MAX_PARTITION_BYTES = 2048;
 export const MAX_SORT_BYTES = 1024;
 export const MAX_ITEM_BYTES = 400 * 1024;
@@ -20,13 +23,14 @@ export const MAX_TRANSACT_BYTES = 4 * 1024 * 1024;
 
 export const MAX_QUERY_LIMIT = 1000;
 
-/** DynamoDB counts the names of attributes and its numbers too: more than ours ever add up to. */
+/** DynamoDB also counts the names of attributes and its numbers. Ours never add up to more than this. */
 const ITEM_OVERHEAD_BYTES = 128;
 
 /**
- * Checks a transaction and serialises its values: one JSON text per change, null where the change carries none.
+ * Checks a transaction and serialises its values: one JSON text per change; null for a change without a value.
  *
- * @throws RangeError for what the port does not admit. TypeError for a value that is not JSON.
+ * @throws RangeError if the transaction breaks a rule of the port
+ * @throws TypeError for a value that is not JSON
  */
 export function checkTransact(changes: readonly Change[], attemptId: string): (string | null)[] {
   if (changes.length < 1 || changes.length > MAX_TRANSACT_CHANGES) {
@@ -60,13 +64,13 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
   });
 }
 
-/** @throws RangeError for too many keys, or a key that cannot exist. */
+/** @throws RangeError for too many keys, or an invalid key */
 export function checkGetMany(keys: readonly ItemKey[]): void {
   if (keys.length > MAX_GET_KEYS) throw new RangeError(`at most ${MAX_GET_KEYS} keys at once, not ${keys.length}`);
   for (const key of keys) checkKey(key);
 }
 
-/** @throws RangeError for a limit or a bound that no adapter takes. */
+/** @throws RangeError for a limit or bound outside the port's rules */
 export function checkQuery(partition: string, options: QueryOptions): void {
   checkText('partition', partition, MAX_PARTITION_BYTES);
   if (!Number.isInteger(options.limit) || options.limit < 1 || options.limit > MAX_QUERY_LIMIT) {
@@ -76,41 +80,44 @@ export function checkQuery(partition: string, options: QueryOptions): void {
   if (options.after !== undefined) checkText('after', options.after, MAX_SORT_BYTES);
 }
 
-/** @throws RangeError for a moment or a limit that cannot be meant. */
+/** @throws RangeError for a moment or a limit outside the port's rules */
 export function checkRemoval(beforeMs: number, limit: number): void {
   if (!Number.isSafeInteger(beforeMs)) throw new RangeError(`${beforeMs} is not a moment in milliseconds`);
   if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`the limit of a removal is at least 1, not ${limit}`);
 }
 
-/** How many bytes the key takes. @throws RangeError for a key with an empty, too long or ill-formed part. */
+/**
+ * The size of the key in bytes.
+ *
+ * @throws RangeError for a key with an empty, too long or ill-formed part
+ */
 export function checkKey(key: ItemKey<unknown>): number {
   return checkText('partition', key.partition, MAX_PARTITION_BYTES) + checkText('sort key', key.sort, MAX_SORT_BYTES);
 }
 
-/** For messages, and distinct for distinct keys. */
+/** For messages; distinct keys have distinct texts. */
 export function describeKey(key: ItemKey<unknown>): string {
   return `${JSON.stringify(key.partition)}, ${JSON.stringify(key.sort)}`;
 }
 
-/** A value as it was written. Kept beside its inverse, {@link checkTransact}. */
+/** The inverse of the serialisation in {@link checkTransact}. */
 export function parseValue(text: string): Json {
   return JSON.parse(text) as Json;
 }
 
-/** What a counter becomes depends on what it is, so there is no text to write yet. */
+/** The new count depends on the stored count, so there is no text to write yet. */
 function checkCount({ key, by, atLeast, atMost, expiresAtMs = 0 }: CountChange): null {
   for (const [what, number] of Object.entries({ by, atLeast, atMost, expiresAtMs })) checkInteger(what, key, number);
   return null;
 }
 
-/** What a counter item holds. @throws StorageCorrupt for an item that is none. */
+/** The count that a counter item holds. @throws StorageCorrupt for an item that is not a counter */
 export function countOf(item: Item | null): number {
   if (item === null) return 0;
   if (Number.isSafeInteger(item.value)) return item.value as number;
   throw new StorageCorrupt(`the item ${describeKey(item)} is used as a counter, but holds no integer`);
 }
 
-/** Whether the count stays within its bounds. */
 export function countHolds({ by, atLeast, atMost }: CountChange, found: Item | null): boolean {
   const count = countOf(found) + by;
   return count >= atLeast && count <= atMost;
@@ -136,10 +143,10 @@ function checkCondition(key: ItemKey, condition: Condition): void {
   }
 }
 
-/** How many bytes the text takes. */
+/** The size of the text in bytes. */
 function checkText(what: string, text: string, maxBytes: number): number {
   if (text === '') throw new RangeError(`the ${what} is empty`);
-  // Not representable in UTF-8: it would come back as another string.
+  // Not representable in UTF-8: it would be read back as another string.
   if (!text.isWellFormed()) throw new RangeError(`the ${what} ${JSON.stringify(text)} holds a lone surrogate`);
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) throw new RangeError(`the ${what} takes ${bytes} bytes, more than ${maxBytes}`);

@@ -8,8 +8,9 @@ import type { Json } from '../contract/canonical-json.ts';
 declare const VALUE: unique symbol;
 
 /**
- * Where an item is, and the type of its value. Both parts are non-empty; sort keys of one partition order by their UTF-8
- * bytes. Keys are made in `records/` alone: what a key says of the value is true because every writer uses the same one.
+ * The key of an item, and the type of its value. Both parts are non-empty; the sort keys of one partition are ordered
+ * by their UTF-8 bytes. Keys are made only in `records/`: the type is right because every writer uses the same key
+ * function.
  */
 export interface ItemKey<Value = Json> {
   readonly partition: string;
@@ -20,33 +21,35 @@ export interface ItemKey<Value = Json> {
 
 /** One stored item. */
 export interface Item<Value = Json> extends ItemKey<Value> {
-  /** Set by the writer; what it counts (changes, generations) is the record's own affair. */
+  /** Set by the writer. Each record says what it counts: changes, or generations. */
   readonly revision: number;
-  /** The transaction that wrote the item as it stands: doubles as its version where no revision is kept. */
+  /** The transaction that wrote the item. For records without a revision, it also serves as the version. */
   readonly attemptId: string;
-  /** When the item stops counting, in milliseconds since the epoch. It may still be returned: compare in code. */
+  /** When the item expires, in milliseconds since the epoch. An expired item may still be returned: compare in code. */
   readonly expiresAtMs: number | null;
   readonly value: Value;
 }
 
-/** An item, or null, for each of these keys, in their order. */
+/** An item or null for each of these keys, in their order. */
 export type ItemsOf<Keys extends readonly ItemKey[]> = {
   readonly [Index in keyof Keys]: (Keys[Index] extends ItemKey<infer Value> ? Item<Value> : never) | null;
 };
 
-/** What must hold of the item as stored, at the moment of commit, for a change to be accepted. */
+/**
+ * A condition on the stored item. It is checked at the moment of commit; if it does not hold, the change is refused.
+ */
 export type Condition =
-  /** Nothing: last writer wins. */
+  /** No condition: the last writer wins. */
   | { readonly kind: 'any' }
-  /** No item there. */
+  /** The item does not exist. */
   | { readonly kind: 'absent' }
-  /** Any item there. */
+  /** The item exists. */
   | { readonly kind: 'present' }
-  /** There, and of exactly this revision. */
+  /** The item exists and has exactly this revision. */
   | { readonly kind: 'revision-is'; readonly revision: number }
-  /** There, and still as this transaction wrote it. */
+  /** The item exists and was last written by this transaction. */
   | { readonly kind: 'written-by'; readonly attemptId: string }
-  /** Absent, or expired before this moment. */
+  /** The item does not exist, or expired before this moment. */
   | { readonly kind: 'absent-or-expired'; readonly atMs: number };
 
 export interface PutChange<Value = Json> {
@@ -64,7 +67,7 @@ export interface DeleteChange {
   readonly if: Condition;
 }
 
-/** Changes nothing, but must hold for the transaction to commit. */
+/** Changes nothing. Its condition must hold for the transaction to commit. */
 export interface CheckChange {
   readonly kind: 'check';
   readonly key: ItemKey;
@@ -72,15 +75,18 @@ export interface CheckChange {
 }
 
 /**
- * Adds to a counter: an item whose value is an integer, 0 where there is none. The bound is the condition, so that a quota
- * is checked at the moment of commit, without the counter having been read. A counter's revision is always 0.
+ * Adds to a counter: an item whose value is an integer; an absent item counts as 0. The bounds are the condition, so a
+ * quota is checked at the moment of commit without reading the counter first. A counter's revision is always 0.
  */
 export interface CountChange {
   readonly kind: 'count';
   readonly key: ItemKey;
-  /** What to add; negative gives back. */
+  /** The amount to add. A negative amount gives back. */
   readonly by: number;
-  /** Refused when the count would leave these bounds, inclusive; the item that refuses holds the count. */
+  /**
+   * The change is refused if the new count would be outside these bounds (inclusive). The refusing item holds the
+   * count.
+   */
   readonly atLeast: number;
   readonly atMost: number;
   readonly expiresAtMs?: number;
@@ -88,7 +94,7 @@ export interface CountChange {
 
 export type Change = PutChange | DeleteChange | CheckChange | CountChange;
 
-/** A change that was refused, by its position, with the item that refused it (null: there was none). */
+/** A refused change, by its position, with the item that refused it; null: there was no item. */
 export interface Refusal {
   readonly index: number;
   readonly found: Item | null;
@@ -101,20 +107,22 @@ export type TransactResult =
 export interface QueryOptions {
   /** Only sort keys that begin with this. */
   readonly prefix?: string;
-  /** Only sort keys after this one, exclusive, in the direction of travel: pass `next` of the page before. */
+  /** Only sort keys after this one, exclusive, in the direction of the query. Pass `next` of the page before. */
   readonly after?: string;
   readonly descending?: boolean;
-  /** At most this many items, 1 to 1,000. A page may be shorter although more follow: trust `next` alone. */
+  /**
+   * At most this many items, 1 to 1,000. A page may be shorter although more items follow: only `next` shows the end.
+   */
   readonly limit: number;
 }
 
 export interface QueryPage {
   readonly items: readonly Item[];
-  /** Where to go on, or null at the end. */
+  /** Where the next page begins; null at the end. */
   readonly next: string | null;
 }
 
-/** The most changes in one transaction, and keys in one `getMany`: DynamoDB's limits. */
+/** DynamoDB's limits on changes of one transaction, and on keys of one `getMany`. */
 export const MAX_TRANSACT_CHANGES = 100;
 export const MAX_GET_KEYS = 100;
 
@@ -122,27 +130,29 @@ export const MAX_GET_KEYS = 100;
  * Promises, proven for every adapter by one contract suite:
  *
  * - `transact` is atomic and serialisable over 1 to {@link MAX_TRANSACT_CHANGES} changes to distinct keys. When it
- *   resolves with `committed: true` the changes are durable: no crash of the process or the machine undoes them.
- *   When refused, nothing has changed, and every change whose condition failed is named together with the item that
+ *   resolves with `committed: true`, the changes are durable: no crash of the process or the machine undoes them. When
+ *   it is refused, nothing has changed. Every change whose condition failed is named together with the item that
  *   refused it, in the same round trip.
- * - A lost answer is not a lost write. When `transact` rejects, the outcome is unknown; calling it again with the same
- *   changes and the same `attemptId` has no second effect: the first commit is recognised by the `attemptId` on an item
- *   that now refuses, and answered `committed: true`. This needs a put among the changes that its own success makes
- *   refuse (`absent`, `absent-or-expired`, `revision-is` of another revision): it guards everything else, counts above
- *   all. Where there is none, unconditional puts and deletes may simply be done again.
- * - Every read sees each transaction that was acknowledged before the read began, and of no item anything that was not
+ * - A lost answer is not a lost write. When `transact` rejects, the outcome is unknown. Calling it again with the same
+ *   changes and the same `attemptId` has no second effect: a put that now refuses because of the first commit has this
+ *   `attemptId` on its item, and the answer is `committed: true`. This needs a put whose condition its own success
+ *   makes false (`absent`, `absent-or-expired`, `revision-is` of another revision). Such a put guards all other
+ *   changes, above all counts. Without it, unconditional puts and deletes may be done twice.
+ * - Every read sees each transaction that was acknowledged before the read began. No read sees anything that was not
  *   committed.
- * - `get` reads one item, which is whole: it is as one transaction wrote it.
- * - `query` returns items in order of sort key; `getMany` answers in the order asked, null for what is absent.
+ * - `get` reads one item as a whole: as one transaction wrote it.
+ * - `query` returns items in order of sort key; `getMany` answers in the order of its keys, with null for an absent
+ *   item.
  * - Any method may run at once with any other, from any process that the adapter admits.
  *
- * The isolation ends there. Two reads do not show one moment, and neither do the items of one `getMany` or of one `query`.
- * The changes of a transaction that is not yet acknowledged may become visible one after the other, in any order: a reader
- * may find a later item changed and an earlier one as it was. A caller that needs items of one moment either puts a
- * condition on each of them in its own `transact`, or reads something that shows whether they belong together.
+ * The isolation ends there. Two reads do not show one moment, and neither do the items of one `getMany` or one `query`.
+ * The changes of a transaction that is not yet acknowledged may become visible one after the other, in any order: a
+ * reader may see a later item changed and an earlier one unchanged. A caller that needs items of one moment has two
+ * ways. It can put a condition on each of them in its own `transact`. Or it can read a value that shows whether the
+ * items belong together.
  *
- * A call that does not follow these rules (too many changes, a key twice) throws a `RangeError` and has no effect.
- * Everything else that goes wrong rejects with `StorageUnavailable`.
+ * A call that breaks these rules (too many changes, a key twice) throws a `RangeError` and has no effect. Every other
+ * failure rejects with `StorageUnavailable` or `StorageCorrupt`.
  */
 export interface Ledger {
   transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult>;

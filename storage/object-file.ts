@@ -7,7 +7,7 @@ import type { ETag, ObjectHead, ObjectMetadata } from './object-store.ts';
 
 const FORMAT_VERSION = 1;
 
-/** No header is longer: keys, cursors and header values are bounded. */
+/** No header is longer, because keys, cursors and header values are bounded. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
 
@@ -20,12 +20,12 @@ const Header = z.strictObject({
   generation: z.int(),
   nextCursor: z.string().nullable(),
   sizeBytes: z.int().positive(),
-  /** SHA-256 of the body, in hex; the ETag is its beginning. */
+  /** SHA-256 of the body, in hex. The ETag is the beginning of it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 type Header = z.infer<typeof Header>;
 
-/** A file's bytes, and the ETag by which its object goes. */
+/** A file's bytes, and the ETag of its object. */
 export interface ObjectFile {
   readonly bytes: Uint8Array;
   readonly etag: ETag;
@@ -48,14 +48,14 @@ export function encodeObjectFile(key: string, body: Uint8Array, metadata: Object
   return { bytes: Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]), etag: etagOfDigest(sha256) };
 }
 
-/** The first bytes of a file, with its header understood. */
+/** The first bytes of a file, with its parsed header. */
 export interface Opening {
   readonly header: Header;
   readonly bytes: Buffer;
   readonly bodyStart: number;
 }
 
-/** Null when the file does not begin with a header. */
+/** Null if the file does not begin with a header. */
 export async function readHeader(handle: FileHandle): Promise<Opening | null> {
   const bytes = Buffer.allocUnsafe(MAX_HEADER_BYTES);
   const filled = bytes.subarray(0, await readUpTo(handle, bytes, 0, 0));
@@ -74,9 +74,9 @@ function parseHeader(line: string): Header | null {
 }
 
 /**
- * {@link readHeader} of the file of this key, with everything checked that costs no reading of the body.
+ * {@link readHeader} for the file of this key, with all checks that need no reading of the body.
  *
- * @throws StorageCorrupt when the file is not what it should be.
+ * @throws StorageCorrupt if a check fails
  */
 export async function readChecked(handle: FileHandle, key: string, path: string): Promise<Opening> {
   const opening = await readHeader(handle);
@@ -88,7 +88,7 @@ export async function readChecked(handle: FileHandle, key: string, path: string)
   return opening;
 }
 
-/** The body of the file that was opened so. @throws StorageCorrupt when its bytes do not match their digest. */
+/** The body of an opened file. @throws StorageCorrupt if its bytes do not match their digest */
 export async function readObjectBody(handle: FileHandle, opening: Opening, path: string): Promise<Uint8Array> {
   const { header, bytes, bodyStart } = opening;
   const body = Buffer.allocUnsafeSlow(header.sizeBytes);
@@ -98,7 +98,10 @@ export async function readObjectBody(handle: FileHandle, opening: Opening, path:
   return body;
 }
 
-/** Fills `buffer` from `offset` with what is at `position`, to its end or the file's; gives where it is filled to. */
+/**
+ * Fills `buffer` from `offset` on with bytes of the file from `position` on, to the end of either. Returns the end of
+ * the filled part.
+ */
 async function readUpTo(handle: FileHandle, buffer: Buffer, offset: number, position: number): Promise<number> {
   let filled = offset;
   while (filled < buffer.length) {

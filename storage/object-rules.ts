@@ -1,4 +1,4 @@
-/** What every object store refuses before it touches storage, and how the stores that make their own ETags make them. */
+/** The rules that every object store checks before it touches storage, and the ETags of stores that make their own. */
 import { createHash } from 'node:crypto';
 import type { ETag } from './object-store.ts';
 
@@ -13,11 +13,14 @@ export const LIST_PAGE_SIZE = 1000;
 const KEY = /^[a-z0-9_-][a-z0-9._-]*(\/[a-z0-9_-][a-z0-9._-]*)*$/;
 const PREFIX = /^([a-z0-9_-][a-z0-9._-]*\/)*([a-z0-9_-][a-z0-9._-]*)?$/;
 
-/** @throws RangeError for a key that is not segments of `[a-z0-9._-]` joined by `/`, none beginning with a dot. */
+/**
+ * @throws RangeError for a key that is not segments of `[a-z0-9._-]` joined by `/`, or has a segment that begins with a
+ *   dot
+ */
 export function checkObjectKey(key: string): void {
   if (!KEY.test(key))
     throw new RangeError(`${JSON.stringify(key)} is not an object key: [a-z0-9._-] segments joined by /`);
-  // Characters are bytes here.
+  // In keys, one character is one byte.
   if (key.length > MAX_KEY_BYTES || key.split('/').some((segment) => segment.length > MAX_SEGMENT_BYTES)) {
     throw new RangeError(
       `the key ${key} is longer than ${MAX_KEY_BYTES}, or a segment than ${MAX_SEGMENT_BYTES} bytes`,
@@ -25,12 +28,12 @@ export function checkObjectKey(key: string): void {
   }
 }
 
-/** @throws RangeError for a prefix that no key could begin with. */
+/** @throws RangeError for a prefix with which no key can begin */
 export function checkListPrefix(prefix: string): void {
   if (!PREFIX.test(prefix)) throw new RangeError(`${JSON.stringify(prefix)} is not the beginning of any object key`);
 }
 
-/** @throws RangeError for an empty body: no object of ours is empty, so it is always a mistake of the caller. */
+/** @throws RangeError for an empty body: our objects are never empty, so it is a mistake of the caller */
 export function checkObjectBody(key: string, body: Uint8Array): void {
   if (body.byteLength === 0) throw new RangeError(`the body of ${key} is empty`);
 }
@@ -40,7 +43,7 @@ export function bodyDigest(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-/** The ETag of a body by its {@link bodyDigest}: the same bytes have the same one, under every key. */
+/** The ETag of a body, from its {@link bodyDigest}. The same bytes have the same ETag under every key. */
 export function etagOfDigest(digest: string): ETag {
   return `"${digest.slice(0, 32)}"` as ETag;
 }

@@ -1,19 +1,19 @@
-/** The object store: immutable pages, fenced heads, redo bundles. Holds nothing that the ledger cannot rebuild. */
+/** The object store: immutable pages, fenced heads, redo bundles. The ledger can rebuild all of it. */
 
 /**
  * A strong validator of an object's bytes (RFC 9110, section 8.8.3), quotes included. The same bytes under the same key
- * keep their ETag. Opaque: only the store that issued it can make one, so a swap cannot be forged from a digest.
+ * keep their ETag. Opaque: only the store can make one, so a swap cannot be forged from a digest.
  */
 export type ETag = string & { readonly __brand: 'ETag' };
 
-/** What is kept beside the bytes. All of it but `generation` and `nextCursor` comes from the table of object kinds. */
+/** Metadata of an object. The table of object kinds defines all of it except `generation` and `nextCursor`. */
 export interface ObjectMetadata {
   readonly contentType: string;
   readonly cacheControl: string;
   readonly cacheTag: string | null;
   /** The generation that wrote the object: the fence against late writers. */
   readonly generation: number;
-  /** The next page's cursor, for hosts that can send a `Link` header. */
+  /** The cursor of the next page, for hosts that can send a `Link` header. */
   readonly nextCursor: string | null;
 }
 
@@ -32,30 +32,32 @@ export type GetResult =
   | { readonly kind: 'not-modified' }
   | { readonly kind: 'absent' };
 
-/** There is no unconditional put: nothing may be overwritten by somebody who has not seen it. */
+/** There is no unconditional put: a writer cannot overwrite an object that it has not seen. */
 export type PutCondition = { readonly kind: 'absent' } | { readonly kind: 'matches'; readonly etag: ETag };
 
 export type PutResult = { readonly kind: 'stored'; readonly etag: ETag } | { readonly kind: 'refused' };
 
 export interface KeyPage {
   readonly keys: readonly string[];
-  /** Pass as `after` to go on, or null at the end. */
+  /** Pass it as `after` for the next page; null at the end. */
   readonly next: string | null;
 }
 
 /**
  * Promises, proven for every adapter by one contract suite:
  *
- * - `put` is atomic: a reader sees the old object or the new one, whole, bytes and metadata together. When it resolves
- *   `stored`, the object is durable. Of any number of simultaneous puts under one condition, exactly one is stored.
- * - `refused` means that the condition did not hold; nothing was changed. When `put` rejects, the outcome is unknown,
- *   and the write may still land later: compare bytes and generations before believing a refusal of one's own retry.
- * - `delete` removes the object only while it still has this ETag; what is already absent counts as deleted.
+ * - `put` is atomic: a reader sees the old object or the new one as a whole, bytes and metadata together. When it
+ *   resolves with `stored`, the object is durable. Of any number of simultaneous puts under one condition, exactly one
+ *   is stored.
+ * - `refused` means that the condition did not hold, and nothing was changed. When `put` rejects, the outcome is
+ *   unknown, and the write may still land later. So after a refused retry, compare bytes and generations: the refusal
+ *   may be due to one's own first try.
+ * - `delete` removes the object only while it still has this ETag. An object that is already absent counts as deleted.
  * - Reads see every put and delete that was acknowledged before they began.
- * - `list` gives keys in order of their UTF-8 bytes, at most 1,000 a page; it may miss keys written meanwhile.
+ * - `list` gives keys in order of their UTF-8 bytes, at most 1,000 a page. It may miss keys that are written meanwhile.
  *
- * Keys are relative paths of `[a-z0-9._-]` segments joined by `/`; anything else throws a `RangeError`.
- * A failure rejects with `StorageUnavailable` (retry) or `StorageCorrupt` (page a human), from `ledger.ts`.
+ * Keys are relative paths of `[a-z0-9._-]` segments joined by `/`; any other key throws a `RangeError`. A failure
+ * rejects with `StorageUnavailable` (retry) or `StorageCorrupt` (page a human), from `errors.ts`.
  */
 export interface ObjectStore {
   get(key: string, options?: { readonly ifNoneMatch?: ETag }): Promise<GetResult>;

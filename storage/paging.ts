@@ -1,7 +1,10 @@
-/** Walks ranges of the ledger. The only place that says which type a query's items have. */
+/** Reads ranges of the ledger page by page. The only place that casts a query's items to their type. */
 import type { Item, Ledger } from './ledger.ts';
 
-/** A partition, or what of it begins with a prefix, and the type of its values. Ranges are made in `records/`. */
+/**
+ * A partition, or the part of it that begins with a prefix, and the type of its values. Ranges are made only in
+ * `records/`.
+ */
 export interface KeyRange<Value> {
   readonly partition: string;
   readonly prefix?: string;
@@ -16,17 +19,17 @@ export type PrefixRange<Value> = KeyRange<Value> & { readonly prefix: string };
 
 export interface PagingOptions {
   readonly descending?: boolean;
-  /** Begins after this sort key, in the direction of travel. */
+  /** Begins after this sort key, in the direction of the query. */
   readonly after?: string;
-  /** At most this many items a page, 1 to 1,000. Default: 1,000. */
+  /** Items on a page, at most: 1 to 1,000. Default: 1,000. */
   readonly limit?: number;
 }
 
 const PAGE_ITEMS = 1000;
 
 /**
- * Every item of a range in order, page by page: the next page is read when it is asked for. Pages show different moments:
- * see the port.
+ * The items of a range in order, page by page. A page is read when the caller asks for it. Pages show different
+ * moments: see the port.
  */
 export async function* queryPages<Value>(
   ledger: Pick<Ledger, 'query'>,
@@ -41,7 +44,7 @@ export async function* queryPages<Value>(
   }
 }
 
-/** Every item of a range, in order. */
+/** All items of a range, in order. */
 export async function readAll<Value>(
   ledger: Pick<Ledger, 'query'>,
   range: KeyRange<Value>,
@@ -52,7 +55,7 @@ export async function readAll<Value>(
   return all;
 }
 
-/** In order, each of `size` but the last. */
+/** In order. All batches have `size` items, except the last. */
 export function inBatches<Some>(all: readonly Some[], size: number): readonly (readonly Some[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
     all.slice(index * size, (index + 1) * size),

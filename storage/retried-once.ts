@@ -1,6 +1,6 @@
-/** Makes something once for the life of a process, unless that fails. */
+/** Makes a value once in the life of a process. A failure is not kept. */
 
-/** Gives the same promise to all callers; one that was rejected is forgotten, and the next caller tries again. */
+/** All callers get the same promise. After a rejection, the next caller tries again. */
 export function retriedOnce<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let made: Promise<Result> | null = null;
   return () => {

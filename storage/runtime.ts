@@ -1,4 +1,4 @@
-/** What a process lends to code that must not reach for it: a clock, ids, chance and time to wait. */
+/** The clock, ids, randomness and pauses of a process. Code gets them passed in instead of reading them itself. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { newUlid } from './ulid.ts';
@@ -6,11 +6,11 @@ import { newUlid } from './ulid.ts';
 export interface Runtime {
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Unique per call, also across processes. */
+  /** Unique in each call, also across processes. */
   readonly newAttemptId: () => string;
   /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment. */
   readonly newId: (prefix: string) => string;
-  /** From 0 to 1, exclusive. */
+  /** In [0, 1). */
   readonly random: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly pause: (durationMs: number) => Promise<void>;

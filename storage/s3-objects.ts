@@ -1,12 +1,12 @@
 /**
- * The object store in a bucket of S3: general purpose, not versioned, encrypted by S3 itself (SSE-S3), so that the ETag
- * of a body put in one part is its MD5.
+ * The object store in a bucket of S3: general purpose, not versioned, encrypted by S3 (SSE-S3), so that the ETag of a
+ * body put in one part is its MD5.
  *
- * Safety: S3 evaluates `If-None-Match: *` and `If-Match` together with the write, so one of any number of writers wins.
- * What it cannot tell is whether a request whose answer was lost was carried out. The SDK sends it again, and a success
- * of the first try turns into a refusal of the second. Therefore a refusal is believed only when every earlier try
- * certainly did nothing; otherwise the object is read, and counts as stored when it is what was to be put. When it is
- * not, the outcome is unknown, and the put rejects.
+ * Safety: S3 evaluates `If-None-Match: *` and `If-Match` together with the write, so of any number of writers one wins.
+ * But S3 cannot tell whether a request whose answer was lost was carried out. The SDK sends the request again, and
+ * after a success of the first try the second is refused. So a refusal counts only if every earlier try certainly did
+ * nothing. Otherwise the object is read. If it has the bytes of the put, it counts as stored; if not, the outcome is
+ * unknown, and the put rejects.
  */
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
@@ -41,18 +41,21 @@ import { isAbsent, mayHaveHappened, noteTries, statusOf } from './s3-outcome.ts'
 const GENERATION_METADATA = 'generation';
 const NEXT_CURSOR_METADATA = 'next-cursor';
 
-/** A body is held in memory whole, so its size is bounded. The largest there are, parts of bundles, have about 4 MB. */
+/**
+ * A body is held in memory as a whole, so its size is bounded. The largest bodies are parts of bundles, with about 4
+ * MB.
+ */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 export interface S3ObjectsOptions {
   readonly client: S3Client;
   readonly bucket: string;
-  /** Requests under way at once, at most; the client must have as many sockets. */
+  /** Maximum number of requests at once. The client must have as many sockets. */
   readonly maxConcurrency?: number;
   readonly maxBodyBytes?: number;
 }
 
-/** Opens the store in an existing bucket; sends nothing. */
+/** Opens the store in an existing bucket. Sends no request. */
 export function openS3Objects(options: S3ObjectsOptions): ObjectStore {
   return new S3Objects(options);
 }
@@ -86,7 +89,7 @@ class S3Objects implements ObjectStore {
     if (body.byteLength > this.#maxBodyBytes) {
       throw new RangeError(`the body of ${key} has ${body.byteLength} bytes, more than ${this.#maxBodyBytes}`);
     }
-    // Before anything is awaited: what the caller does to its buffer afterwards must not be stored.
+    // Copied before the first await, so that later changes of the caller's buffer are not stored.
     const copy = Buffer.from(body);
     return this.#ask(key, () => this.#write(key, copy, metadata, condition));
   }
@@ -102,7 +105,7 @@ class S3Objects implements ObjectStore {
       } catch (error) {
         if (isAbsent(error)) return 'deleted';
         if (statusOf(error) !== 412) throw error;
-        // Not said by S3's documentation: whether an ETag fails to match an object that is not there.
+        // S3's documentation does not say whether an ETag fails to match an absent object.
         return (await this.#readHead(key)) === null ? 'deleted' : 'refused';
       }
     });
@@ -135,7 +138,8 @@ class S3Objects implements ObjectStore {
       ContentLength: body.byteLength,
       ContentType: metadata.contentType,
       CacheControl: metadata.cacheControl,
-      // Said, although it is the bucket's default: under another encryption the ETag would not be the bytes' own.
+      // Explicit, although it is the bucket's default: under another encryption the ETag would not be the MD5 of the
+      // bytes.
       ServerSideEncryption: 'AES256',
       Metadata: userMetadata(metadata),
       ...(condition.kind === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.etag }),
@@ -151,8 +155,8 @@ class S3Objects implements ObjectStore {
       const present = await this.#read(key);
       if (present.kind === 'found' && isSame(present, body, metadata)) return { kind: 'stored', etag: present.etag };
       throw new StorageUnavailable(
-        `${this.#uri(key)} was put, but the answer was lost, and now it holds something else: whether it was stored is ` +
-          'unknown. Read it and decide anew',
+        `${this.#uri(key)} was put, but the answer was lost, and now it holds other bytes: whether the put was stored is ` +
+          'unknown. Read it and decide again',
         { cause: error },
       );
     }
@@ -173,14 +177,14 @@ class S3Objects implements ObjectStore {
       const head = this.#headOf(key, output);
       return { kind: 'found', body: await this.#readBody(key, stream, head.sizeBytes), ...head };
     } finally {
-      // Gives the socket back, whatever was wrong.
+      // Frees the socket in every case.
       stream.destroy();
     }
   }
 
   async #readBody(key: string, stream: Readable, sizeBytes: number): Promise<Uint8Array> {
     if (sizeBytes > this.#maxBodyBytes) {
-      throw this.#corrupt(key, `it has ${sizeBytes} bytes, and nothing that is put here has more than the limit`);
+      throw this.#corrupt(key, `it has ${sizeBytes} bytes, which is above the limit for objects of this store`);
     }
     const body = Buffer.allocUnsafeSlow(sizeBytes);
     let filled = 0;
@@ -188,7 +192,7 @@ class S3Objects implements ObjectStore {
       if (filled + chunk.byteLength <= sizeBytes) body.set(chunk, filled);
       filled += chunk.byteLength;
     }
-    if (filled !== sizeBytes) throw new Error(`${filled} bytes came where ${sizeBytes} were promised`);
+    if (filled !== sizeBytes) throw new Error(`it gave ${filled} bytes instead of ${sizeBytes}`);
     return body;
   }
 
@@ -208,7 +212,7 @@ class S3Objects implements ObjectStore {
       throw this.#corrupt(key, 'its length, Content-Type or Cache-Control is missing');
     }
     if (!/^(0|-?[1-9]\d{0,15})$/.test(generation)) {
-      throw this.#corrupt(key, `its metadata "${GENERATION_METADATA}" is no number: "${generation}"`);
+      throw this.#corrupt(key, `its metadata "${GENERATION_METADATA}" is not a number: "${generation}"`);
     }
     const metadata: ObjectMetadata = {
       contentType: ContentType,
@@ -227,8 +231,8 @@ class S3Objects implements ObjectStore {
 
   #corrupt(key: string, what: string): StorageCorrupt {
     return new StorageCorrupt(
-      `${this.#uri(key)} is not as this store writes it: ${what}. Find out who wrote it, remove it, and run a rebuild: ` +
-        'the ledger has all of it',
+      `${this.#uri(key)} was not written by this store: ${what}. Find out who wrote it, remove it, and run a rebuild: ` +
+        'the ledger can make it again',
     );
   }
 
@@ -236,7 +240,7 @@ class S3Objects implements ObjectStore {
     return `s3://${this.#bucket}/${key}`;
   }
 
-  /** Waits for a place, and gives every failure its name. */
+  /** Waits for a free place, and turns every failure into an error of the port. */
   async #ask<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#inTurn(work);
@@ -260,7 +264,7 @@ function userMetadata({ generation, cacheTag, nextCursor }: ObjectMetadata): Rec
   };
 }
 
-/** Whether what is stored is, to the last byte and header, what was to be stored. */
+/** Whether the stored object equals the given one, to the last byte and header. */
 function isSame(present: StoredObject, body: Buffer, metadata: ObjectMetadata): boolean {
   return body.equals(present.body) && isDeepStrictEqual(present.metadata, metadata);
 }

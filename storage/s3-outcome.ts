@@ -1,7 +1,7 @@
-/** What an error of S3 says about the request behind it. */
+/** What an error of S3 says about the request that caused it. */
 import type { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 
-/** What the SDK adds to the errors that it throws, where there was an answer. */
+/** Fields that the SDK adds to an error if there was an answer. */
 interface S3Error {
   readonly name?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -9,19 +9,19 @@ interface S3Error {
   $retryable?: { readonly throttling?: boolean };
 }
 
-/** The HTTP status of the answer; undefined where there was none. */
+/** The HTTP status of the answer; undefined if there was no answer. */
 export function statusOf(error: unknown): number | undefined {
   return (error as S3Error | null)?.$metadata?.httpStatusCode;
 }
 
-/** The object is not there. A bucket that is not there is another matter: somebody must be told. */
+/** The object does not exist. A missing bucket is not "absent", because an operator must know of it. */
 export function isAbsent(error: unknown): boolean {
   return statusOf(error) === 404 && (error as S3Error).name !== 'NoSuchBucket';
 }
 
 /**
- * Whether the request may have been carried out all the same: there was no answer, or one of a server in trouble.
- * `SlowDown` is S3's word for what it has not begun.
+ * Whether the request may have been carried out although it failed: there was no answer, or a 5xx. `SlowDown` means
+ * that S3 did not begin it.
  */
 export function mayHaveHappened(error: unknown): boolean {
   const status = statusOf(error);
@@ -29,12 +29,12 @@ export function mayHaveHappened(error: unknown): boolean {
 }
 
 /**
- * Gives the list to which every failed try of this command will be added, those that the SDK follows up with another
- * included. Has it try again, too, after a conflict with another writer (409): S3 asks for that, the SDK does not do it.
+ * Returns a list to which every failed try of this command is added, also those that the SDK repeats. Also makes the
+ * SDK repeat after a conflict with another writer (409): S3 asks for that, but the SDK does not do it by default.
  */
 export function noteTries(command: PutObjectCommand | DeleteObjectCommand): readonly unknown[] {
   const tries: unknown[] = [];
-  // Of the two commands the stacks differ in types that this function does not touch.
+  // The stacks of the two commands differ only in types that this function does not touch.
   const { middlewareStack } = command as PutObjectCommand;
   middlewareStack.add(
     (next) => async (args) => {
@@ -46,7 +46,7 @@ export function noteTries(command: PutObjectCommand | DeleteObjectCommand): read
         throw error;
       }
     },
-    // Of the steps that the SDK repeats, the last: inside its own retries.
+    // The last of the steps that the SDK repeats, so it runs inside the SDK's retries.
     { name: 'noteTries', step: 'finalizeRequest', priority: 'low' },
   );
   return tries;

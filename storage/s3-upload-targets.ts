@@ -1,13 +1,14 @@
 /**
- * Presigned PUTs (AWS Signature Version 4, in the query). Length and SHA-256 are among the signed headers, and S3 compares
- * the digest with the bytes before the object exists; so nobody need read a file to know that it is the one that was said.
+ * Presigned PUTs (AWS Signature Version 4, in the query). Length and SHA-256 are signed headers, and S3 compares the
+ * digest with the bytes before the object exists. So the service need not read a file to know that it is the announced
+ * one.
  *
- * `If-None-Match: *` is signed too: a target is good for one object. Without it each PUT of an hour would be one more
- * version of up to 5 GB, in a bucket that deletes nothing. Whoever puts a file again, because the answer was lost, is
- * answered 412, or finds the connection closed on it: the file is there, as the upload's state says.
+ * `If-None-Match: *` is signed too, so a target takes one object. Without it, each PUT within an hour would add a
+ * version of up to 5 GB, in a bucket that deletes nothing. A sender that repeats the PUT after a lost answer gets 412,
+ * or a closed connection. The file is stored then, as the upload's state shows.
  *
- * Signed here and not by the SDK, whose presigner comes with its whole client of S3: that would be an eighth of what the
- * write API loads when it starts. A test holds it to the SDK's, URL by URL.
+ * Signed here, not by the SDK: its presigner needs the whole S3 client, an eighth of the code that the write API loads
+ * at its start. A test compares the URLs with the SDK's.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { UPLOAD_TARGET_SECONDS, type UploadTargets, uploadObjectKey } from './upload-store.ts';
@@ -24,14 +25,14 @@ export interface S3UploadTargetsOptions {
   readonly credentials: () => Promise<Credentials>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Of another S3 than Amazon's, which then has the bucket in its path. */
+  /** Of an S3-compatible service; the bucket is then in the path. */
   readonly endpoint?: string;
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Asks nobody. A target is good for an hour, or for as long as the credentials that sign it, if that is less. */
+/** Sends no request. A target is valid for an hour, or until the signing credentials expire, if that is sooner. */
 export function openS3UploadTargets(options: S3UploadTargetsOptions): UploadTargets {
   const { region, credentials, nowMs } = options;
   return {
@@ -75,7 +76,7 @@ export function openS3UploadTargets(options: S3UploadTargetsOptions): UploadTarg
 
 function objectUrl({ bucket, region, endpoint }: S3UploadTargetsOptions, key: string): URL {
   if (endpoint !== undefined) return new URL(`${endpoint.replace(/\/$/, '')}/${bucket}/${key}`);
-  // A dot in the name would be another level of the host, which no certificate covers.
+  // A dot in the name would add a level to the host name, which no certificate covers.
   if (bucket.includes('.')) return new URL(`https://s3.${region}.amazonaws.com/${bucket}/${key}`);
   return new URL(`https://${bucket}.s3.${region}.amazonaws.com/${key}`);
 }
@@ -88,7 +89,7 @@ function canonicalQuery(parameters: Readonly<Record<string, string>>): string {
     .join('&');
 }
 
-/** RFC 3986: everything but unreserved characters, which encodeURIComponent leaves a few more of. */
+/** RFC 3986: encodes everything except unreserved characters. encodeURIComponent leaves a few others. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }

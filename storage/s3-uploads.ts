@@ -1,4 +1,4 @@
-/** Uploads in a bucket of S3, as the worker reads them; s3-upload-targets.ts says how they come there. */
+/** Uploads in a bucket of S3, for the worker. s3-upload-targets.ts makes the targets. */
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { GetObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
@@ -14,22 +14,25 @@ export interface S3UploadsOptions {
 }
 
 /**
- * A file is read in ranges, each of them to its end before any of it is given out: a connection never waits for the part
- * that is being applied, which may take longer than a silent socket is kept. In memory are two ranges at most: the one that
- * is given out, and the one before it while a line goes from one to the other.
+ * A file is read in ranges. Each range is read to its end before any of it is given out: applying a part may take
+ * longer than an idle socket is kept, so the connection must not wait for it. Memory holds at most two ranges: the
+ * current one, and the one before it while a line spans both.
  */
 export const RANGE_BYTES = 8 * 1024 * 1024;
 
-/** How often a range is tried, beside what the SDK repeats, which is over when an answer begins; and the first pause. */
+/** Tries of a range, and the first pause. They are needed beside the SDK's retries, which end when an answer begins. */
 const RANGE_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
-/** Of one try, the SDK's own included. All of them are over before the time is that a worker keeps in reserve, a minute. */
+/**
+ * Of one try, the SDK's retries included. All tries end within a minute, which is the time that a worker keeps in
+ * reserve.
+ */
 const RANGE_TIMEOUT_MS = 15_000;
 
-/** Opens the files in an existing bucket; sends nothing. */
+/** Opens the files in an existing bucket. Sends no request. */
 export function openS3Uploads({ client, bucket, pause = setTimeout }: S3UploadsOptions): UploadFiles {
-  /** Null where there is none. */
+  /** Null if the object does not exist. */
   async function headOf(Key: string): Promise<{ readonly bytes: number; readonly etag: string } | null> {
     try {
       const { ContentLength, ETag } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }));
@@ -52,7 +55,7 @@ export function openS3Uploads({ client, bucket, pause = setTimeout }: S3UploadsO
       } catch (error) {
         if (statusOf(error) === 412) {
           throw new StorageCorrupt(
-            `the upload ${Key} is another one than when its reading began: find out who put it`,
+            `the upload ${Key} is no longer the file whose reading began: find out who replaced it`,
             {
               cause: error,
             },
@@ -72,7 +75,7 @@ export function openS3Uploads({ client, bucket, pause = setTimeout }: S3UploadsO
     async *read(id, fromByte) {
       const key = uploadObjectKey(id);
       const head = await headOf(key);
-      if (head === null) throw unavailable(key, new Error('it is not there'));
+      if (head === null) throw unavailable(key, new Error('it does not exist'));
       for (let start = fromByte; start < head.bytes; start += RANGE_BYTES) {
         yield await readRange(key, head.etag, start, Math.min(start + RANGE_BYTES, head.bytes));
       }
@@ -80,7 +83,7 @@ export function openS3Uploads({ client, bucket, pause = setTimeout }: S3UploadsO
   };
 }
 
-/** The body, which must have as many bytes. */
+/** The body. Rejects if it has another number of bytes. */
 async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
   const whole = Buffer.allocUnsafeSlow(bytes);
   let filled = 0;
@@ -91,10 +94,10 @@ async function readWhole(body: Readable, bytes: number): Promise<Uint8Array> {
       filled += chunk.length;
     }
   } finally {
-    // Gives the socket back, whatever was wrong.
+    // Frees the socket in every case.
     body.destroy();
   }
-  if (filled < bytes) throw new Error(`${filled} bytes came where ${bytes} were asked for`);
+  if (filled < bytes) throw new Error(`${filled} bytes came instead of ${bytes}`);
   return whole;
 }
 

@@ -1,14 +1,15 @@
-/** The file of the SQLite ledger: its schema, its settings, and what its failures mean. */
+/** The file of the SQLite ledger: its schema, its settings, and its errors. */
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 
-/** Counts up when the table changes shape. Kept in the file's `user_version`. */
+/** Grows when the table changes shape. Kept in the file's `user_version`. */
 const SCHEMA_VERSION = 2;
 
 /**
- * Rows apart from the key's index: a value that changes does not move its neighbours, and rows that come together lie
- * together. One observation for each of many markets writes half as many bytes as into a table WITHOUT ROWID. The price is
- * paid by whoever reads a long history that came one by one: each of its rows may lie on a page of its own.
+ * Rows are stored apart from the key's index. So a changed value does not move its neighbours, and rows that were
+ * written together lie together. One observation for each of many markets then writes half as many bytes as into a
+ * table WITHOUT ROWID. The cost is in reading a long history that was written one by one: each row may lie on a page of
+ * its own.
  */
 const SCHEMA = `
   CREATE TABLE items (
@@ -24,7 +25,7 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** From version 1, which kept the rows in the key's index itself. In order of the key, as they lay there. */
+/** From version 1, which kept the rows in the key's index. Copied in order of the key. */
 const MIGRATION_FROM_1 = `
   ALTER TABLE items RENAME TO items_of_version_1;
   ${SCHEMA}
@@ -33,11 +34,13 @@ const MIGRATION_FROM_1 = `
   DROP TABLE items_of_version_1;
 `;
 
-/** Large enough that the record of a market with one metric, about 1 KB, is not split over two pages. */
+/** Large enough for the record of a market with one metric, about 1 KB, to stay on one page. */
 const PAGE_BYTES = 8192;
-/** Pages of the file that are kept in memory. SQLite's 2 MB would hold the pages of hardly more than one batch. */
+/** Pages of the file in memory. SQLite's default of 2 MB would hold the pages of hardly more than one batch. */
 const CACHE_KIB = 32 * 1024;
-/** The write-ahead log moves into the file at this many pages, 64 MB: a page that changes often then moves less often. */
+/**
+ * The write-ahead log moves into the file at this many pages, 64 MB. A page that changes often then moves less often.
+ */
 const CHECKPOINT_PAGES = 8_000;
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
@@ -46,15 +49,15 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * Makes a new file a ledger, and one of an earlier version a ledger of this one: in one transaction, so that a process
- * that dies meanwhile leaves it as it was.
+ * Makes a ledger of a new file, and migrates a file of an earlier version. One transaction: if the process dies, the
+ * file is unchanged.
  *
- * @throws StorageCorrupt when the file is something else, or of a later version.
+ * @throws StorageCorrupt if the file is not a ledger, or of a later version
  */
 export function prepareFile(database: DatabaseSync, path: string, exclusive: boolean): void {
   // Before the first access: WAL then keeps its index in memory, and the first access takes the lock for good.
   if (exclusive) database.exec('PRAGMA locking_mode = EXCLUSIVE');
-  // Counts for a file that is made here; one that is there keeps its own.
+  // Applies to a new file only; an existing file keeps its page size.
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
   if (mode !== 'wal' && path !== ':memory:') {
@@ -62,12 +65,13 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
       `${path} cannot use a write-ahead log (its file system gave ${mode}): use a local disk`,
     );
   }
-  // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's cache.
+  // FULL: each commit is synced before it is acknowledged. fullfsync: on macOS a plain fsync stops at the drive's
+  // cache.
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  // What is deleted is overwritten: an erasure must not leave the text in pages that nothing uses any more.
+  // Deleted content is overwritten: after an erasure, no text may remain in unused pages.
   database.exec('PRAGMA secure_delete = ON');
-  // Of processes that open the file at once, one makes it what it is to be, and the others find it so.
+  // If several processes open the file at once, the first one migrates it, and the others see the result.
   database.exec('BEGIN IMMEDIATE');
   const version = database.prepare('PRAGMA user_version').get()?.user_version;
   const tables = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables;
@@ -85,16 +89,16 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
   database.exec('COMMIT');
 }
 
-/** What can be done about a damaged file. */
+/** The remedy for a damaged file. */
 export const REMEDY =
   'stop every process that uses it and put back a copy of the whole data folder, or move the folder away and ingest again';
 
-/** SQLite's errors and the system's, as what the caller must do about them. */
+/** Turns errors of SQLite and of the system into errors of the port. */
 export function translateError(error: unknown, path: string): unknown {
-  // What has no code is one of the two already, or a mistake in here.
+  // An error without a code is an error of the port already, or a fault of this file.
   if (!(error instanceof Error && 'code' in error)) return error;
   const cause = error as NodeJS.ErrnoException & { readonly errcode?: number };
-  // The lower eight bits of an extended code are the primary one.
+  // The lower eight bits of an extended code are the primary code.
   const code = cause.errcode === undefined ? undefined : cause.errcode & 0xff;
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
     return new StorageCorrupt(`${path} is damaged (${cause.message}): ${REMEDY}`, { cause });

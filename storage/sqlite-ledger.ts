@@ -28,38 +28,38 @@ import {
 } from './ledger-rules.ts';
 import { prepareFile, REMEDY, translateError } from './sqlite-file.ts';
 
-/** How long a process waits for another one's transaction. */
+/** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
-/** An owner keeps its lock for life, so waiting longer for it than a shutdown takes is pointless. */
+/** An owner keeps its lock until it ends. So waiting only helps during the owner's shutdown. */
 const EXCLUSIVE_WAIT_MS = 500;
 
-/** A page of a query ends early once it holds this much, as DynamoDB's do: memory stays bounded. */
+/** A page of a query ends early at this size, as DynamoDB's pages do, so that memory is bounded. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
 export interface SqliteLedgerOptions {
   /**
-   * Keeps every other process out, from the opening to the end of this process, `kill -9` included: the lock is the
-   * operating system's. It belongs to the process and ends when any descriptor of the file is closed, so never open
-   * the file by other means. Without this, several processes may share the file; writers wait for one another.
+   * Keeps every other process out until this process ends, also by `kill -9`: the lock belongs to the operating system.
+   * The lock ends when any descriptor of the file is closed, so never open the file by other means. Without this
+   * option, several processes may share the file, and writers wait for one another.
    */
   readonly exclusive?: boolean;
 }
 
 export interface SqliteLedger extends Ledger {
   /**
-   * Removes items that expired before this moment (milliseconds since the epoch), those that expired first, and at most
-   * `limit` of them; returns how many. SQLite has nothing that does it by itself.
+   * Removes items that expired before this moment (milliseconds since the epoch), oldest expiry first, at most `limit`
+   * of them. Returns the number of removed items. SQLite does not remove them by itself.
    *
-   * @throws RangeError for a moment or a limit that is none. StorageUnavailable, StorageCorrupt as the other methods.
+   * @throws RangeError for an invalid moment or limit; StorageUnavailable and StorageCorrupt as the other methods
    */
   removeExpired(beforeMs: number, limit: number): number;
-  /** Moves the write-ahead log into the file and empties it: of what was deleted before, no copy is left on disk. */
+  /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
   emptyLog(): void;
-  /** Gives the file up. Harmless when done twice; every other method fails from then on. */
+  /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
   close(): void;
 }
 
-/** An item without its key, which whoever reads it knows; listings know the partition. */
+/** An item without its key, because the reader knows the key. Listings know the partition. */
 type Row = {
   revision: number;
   attempt_id: string;
@@ -68,10 +68,10 @@ type Row = {
 };
 
 /**
- * Opens the ledger at `path`, creating it and its folder when missing. `:memory:` gives a ledger that dies with it.
+ * Opens the ledger at `path`, and creates it and its folder if they are missing. `:memory:` gives a ledger in memory.
  *
- * @throws StorageUnavailable when the file cannot be opened, or another process holds it.
- * @throws StorageCorrupt when it is damaged, or not a ledger that this version can read.
+ * @throws StorageUnavailable if the file cannot be opened, or another process holds it
+ * @throws StorageCorrupt if it is damaged, or not a ledger that this version can read
  */
 export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}): SqliteLedger {
   let database: DatabaseSync | undefined;
@@ -117,14 +117,15 @@ class OpenSqliteLedger implements SqliteLedger {
           return { committed: true };
         }
         this.#run('ROLLBACK');
-        // One snapshot for all of them. Hardly any transaction is refused, so those that are may ask twice.
+        // One snapshot for all of them. Few transactions are refused, so a refused one may read twice.
         this.#run('BEGIN');
         const refusals = this.#findRefusals(changes);
         this.#run('ROLLBACK');
-        // The keys of one transaction are distinct, so only an earlier try of this one can have left its id there.
+        // The keys of one transaction are distinct, so only an earlier try of this transaction can have left its id
+        // there.
         if (refusals.some((refusal) => refusal.found?.attemptId === attemptId)) return { committed: true };
         if (refusals.length > 0) return { committed: false, refusals };
-        // Another process has meanwhile changed what refused.
+        // Another process has changed the refusing item in the meantime: try again.
       }
     });
   }
@@ -185,8 +186,8 @@ class OpenSqliteLedger implements SqliteLedger {
   }
 
   /**
-   * Makes the change if its condition holds, and tells whether it did. The conditions that are common are part of the
-   * statement, so that what is stored need not be read first.
+   * Makes the change if its condition holds, and tells whether it did. Common conditions are part of the statement, so
+   * that the stored item need not be read first.
    */
   #apply(change: Change, text: string | null, attemptId: string): boolean {
     const { partition, sort } = change.key;
@@ -256,17 +257,19 @@ class OpenSqliteLedger implements SqliteLedger {
     }
   }
 
-  /** Leaves no transaction behind. SQLite has rolled back by itself after some failures, and may fail to after others. */
+  /**
+   * Ends the transaction in every case. After some failures SQLite has rolled back by itself; after others ROLLBACK may
+   * fail.
+   */
   #rollBack(): void {
     try {
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
-      // The failure that led here is the one to report; without a COMMIT nothing becomes visible.
+      // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
     }
   }
 }
 
-/** Whether the condition holds of what is stored. */
 function holds(condition: Condition, row: Row | null): boolean {
   switch (condition.kind) {
     case 'any':
@@ -285,8 +288,8 @@ function holds(condition: Condition, row: Row | null): boolean {
 }
 
 /**
- * One index range per query. The page's start and the prefix bound the same side in one direction of travel: only the
- * tighter one is passed on, because SQLite would use either and filter by the other, row by row.
+ * One index range per query. In one direction, the page's start and the prefix bound the same side. Only the tighter
+ * bound is passed on: SQLite would use one of them and filter by the other, row by row.
  */
 function querySql(partition: string, options: QueryOptions): { text: string; parameters: SQLInputValue[] } {
   const { prefix = '', after, descending = false, limit } = options;
@@ -303,7 +306,7 @@ function querySql(partition: string, options: QueryOptions): { text: string; par
   else if (prefix !== '') bound('>=', prefix);
   if (endsBefore) bound('<', after);
   else if (end !== null) bound('<', end);
-  // One more than asked for tells whether anything follows.
+  // One row more than the caller wants shows whether anything follows.
   parameters.push(limit + 1);
   const order = descending ? 'DESC' : 'ASC';
   return {
@@ -312,14 +315,14 @@ function querySql(partition: string, options: QueryOptions): { text: string; par
   };
 }
 
-/** The first text after everything that begins with this prefix, in order of UTF-8 bytes; null when there is none. */
+/** The first text after every text that begins with this prefix, in order of UTF-8 bytes; null if there is none. */
 function endOfPrefix(prefix: string): string | null {
-  // UTF-8 orders as code points do, so the next text is made by counting the last code point up.
+  // UTF-8 sorts by code points, so incrementing the last code point gives the next text.
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
   while (points.at(-1) === 0x10ffff) points.pop();
   const last = points.pop();
   if (last === undefined) return null;
-  // The surrogates, 0xd800 to 0xdfff, are no characters.
+  // The surrogates, 0xd800 to 0xdfff, are not characters.
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1);
 }
 

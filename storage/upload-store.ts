@@ -1,7 +1,7 @@
-/** Where large files for ingest are put by whoever sends them, past the write API, and read by the worker. */
+/** Storage of large files for ingest: senders put them here, past the write API; the worker reads them. */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 
-/** What the sender has said of a file. It is held to that when the file comes. */
+/** The length and digest that the sender announced. The store refuses any other file. */
 export interface UploadContent {
   readonly bytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
@@ -9,13 +9,14 @@ export interface UploadContent {
 }
 
 /**
- * One PUT. The URL is a credential: whoever has it may put this file, and nothing else, until it expires. Whoever does not
- * know whether a PUT has come to its end, or is answered 412 (it is there already), reads the upload: its state says.
+ * One PUT. The URL is a credential: its holder may put this file, and nothing else, until it expires. After a broken
+ * PUT or a 412 (the file is stored already), the sender reads the upload, whose state shows whether the file has
+ * arrived.
  */
 export interface UploadTarget {
-  /** Absolute, or relative to the URL of the request that asked for it. */
+  /** Absolute, or relative to the URL of the request that created it. */
   readonly url: string;
-  /** To be sent exactly so, and no `Authorization` beside them. Names in lower case. */
+  /** To be sent exactly, without `Authorization`. Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly expiresAt: string;
@@ -24,13 +25,13 @@ export interface UploadTarget {
 /**
  * Promises:
  *
- * - A file that does not have the length and the digest that were said is refused by the store, and never read.
- * - What `head` has found once is complete, and stays as it is: a second PUT puts the same bytes, or none.
- * - `read` gives the bytes from a place on, in order, a chunk at a time, all of them of one file; it may end early by
- *   rejecting. Its reader may take any time over a chunk.
+ * - The store refuses a file that does not have the announced length and digest. Such a file is never read.
+ * - A file that `head` has found is complete and never changes: a second PUT puts the same bytes or is refused.
+ * - `read` gives the bytes from a position on, in order, one chunk at a time, all from one file. It may reject before
+ *   the end. The reader may take any time between chunks.
  *
- * A failure rejects with `StorageUnavailable`, from `ledger.ts`; reading what turns out to be another file than when it
- * began, with `StorageCorrupt`.
+ * A failure rejects with `StorageUnavailable`. If the file changes while it is read, `read` rejects with
+ * `StorageCorrupt`.
  */
 export interface UploadStore extends UploadTargets, UploadFiles {}
 
@@ -41,17 +42,17 @@ export interface UploadTargets {
 
 /** For the worker. */
 export interface UploadFiles {
-  /** Null until the file is there. */
+  /** Null until the file has arrived. */
   head(id: string): Promise<{ readonly bytes: number } | null>;
   read(id: string, fromByte: number): AsyncIterable<Uint8Array>;
 }
 
-/** For how long a target is good. */
+/** How long a target is valid. */
 export const UPLOAD_TARGET_SECONDS = 60 * 60;
 
 const UPLOAD_ID = /^upl_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** @throws RangeError for what is no id of an upload: it becomes part of keys and paths. */
+/** @throws RangeError for an invalid id of an upload: the id becomes part of keys and paths */
 export function checkUploadId(id: string): void {
   if (!UPLOAD_ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is not the id of an upload`);
 }
@@ -62,7 +63,7 @@ export function uploadObjectKey(id: string): string {
   return UPLOADS_PREFIX + id;
 }
 
-/** The upload whose object has this key, as an event of the bucket names it; null where it is none. */
+/** The upload whose object has this key, as an event of the bucket names it. Null for any other key. */
 export function uploadOfObjectKey(key: string): string | null {
   const id = key.slice(UPLOADS_PREFIX.length);
   return key.startsWith(UPLOADS_PREFIX) && UPLOAD_ID.test(id) ? id : null;

@@ -6,12 +6,12 @@ import { defineOperations } from './operation.ts';
 import { idSchema, lineSchema, pageQuery, pageSchema } from './resources.ts';
 
 /**
- * What an account's key can be given: what concerns its own things, and what is recorded as its own contribution, with
- * its source. Whatever reaches into the affairs of others stays with operators, so that no key can make itself or
- * another one more powerful: reviewing claims, granting, publishing and purging, contacts, keys, the audit.
+ * The scopes that an account's key can have. They cover the account's own resources and contributions that are recorded
+ * with their source. Reviewing claims, granting, publishing, purging, contacts, keys and the audit concern other
+ * people. They stay with operators, so that no key can make itself or another key more powerful.
  *
- * `ingest:write` is among them, because a feed must not run with an operator's key; like every scope, it can be given
- * only by a credential that has it.
+ * `ingest:write` is included because a feed must not run with an operator's key. Like every scope, it can be given only
+ * by a credential that has it.
  */
 export const ACCOUNT_SCOPES = [
   'watchlists:read',
@@ -27,34 +27,39 @@ export const ACCOUNT_SCOPES = [
 export const apiKeyIdSchema = z.string().regex(/^[0-9A-Za-z]{16}$/, { error: 'must be the id of an API key' });
 
 export const apiKeySchema = z.strictObject({
-  id: apiKeyIdSchema.describe('The part of the key between the environment and the secret. No secret itself.'),
-  subject: z.string().describe('The owner of what it writes: `account:<waitlist request id>`, or `operator`.'),
+  id: apiKeyIdSchema.describe('The part of the key between the environment and the secret. It is not secret.'),
+  subject: z
+    .string()
+    .describe('The owner of the resources that the key creates: `account:<waitlist request id>`, or `operator`.'),
   label: z.string().describe('For people, to tell keys apart.'),
-  scopes: z.array(z.enum(ALL_SCOPES)).describe('All that the key may be used for.'),
+  scopes: z.array(z.enum(ALL_SCOPES)).describe('All scopes of the key.'),
   createdAt: instantSchema,
-  expiresAt: instantSchema.nullable().describe('From when on it is refused; null: never.'),
-  revokedAt: instantSchema.nullable().describe('Null while it is not revoked.'),
+  expiresAt: instantSchema.nullable().describe('The key is refused from this moment on. Null: it does not expire.'),
+  revokedAt: instantSchema.nullable().describe('Null: the key is not revoked.'),
   previousSecretValidUntil: instantSchema
     .nullable()
-    .describe('Until when the secret before the last rotation is taken too; null when there is none, or no longer.'),
+    .describe('The secret before the last rotation is accepted until this moment. Null: it is not accepted.'),
 });
 
 export const issuedApiKeySchema = apiKeySchema.extend({
   key: z
     .string()
     .startsWith('tdm_')
-    .describe('The whole key, secret included: shown by this answer and its replays alone.'),
+    .describe('The whole key with its secret. Only this answer and its replays show it.'),
 });
 
 const apiKeyInputSchema = z.strictObject({
-  waitlistRequest: idSchema('req').describe('The id of an approved request: the key belongs to its account.'),
+  waitlistRequest: idSchema('req').describe('The id of an approved request. The key belongs to its account.'),
   label: lineSchema(100).describe('For people, to tell keys apart. One line.'),
   scopes: z
     .array(z.enum(ACCOUNT_SCOPES))
     .min(1)
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
-    .describe('All that the key may be used for, each once: only scopes that your credential has.'),
-  expiresAt: instantSchema.nullable().default(null).describe('From when on it is refused; null: never.'),
+    .describe('All scopes of the key, each once. Your credential must have each of them.'),
+  expiresAt: instantSchema
+    .nullable()
+    .default(null)
+    .describe('The key is refused from this moment on. Null: it does not expire.'),
 });
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -65,7 +70,7 @@ const rotationSchema = z.strictObject({
     .min(0)
     .max(7 * DAY_SECONDS)
     .default(DAY_SECONDS)
-    .describe('For how long the old secret is still taken; 0 ends it at once.'),
+    .describe('How long the old secret is still accepted; 0 ends it at once.'),
 });
 
 export type ApiKey = z.infer<typeof apiKeySchema>;
@@ -92,8 +97,8 @@ export const apiKeyOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/api-keys',
     tag,
-    summary: 'List all API keys, those that are revoked too',
-    description: 'In order of their ids, which are random. Neither secrets nor their digests are shown.',
+    summary: 'List all API keys, also revoked ones',
+    description: 'Ordered by id; ids are random. Neither secrets nor their digests are shown.',
     scopes: ['keys:admin'],
     query: z.strictObject(pageQuery),
     success: { status: 200, description: 'A page of API keys', body: pageSchema(apiKeySchema) },
@@ -105,10 +110,10 @@ export const apiKeyOperations = defineOperations({
     tag,
     summary: 'Turn an approved waitlist request into an API key',
     description:
-      'The key belongs to the account of the request, and counts as one of its `api-keys` until it is revoked, whoever ' +
-      'issues it. The answer shows the key; only a digest is kept. When the answer is lost, send the request again with ' +
-      'the same idempotency key: for 72 hours it is answered with the same key, kept encrypted. A request with a new ' +
-      'idempotency key issues another key.',
+      "The key belongs to the account of the request. Until it is revoked, it counts as one of the account's " +
+      '`api-keys`, no matter which operator issues it. The answer shows the key; only a digest of it is kept. If ' +
+      'the answer is lost, send the request again with the same idempotency key. For 72 hours the answer, kept ' +
+      'encrypted, holds the same key. A request with a new idempotency key issues another key.',
     scopes: ['keys:admin'],
     body: apiKeyInputSchema,
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
@@ -124,9 +129,10 @@ export const apiKeyOperations = defineOperations({
     tag,
     summary: 'Give an API key a new secret',
     description:
-      'The id stays. The old secret is taken until the overlap ends; one that is older still ends at once. The new one ' +
-      'is taken everywhere within 30 seconds. Needs a credential with every scope of the key, and a key that is ' +
-      'neither revoked nor expired. A lost answer is sent again as that of `createApiKey` is.',
+      'The id stays the same. The old secret is accepted until the overlap ends; an even older secret ends at ' +
+      'once. The new secret is accepted everywhere within 30 seconds. Your credential must have every scope of ' +
+      'the key. The key must be neither revoked nor expired. If the answer is lost, send the request again with ' +
+      'the same idempotency key, as for `createApiKey`.',
     scopes: ['keys:admin'],
     params,
     body: rotationSchema,
@@ -144,7 +150,8 @@ export const apiKeyOperations = defineOperations({
     tag,
     summary: 'Revoke an API key for good',
     description:
-      'It is refused everywhere within 30 seconds. Its record stays in the list. Revoking it again changes nothing.',
+      'The key is refused everywhere within 30 seconds. Its record stays in the list. To revoke it again changes ' +
+      'nothing.',
     scopes: ['keys:admin'],
     params,
     success: { status: 204, description: 'Revoked', body: null },

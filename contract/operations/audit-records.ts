@@ -1,4 +1,4 @@
-/** The audit: who did what to what. */
+/** The audit: each write with its actor, action and target. */
 import * as z from 'zod';
 import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
@@ -6,13 +6,11 @@ import { idSchema, pageQuery, pageSchema } from './resources.ts';
 
 export const auditRecordSchema = z.strictObject({
   id: idSchema('aud'),
-  at: instantSchema.describe('When it was committed.'),
-  actor: z
-    .string()
-    .describe('The credential: `user:<sub>` or `key:<key id>`; `system:…` for what the service does by itself.'),
-  action: z.string().describe('The `operationId`; `system:…` for what the service does by itself.'),
-  target: z.string().describe('What was acted upon, e.g. `watchlist/<id>`.'),
-  requestId: z.string().describe('As in `instance` of problems, and in the logs.'),
+  at: instantSchema.describe('When the write was committed.'),
+  actor: z.string().describe('The credential: `user:<sub>` or `key:<key id>`. `system:…` for the service itself.'),
+  action: z.string().describe('The `operationId`. `system:…` for the service itself.'),
+  target: z.string().describe('The resource that was written, e.g. `watchlist/<id>`.'),
+  requestId: z.string().describe('The same id as in the `instance` of problems and in the logs.'),
 });
 
 /** Becomes part of a ledger key. */
@@ -26,16 +24,18 @@ export const auditRecordOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/audit-records',
     tag: 'Audit',
-    summary: 'List what a credential did, or what was done to something, newest first',
+    summary: 'List the writes of a credential, or the writes to a resource, newest first',
     description:
-      'Every write has left one record, in its own transaction. Give `actor`, `target` or both. With both a page may hold ' +
-      'fewer records although more follow, even none: go on while there is a cursor.',
+      'Every write leaves one record, in its own transaction. Give `actor`, `target` or both. With both, a page ' +
+      'may hold fewer records, or no record, although more follow: continue until `nextCursor` is null.',
     scopes: ['audit:read'],
     query: z
       .strictObject({
         ...pageQuery,
-        actor: nameSchema.optional().describe('Only what this credential did, e.g. `user:alice` or `key:<key id>`.'),
-        target: nameSchema.optional().describe('Only what was done to this, e.g. `watchlist/<id>`.'),
+        actor: nameSchema
+          .optional()
+          .describe('Only the writes of this credential, e.g. `user:alice` or `key:<key id>`.'),
+        target: nameSchema.optional().describe('Only the writes to this resource, e.g. `watchlist/<id>`.'),
       })
       .refine(({ actor, target }) => actor !== undefined || target !== undefined, {
         error: 'needs actor, target or both',

@@ -9,12 +9,12 @@ import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchem
 export const claimStateSchema = z
   .enum(['submitted', 'under-review', 'needs-evidence', 'accepted', 'rejected', 'withdrawn'])
   .describe(
-    '`submitted` → `under-review` ↔ `needs-evidence` → `accepted` or `rejected`. Until it is decided its owner can make it ' +
-      '`withdrawn`. The last three are final.',
+    '`submitted` → `under-review` ↔ `needs-evidence` → `accepted` or `rejected`. Until the claim is decided, its ' +
+      'owner can withdraw it: `withdrawn`. The last three are final.',
   );
 export type ClaimState = z.infer<typeof claimStateSchema>;
 
-/** The observation that a claim is about, by what identifies it. */
+/** The fields that identify the observation of a claim. */
 const observationFields = {
   market: slugSchema,
   metric: metricNameSchema,
@@ -39,7 +39,7 @@ const observation = {
   sourceUrl: 'https://source.example/gold/2026-11-18.json',
 } as const;
 
-/** One of each type. */
+/** One example of each type. */
 const ASSERTIONS = {
   correction: {
     type: 'correction',
@@ -97,22 +97,22 @@ export const claimAssertionSchema = z
               })
               .meta({ title: 'Scalar' }),
           ])
-          .describe('What the observation should have said; the rest of its provenance stays.'),
+          .describe('The value that the observation should have had. The rest of its provenance stays.'),
         reason,
       })
       .meta({
         title: 'Correction',
-        description: 'An observation should have said something else.',
+        description: 'An observation has a wrong value.',
         examples: [ASSERTIONS.correction],
       }),
     z.strictObject({ type: z.literal('retraction'), ...observationFields, reason }).meta({
       title: 'Retraction',
-      description: 'An observation should not have been published: it becomes unknown.',
+      description: 'An observation should not have been published: its value becomes unknown.',
       examples: [ASSERTIONS.retraction],
     }),
     z.strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason }).meta({
       title: 'Dispute',
-      description: 'What the market shows as the newest value of a metric is in doubt.',
+      description: 'The newest value of a metric is in doubt.',
       examples: [ASSERTIONS.dispute],
     }),
     z
@@ -120,7 +120,7 @@ export const claimAssertionSchema = z
         type: z.literal('representation'),
         market: slugSchema,
         name: publicTextSchema(200).describe(
-          'The public name of the organisation: shown on the market as `representedBy`.',
+          'The public name of the organisation. The market shows it as `representedBy`.',
         ),
         reason,
       })
@@ -130,15 +130,15 @@ export const claimAssertionSchema = z
         examples: [ASSERTIONS.representation],
       }),
   ])
-  .describe('What is asserted: done when the claim is accepted.');
+  .describe('The assertion. It takes effect when the claim is accepted.');
 export type ClaimAssertion = z.infer<typeof claimAssertionSchema>;
 
-/** Pieces of evidence of one claim. */
+/** Pieces of evidence of one claim, at most. */
 export const CLAIM_EVIDENCE_MAX = 10;
 
 const evidenceInputSchema = z.strictObject({
-  url: sourceUrlSchema.describe('Where the evidence is: absolute http or https. It is not retrieved.'),
-  note: textSchema(500).nullable().default(null).describe('What it shows. For reviewers.'),
+  url: sourceUrlSchema.describe('The URL of the evidence: absolute http or https. The service does not retrieve it.'),
+  note: textSchema(500).nullable().default(null).describe('What the evidence shows. For reviewers.'),
 });
 
 const claimInputSchema = z.strictObject({
@@ -147,48 +147,52 @@ const claimInputSchema = z.strictObject({
     .array(evidenceInputSchema)
     .max(CLAIM_EVIDENCE_MAX)
     .default([])
-    .describe(`More can be added later, up to ${CLAIM_EVIDENCE_MAX} pieces.`),
+    .describe(`More can be added later. A claim has at most ${CLAIM_EVIDENCE_MAX} pieces.`),
 });
 
-/** What a reviewer does with a claim, short of deciding it. */
+/** The steps of a review before the decision. */
 const reviewInputSchema = z.discriminatedUnion('action', [
   z
     .strictObject({
       action: z
         .enum(['start', 'resume'])
-        .describe('`start`: from `submitted` to `under-review`; `resume`: from `needs-evidence` back to it.'),
+        .describe(
+          '`start`: from `submitted` to `under-review`. `resume`: from `needs-evidence` back to `under-review`.',
+        ),
     })
     .meta({ title: 'Start or resume' }),
   z
     .strictObject({
       action: z.literal('request-evidence').describe('From `under-review` to `needs-evidence`.'),
-      note: textSchema(2_000).describe('What is asked for: the claimant sees it as `reviewNote`.'),
+      note: textSchema(2_000).describe('The evidence that is needed. The claimant sees this text as `reviewNote`.'),
     })
     .meta({ title: 'Ask for evidence' }),
 ]);
 
-const outcomeSchema = z.enum(['accepted', 'rejected']).describe('The state that the claim takes, for good.');
+const outcomeSchema = z.enum(['accepted', 'rejected']).describe('The final state of the claim.');
 
 const decisionInputSchema = z.strictObject({
   outcome: outcomeSchema,
-  note: textSchema(2_000).describe('Why: the claimant sees it.'),
+  note: textSchema(2_000).describe('The reason. The claimant sees it.'),
 });
 
 export const claimSchema = z.strictObject({
   id: idSchema('claim'),
-  subject: subjectSchema.describe('Whose claim it is: `user:<sub>`, `account:<waitlist request id>` or `operator`.'),
+  subject: subjectSchema.describe(
+    'The owner of the claim: `user:<sub>`, `account:<waitlist request id>` or `operator`.',
+  ),
   state: claimStateSchema,
   assertion: claimAssertionSchema,
   evidence: z
     .array(
       z.strictObject({
         url: evidenceInputSchema.shape.url,
-        note: z.string().nullable().describe('What it shows; null without one.'),
+        note: z.string().nullable().describe('What the evidence shows. Null: not stated.'),
         addedAt: instantSchema,
       }),
     )
-    .describe('In the order in which it was added.'),
-  reviewNote: z.string().nullable().describe('What reviewers last asked for; null when they never did.'),
+    .describe('In the order in which they were added.'),
+  reviewNote: z.string().nullable().describe('The evidence that reviewers last asked for. Null: they have not asked.'),
   decision: z
     .strictObject({
       outcome: outcomeSchema,
@@ -200,7 +204,7 @@ export const claimSchema = z.strictObject({
   observationId: z
     .string()
     .nullable()
-    .describe('The observation that says what was asserted, once a correction or a retraction is accepted; else null.'),
+    .describe('The id of the superseding observation, once a correction or a retraction is accepted; else null.'),
   createdAt: instantSchema,
   updatedAt: instantSchema,
   revision: revisionSchema,
@@ -244,12 +248,15 @@ export const claimOperations = defineOperations({
     tag,
     summary: 'List your claims, newest first',
     description:
-      "Your own need `claims:read`. With `state` it is the review queue, everybody's claims in that state, which needs " +
-      '`claims:review`; its pages may hold fewer claims although more follow: go on while there is a cursor.',
+      'Without `state`: your own claims; needs `claims:read`. With `state`: the review queue, which holds all ' +
+      'claims in that state; needs `claims:review`. A page of the queue may hold fewer claims although more ' +
+      'follow: continue until `nextCursor` is null.',
     scopes: ['claims:read', 'claims:review'],
     query: z.strictObject({
       ...pageQuery,
-      state: claimStateSchema.optional().describe("Everybody's claims in this state; left out: your own in any."),
+      state: claimStateSchema
+        .optional()
+        .describe('All claims in this state, of every owner. If left out: your own claims in any state.'),
     }),
     success: { status: 200, description: 'A page of claims', body: pageSchema(claimSchema) },
     example: { query: { state: 'submitted' }, response: { data: [submitted], page: { nextCursor: null } } },
@@ -260,8 +267,8 @@ export const claimOperations = defineOperations({
     tag,
     summary: 'File a claim about a market or one of its observations',
     description:
-      'It changes nothing in public until somebody else accepts it. What it is about must be there, and a correction must ' +
-      'meet the rules of ingest.',
+      'Nothing changes in public until a reviewer, who is not the claimant, accepts the claim. The market or ' +
+      'observation must exist. A correction must pass the rules of ingest.',
     scopes: ['claims:write'],
     body: claimInputSchema,
     features: ['claims', 'claims-per-day'],
@@ -280,7 +287,7 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims/{id}',
     tag,
     summary: 'Read a claim',
-    description: 'One of yours; with `claims:review` any.',
+    description: 'Your own claim; with `claims:review`, any claim.',
     scopes: ['claims:read', 'claims:review'],
     params,
     success: { status: 200, description: 'The claim', body: claimSchema, headers: ['ETag'] },
@@ -293,7 +300,7 @@ export const claimOperations = defineOperations({
     tag,
     summary: 'Add a piece of evidence to one of your claims',
     description:
-      'A claim that needs evidence goes back under review. Needs no `If-Match`; sent with one, it is held to it.',
+      'A claim in `needs-evidence` returns to `under-review`. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
     params,
     body: evidenceInputSchema,
@@ -311,7 +318,8 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims/{id}/withdrawal',
     tag,
     summary: 'Withdraw one of your claims',
-    description: 'While it is not decided, and for good. Needs no `If-Match`; sent with one, it is held to it.',
+    description:
+      'Possible until the claim is decided. It is final. `If-Match` is optional; a stale one fails with 412.',
     scopes: ['claims:write'],
     params,
     precondition: 'if-match-if-sent',
@@ -324,7 +332,7 @@ export const claimOperations = defineOperations({
     path: '/api/v1/claims/{id}/review',
     tag,
     summary: "Review somebody else's claim: start, ask for evidence, resume",
-    description: 'Nobody can review a claim of their own subject: 403 `forbidden`.',
+    description: 'You cannot review a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
     params,
     body: reviewInputSchema,
@@ -339,10 +347,10 @@ export const claimOperations = defineOperations({
     tag,
     summary: "Accept or reject somebody else's claim",
     description:
-      'What an accepted claim asserts is done in the same transaction, and is public with the next generation: a correction ' +
-      'or a retraction supersedes the newest version of its observation; a dispute sets `disputed`, and a representation ' +
-      '`representedBy`, on the market. A rejected one changes nothing in public. Nobody can decide a claim of their own ' +
-      'subject: 403 `forbidden`.',
+      'An accepted claim takes effect in the same transaction and is public with the next generation. A ' +
+      'correction or a retraction supersedes the newest version of its observation. A dispute sets `disputed` on ' +
+      'the market. A representation sets `representedBy` on the market. A rejected claim changes nothing in ' +
+      'public. You cannot decide a claim of your own subject: 403 `forbidden`.',
     scopes: ['claims:review'],
     params,
     body: decisionInputSchema,

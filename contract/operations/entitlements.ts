@@ -1,4 +1,4 @@
-/** Entitlements: what a subject may have of each feature. */
+/** Entitlements: the limit that a subject has for each feature. */
 import * as z from 'zod';
 import { ALL_FEATURES } from '../features.ts';
 import { instantSchema } from '../metric.ts';
@@ -6,43 +6,51 @@ import { defineOperations } from './operation.ts';
 import { subjectSchema } from './resources.ts';
 
 export const entitlementSchema = z.strictObject({
-  feature: z.enum(ALL_FEATURES).describe('What the limit is on.'),
-  description: z.string().describe('What the feature is, for people.'),
+  feature: z.enum(ALL_FEATURES).describe('The feature that the limit applies to.'),
+  description: z.string().describe('A description of the feature, for people.'),
   kind: z
     .enum(['boolean', 'quota', 'rate'])
-    .describe('`boolean`: allowed or not; `quota`: how many at once; `rate`: how many a day, by UTC.'),
+    .describe('`boolean`: allowed or not. `quota`: how many at once. `rate`: how many a day (UTC).'),
   limit: z.int().min(0).describe('0 or 1 for a boolean feature.'),
   used: z
     .int()
     .min(0)
     .nullable()
-    .describe('Null for what is not counted: a boolean feature, or a limit on each single thing.'),
+    .describe('Null if nothing is counted: for a boolean feature, or for a limit on each single resource.'),
   remaining: z
     .int()
     .min(0)
     .nullable()
-    .describe('What is left of the limit: 0 too where more is used, since a limit can be lowered. Null as `used` is.'),
-  resetsAt: instantSchema.nullable().describe('When the count of a rate starts anew; null for other kinds.'),
+    .describe(
+      'The rest of the limit. 0 also when more is used, because a limit can be lowered. Null when `used` is null.',
+    ),
+  resetsAt: instantSchema
+    .nullable()
+    .describe('The moment when the count of a rate starts again at 0. Null for other kinds.'),
   source: z.enum(['default', 'granted']).describe('Whether the subject has a grant of its own.'),
   expiresAt: instantSchema
     .nullable()
-    .describe('When the grant ends, and the default holds again; null: never, or there is no grant.'),
-  revision: z.int().min(1).nullable().describe("The grant's: its ETag is this number. Null without a grant."),
+    .describe('When the grant ends; then the default applies again. Null: it does not end, or there is no grant.'),
+  revision: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe('The revision of the grant. Its ETag is this number. Null: there is no grant.'),
 });
 
 export type Entitlement = z.infer<typeof entitlementSchema>;
 
 export const entitlementsSchema = z.strictObject({
-  subject: z.string().describe('Whose they are.'),
+  subject: z.string().describe('The subject of these entitlements.'),
   entitlements: z.array(entitlementSchema).describe('One for each feature.'),
 });
 
 const expiresAt = instantSchema
   .nullable()
   .default(null)
-  .describe('When the grant ends, and the default holds again; null: never.');
+  .describe('When the grant ends; then the default applies again. Null: it does not end.');
 
-/** By the feature's kind. */
+/** The shape follows from the feature's kind. */
 const grantSchema = z.union([
   z
     .strictObject({
@@ -54,7 +62,7 @@ const grantSchema = z.union([
     })
     .meta({ title: 'Of a quota or a rate' }),
   z
-    .strictObject({ enabled: z.boolean().describe('Whether it is allowed.'), expiresAt })
+    .strictObject({ enabled: z.boolean().describe('Whether the feature is allowed.'), expiresAt })
     .meta({ title: 'Of a boolean feature' }),
 ]);
 
@@ -82,11 +90,11 @@ export const entitlementOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/entitlements',
     tag,
-    summary: 'Read what you are entitled to, with use and remainder',
-    description: "With the scope `entitlements:admin` also anybody else's, by `subject`.",
+    summary: 'Read your entitlements, with used and remaining amounts',
+    description: 'With the scope `entitlements:admin`, also those of another `subject`.',
     scopes: ['entitlements:read', 'entitlements:admin'],
     query: z.strictObject({
-      subject: subjectSchema.optional().describe('Whose to read; left out: your own.'),
+      subject: subjectSchema.optional().describe('The subject to read. If left out: your own.'),
     }),
     success: { status: 200, description: 'The entitlements', body: entitlementsSchema },
     example: { response: { subject: 'user:alice', entitlements: [example] } },
@@ -97,9 +105,9 @@ export const entitlementOperations = defineOperations({
     tag,
     summary: 'Grant a subject a limit of its own, or switch a feature on or off for it',
     description:
-      'Takes `limit`, or `enabled` for a boolean feature. The ETag is that of the grant: changes of other features do ' +
-      'not move it, and a grant that has expired is none. A limit below what is used takes nothing away: nothing more ' +
-      'is allowed until the use has dropped.',
+      'Takes `limit`, or `enabled` for a boolean feature. The ETag is that of this one grant: changes of other ' +
+      'features do not change it. An expired grant counts as absent. If the new limit is below the used amount, ' +
+      'nothing is taken away. Nothing more is allowed until the used amount is below the limit.',
     scopes: ['entitlements:admin'],
     params,
     body: grantSchema,
@@ -111,7 +119,7 @@ export const entitlementOperations = defineOperations({
     method: 'DELETE',
     path: '/api/v1/entitlements/{subject}/{feature}',
     tag,
-    summary: 'Withdraw a grant: the default holds again',
+    summary: 'Withdraw a grant: the default applies again',
     scopes: ['entitlements:admin'],
     params,
     precondition: 'if-match',

@@ -1,4 +1,4 @@
-/** Erasure of a person's data: one operation, whatever there is. */
+/** Erasure of a person's data: one operation for all of it. */
 import * as z from 'zod';
 import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
@@ -6,21 +6,23 @@ import { idParams, idSchema, subjectSchema } from './resources.ts';
 
 export const erasureSchema = z.strictObject({
   id: idSchema('era'),
-  subject: z.string().describe('Whose data is erased.'),
-  state: z.enum(['running', 'finished']).describe('`running` while a worker still has something to erase.'),
+  subject: z.string().describe('The subject whose data is erased.'),
+  state: z.enum(['running', 'finished']).describe('`running` until the worker has erased everything.'),
   requestedAt: instantSchema,
-  finishedAt: instantSchema.nullable().describe('Null while it is running.'),
+  finishedAt: instantSchema.nullable().describe('Null: the erasure is running.'),
 });
 
 export type Erasure = z.infer<typeof erasureSchema>;
 
 /** A subject that is a person, or may be one. */
 const erasableSubjectSchema = subjectSchema.regex(/^(?!operator$)/, {
-  error: 'must be a user or an account: the operator of the deployment is no person',
+  error: 'must be a user or an account: the operator of the deployment is not a person',
 });
 
 const erasureInputSchema = z.strictObject({
-  subject: erasableSubjectSchema.describe('Whose data to erase: `user:<sub>` or `account:<waitlist request id>`.'),
+  subject: erasableSubjectSchema.describe(
+    'The subject whose data is erased: `user:<sub>` or `account:<waitlist request id>`.',
+  ),
 });
 
 const ID = 'era_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -41,15 +43,16 @@ export const erasureOperations = defineOperations({
     tag,
     summary: "Erase a person's data",
     description:
-      'At once: contact, use case and note of an account, and all its API keys are revoked. Soon after: watchlists, ' +
-      'entitlements, use, stored answers; every text and all evidence of claims, of which those that are open are ' +
-      'withdrawn; the notes of source verifications; the labels of API keys; the public name of a represented market. ' +
-      'What is written before the erasure has finished may be erased with the rest; whoever comes back later starts ' +
-      'anew. What stays: observations, the batches that brought them, and disputes, which are about markets; and the ' +
-      'audit, in which the person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that showed any ' +
-      'of it expire within 72 hours; pages that were handed out by cursor before the erasure can be read until 24 hours ' +
-      'after the next publication. An API key of the account may act for up to 30 seconds more; what it writes is erased ' +
-      'with the rest.',
+      'At once: contact, use case and note of an account are erased, and all its API keys are revoked. Soon ' +
+      'after, these are erased: watchlists; entitlements and their use; stored answers; every text and all ' +
+      'evidence of claims; the notes of source verifications; the labels of API keys; the public name of a ' +
+      'represented market. Claims that are not decided are withdrawn. Data that the subject writes before the ' +
+      'erasure has finished may be erased too. A subject that returns later starts without any data. These stay: ' +
+      'observations and the batches that brought them; disputes, which are about markets; and the audit, in which ' +
+      'the person is a pseudonymous id such as `user:<sub>`. Encrypted answers to others that held any of it ' +
+      'expire within 72 hours. Public pages that a cursor named before the erasure stay readable until 24 hours ' +
+      'after the next publication. An API key of the account may act for up to 30 seconds more; the data that it ' +
+      'writes in that time is erased too.',
     scopes: ['waitlist:admin'],
     body: erasureInputSchema,
     success: { status: 202, description: 'Accepted', body: erasureSchema, headers: ['Location'] },
@@ -59,7 +62,7 @@ export const erasureOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/erasures/{id}',
     tag,
-    summary: 'Read how far an erasure has come',
+    summary: 'Read the state of an erasure',
     scopes: ['waitlist:admin'],
     params: idParams('era'),
     success: { status: 200, description: 'The erasure', body: erasureSchema },

@@ -1,4 +1,4 @@
-/** Ingest: batches of records, which a worker applies after they were accepted. */
+/** Ingest: batches of records. A worker applies them after they are accepted. */
 import * as z from 'zod';
 import {
   type BatchReport,
@@ -17,15 +17,15 @@ import { idParams } from './resources.ts';
 /** The media type of newline-delimited JSON. */
 export const NDJSON_TYPE = 'application/x-ndjson';
 
-/** How long the body of a dry run is kept: long enough to ask why its report says what it says. */
+/** How long the body of a dry run is kept, so that its report can still be explained. */
 export const DRY_RUN_KEPT_DAYS = 30;
 
 const flag = z.enum(['true', 'false']);
 
-/** The options of an NDJSON body, which has no room for them. A JSON body holds its own. */
+/** An NDJSON body has no room for options, so they are in the query. A JSON body holds its own. */
 const lineOptionsSchema = z.strictObject({
   dryRun: flag.optional().describe(`NDJSON only. ${DRY_RUN}`),
-  mode: ingestModeSchema.optional().describe('NDJSON only. As in a JSON body; `append` if left out.'),
+  mode: ingestModeSchema.optional().describe('NDJSON only. The same as in a JSON body. If left out: `append`.'),
   partial: flag.optional().describe(`NDJSON only. ${PARTIAL}`),
 });
 
@@ -83,14 +83,14 @@ export const ingestOperations = defineOperations({
     method: 'POST',
     path: '/api/v1/ingest/batches',
     tag,
-    summary: 'Send a batch of records to be taken in',
+    summary: 'Send a batch of records',
     description:
-      'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`, with the ' +
-      'options in the query; a JSON body holds its own). What is accepted here is kept as it came, and applied by a ' +
-      'worker: read the report at `Location` until `finishedAt` is set; what was taken in is public from its `generation` ' +
-      'on. Whether each record is right is in the report. Every record that is sent counts against ' +
-      '`ingest-rows-per-day`, and every byte of the body against `ingest-bytes-per-day`, what is refused later and dry runs ' +
-      `too. What came for a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
+      'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`). The options ' +
+      'of NDJSON are in the query; a JSON body holds its own. The service keeps an accepted batch as it came, and a worker ' +
+      'applies it. Read the report at `Location` until `finishedAt` is set. The observations are public from the `generation` ' +
+      'of the report on. The report lists the faults of each record. Every record counts against `ingest-rows-per-day`, ' +
+      'and every byte of the body against `ingest-bytes-per-day`, also in dry runs and when it is refused later. ' +
+      `The body of a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
     scopes: ['ingest:write'],
     query: lineOptionsSchema,
     body: batchRequestSchema,
@@ -100,7 +100,7 @@ export const ingestOperations = defineOperations({
     features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: {
       status: 202,
-      description: 'Accepted: the report says what comes of it',
+      description: 'Accepted: the report will say what has become of each record',
       body: batchReportSchema,
       headers: ['Location'],
     },
@@ -138,7 +138,7 @@ export const ingestOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/ingest/batches/{id}',
     tag,
-    summary: 'Read what has come of a batch of yours',
+    summary: 'Read the report of one of your batches',
     scopes: ['ingest:write'],
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },
@@ -160,16 +160,16 @@ export const ingestOperations = defineOperations({
     method: 'POST',
     path: '/api/v1/ingest/uploads',
     tag,
-    summary: 'Announce a large file to be taken in',
+    summary: 'Announce a large file',
     description:
-      'For what is too large for a batch: up to 5 GB of NDJSON, one record a line. PUT the file to `put.url` with ' +
-      '`put.headers`; a file of another length or digest is refused there, and so is a second one (412). Any status of 2xx ' +
-      'says that it is kept; a refusal has the form of the storage that gives it, which may be no problem document. A PUT ' +
-      'that is answered 412 or breaks off may have found the file in place: read the upload before putting it again. Once ' +
-      'it has arrived it is applied from its first line to its last, in batches of at most 1,000 records, each with a ' +
-      'report of its own. Refused records are always set ' +
-      'aside, and there is no dry run: nobody looks at the whole before its beginning is public. A line that is not JSON, ' +
-      'or longer than 128 KiB, is refused as a record. To try a file out, send its first records as a batch with ' +
+      'For files that are too large for a batch: up to 5 GB of NDJSON, one record a line. PUT the file to `put.url` with ' +
+      '`put.headers`. A file of another length or digest is refused there; a second file is refused with 412. Any 2xx ' +
+      'status means that the file is kept. A refusal has the form of the storage that gives it, which may not be a problem ' +
+      'document. A PUT that is answered with 412 or breaks off may have stored the file: read the upload before you put it ' +
+      'again. When the file has arrived, a worker applies it from the first line to the last, in batches of at most 1,000 ' +
+      'records. Each batch has a report. Refused records are always set aside, and there is no dry run, because the ' +
+      'beginning of the file is public before the end is read. A line that is not JSON, or is longer than 128 KiB, is ' +
+      'refused as a record. To test a file, send its first records as a batch with ' +
       `\`dryRun\`.\n\n${PUBLIC_TEXT}`,
     scopes: ['ingest:write'],
     body: uploadRequestSchema,
@@ -185,7 +185,7 @@ export const ingestOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/ingest/uploads/{id}',
     tag,
-    summary: 'Read what has come of a large file of yours',
+    summary: 'Read the state of one of your large files',
     description: 'Until the file has arrived, each reading gives a new target.',
     scopes: ['ingest:write'],
     params: idParams('upl'),

@@ -1,4 +1,4 @@
-/** Who a credential speaks for. */
+/** The credential and its subject. */
 import * as z from 'zod';
 import { instantSchema } from '../metric.ts';
 import { ALL_SCOPES } from '../scopes.ts';
@@ -6,11 +6,13 @@ import { defineOperations } from './operation.ts';
 import { SUBJECT } from './resources.ts';
 
 export const meSchema = z.strictObject({
-  actor: z.string().describe('The credential, by which the audit names it: `user:<sub>` or `key:<key id>`.'),
+  actor: z.string().describe('The credential, as the audit names it: `user:<sub>` or `key:<key id>`.'),
   subject: z.string().describe(SUBJECT),
   kind: z.enum(['user', 'api-key']).describe('Whether the credential is a token of a signed-in user or an API key.'),
-  scopes: z.array(z.enum(ALL_SCOPES)).describe('What the credential may be used for, in order of the names.'),
-  expiresAt: instantSchema.nullable().describe('From when on the credential is refused; null: never.'),
+  scopes: z.array(z.enum(ALL_SCOPES)).describe('The scopes of the credential, ordered by name.'),
+  expiresAt: instantSchema
+    .nullable()
+    .describe('The credential is refused from this moment on. Null: it does not expire.'),
 });
 
 export const meOperations = defineOperations({
@@ -18,7 +20,7 @@ export const meOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/me',
     tag: 'Me',
-    summary: 'Read what your credential is and may do',
+    summary: 'Read your credential, its subject and its scopes',
     scopes: [],
     success: { status: 200, description: 'The credential, without its secret', body: meSchema },
     example: {

@@ -1,22 +1,22 @@
-/** What one row of the table of operations says. Everything else about an operation is derived from its row. */
+/** The form of one row of the table of operations. Everything else about an operation is derived from its row. */
 import type * as z from 'zod';
 import type { Feature } from '../features.ts';
 import type { ProblemCode } from '../problems.ts';
 import type { Scope } from '../scopes.ts';
 import type { Tag } from './tags.ts';
 
-/** More than any body needs but a batch's: what is larger is refused before it is looked at. */
+/** Enough for every body except a batch. A larger body is refused before it is parsed. */
 export const DEFAULT_BODY_BYTES = 64 * 1024;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** How a request must say which version it has seen (RFC 9110, section 13.1; RFC 6585, section 3). */
+/** How a request says which version it has seen (RFC 9110, section 13.1; RFC 6585, section 3). */
 export type Precondition =
   /** `If-Match` is required: 428 without it, 412 when stale. */
   | 'if-match'
   /** `If-Match` to replace, or `If-None-Match: *` to create. */
   | 'if-match-or-none-match'
-  /** Not needed, because the write means the same whatever has changed; held to `If-Match` where that is sent. */
+  /** `If-Match` is optional, because the write means the same in every version; a stale one is 412. */
   | 'if-match-if-sent';
 
 export interface Success {
@@ -31,7 +31,7 @@ export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** What is answered; left out for 204. */
+  /** The example of the answer; left out for 204. */
   readonly response?: unknown;
 }
 
@@ -42,7 +42,9 @@ export interface OperationDefinition {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Any one of these is enough; with an empty list every credential is; null: a public read, without credential. */
+  /**
+   * One of these is enough. With an empty list, every credential is enough. Null: a public read, without credential.
+   */
   readonly scopes: readonly Scope[] | null;
   /** Path parameters, each of them a string. */
   readonly params?: z.ZodObject;
@@ -51,20 +53,20 @@ export interface OperationDefinition {
   readonly body?: z.ZodType;
   /** The largest body, in bytes; default {@link DEFAULT_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
-  /** Media types of the body; default JSON alone. A body of another type than JSON is left to the handler. */
+  /** Media types of the body; default JSON alone. The handler parses a body of another type. */
   readonly mediaTypes?: readonly string[];
-  /** What each line is, where one of the media types is NDJSON. For the document only: the handler reads the lines. */
+  /** The schema of a line, if NDJSON is one of the media types. For the document only: the handler parses the lines. */
   readonly line?: z.ZodType;
   readonly precondition?: Precondition;
-  /** What the subject must be entitled to: its limits hold at the moment of commit. */
+  /** The features that the operation uses: the subject's limits are checked in the transaction of the write. */
   readonly features?: readonly Feature[];
   readonly success: Success;
-  /** Beside those that any operation of its kind may answer. */
+  /** Codes beside those that every operation of its kind can answer with. */
   readonly problems?: readonly ProblemCode[];
   readonly example: Example;
 }
 
-/** Keeps the exact type of a row, from which the types of its handler follow. */
+/** Keeps the exact type of each row, from which the types of its handler follow. */
 export function defineOperations<const Table extends Readonly<Record<string, OperationDefinition>>>(
   table: Table,
 ): Table {

@@ -1,6 +1,6 @@
 /**
- * The public reads: static files, which anybody may read without a credential. They are in the table for the OpenAPI
- * document; the write API's router knows nothing of them (infra/edge/router.ts does).
+ * The public reads: static files that anybody may read without a credential. They are in the table for the OpenAPI
+ * document. infra/edge/router.ts routes them, not the router of the write API.
  */
 import * as z from 'zod';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
@@ -9,13 +9,11 @@ import { type Observation, observationSchema } from '../metric.ts';
 import { waitlistBody, waitlistSchema } from '../waitlist.ts';
 import { defineOperations } from './operation.ts';
 
-/** A page of `GET /api/v1/markets`. */
 export const marketPageSchema = collectionSchema(marketSchema);
 
-/** A page of `GET /api/v1/markets/{slug}/history`. */
 export const historyPageSchema = collectionSchema(observationSchema);
 
-/** No more is said of it than that it is such a document: it would have to describe itself. */
+/** Described no further: it would have to describe itself. */
 const openApiSchema = z.looseObject({
   openapi: z.string().describe('The version of the OpenAPI Specification.'),
   info: z.looseObject({}).describe('Title, version and conventions of the API.'),
@@ -23,7 +21,9 @@ const openApiSchema = z.looseObject({
 });
 
 const query = z.strictObject({
-  cursor: cursorSchema.optional().describe('`nextCursor` of the page before, as it was; left out: the first page.'),
+  cursor: cursorSchema
+    .optional()
+    .describe('`nextCursor` of the previous page, unchanged. If left out: the first page.'),
 });
 const params = z.strictObject({ slug: slugSchema });
 
@@ -89,10 +89,10 @@ export const publicReadOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/markets',
     tag,
-    summary: 'List the markets, in order of their slugs',
+    summary: 'List the markets, ordered by slug',
     description:
-      'Pages are immutable: a walk that began before a publication ends on what was published then, with every market ' +
-      `exactly once. At most ${MARKETS_PAGE_SIZE} are on a page. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer publication.`,
+      'Pages are immutable. A walk that began before a publication ends on the generation on which it began, and meets ' +
+      `every market exactly once. A page has at most ${MARKETS_PAGE_SIZE} markets. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer generation.`,
     scopes: null,
     query,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
@@ -115,8 +115,8 @@ export const publicReadOperations = defineOperations({
     tag,
     summary: 'Read the observations of a market, newest first',
     description:
-      'Corrections supersede; they never overwrite. Both observations stay, and name each other by `supersedes` and ' +
-      `\`supersededBy\`. At most ${OBSERVATIONS_PAGE_SIZE} are on a page, the first of which may hold as few as one.`,
+      'A correction supersedes an observation; it never overwrites it. Both observations stay, and name each other by ' +
+      `\`supersedes\` and \`supersededBy\`. A page has at most ${OBSERVATIONS_PAGE_SIZE} observations. The first page may have as few as one.`,
     scopes: null,
     params,
     query,
@@ -131,9 +131,10 @@ export const publicReadOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/snapshot',
     tag,
-    summary: 'Read which generation is published, and since when',
+    summary: 'Read the number of the published generation, and when it was published',
     description:
-      'Each publication of changes makes one generation, with the next number. This answer alone changes with every one.',
+      'Each publication of changes makes one generation, with the next number. Only this answer changes with ' +
+      'every generation.',
     scopes: null,
     success: { status: 200, description: 'The newest generation', body: snapshotSchema },
     example: {
@@ -152,7 +153,11 @@ export const publicReadOperations = defineOperations({
     tag,
     summary: 'Read how to ask for an API key',
     scopes: null,
-    success: { status: 200, description: 'Where requests go, and what they must state', body: waitlistSchema },
+    success: {
+      status: 200,
+      description: 'The address for requests, and what a request must state',
+      body: waitlistSchema,
+    },
     example: { response: waitlistBody({ email: 'keys@example.com' }) },
   },
   getOpenApi: {

@@ -1,14 +1,14 @@
-/** Publications: markets are rendered and published again although nothing of them has changed. */
+/** Publications: an operator has markets rendered and published again, although their records have not changed. */
 import * as z from 'zod';
 import { slugSchema } from '../market.ts';
 import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema } from './resources.ts';
 
-/** Markets that one publication can name: each takes two of the 100 changes of a transaction. */
+/** The most markets that one publication can name: each takes two of the 100 changes of a transaction. */
 export const PUBLICATION_MARKETS_MAX = 45;
 
-const PURGE = 'Whether caches must forget these markets too, once what they will fetch is right.';
+const PURGE = 'Whether caches must also drop these markets, once the new bodies are in place.';
 
 const publicationInputSchema = z.strictObject({
   markets: z
@@ -29,19 +29,18 @@ export const publicationSchema = z.strictObject({
   markets: z.union([z.literal('all'), z.array(slugSchema)]).describe('`all`, or slugs.'),
   purge: z.boolean().describe(PURGE),
   createdAt: instantSchema,
-  state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of it.'),
+  state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of the publication.'),
   generation: z
     .int()
     .min(1)
     .nullable()
     .describe(
-      'The first generation that shows all of it, which was there already where nothing had to be published anew; null until then.',
+      'The first generation that shows all of it. If nothing had to change, this is a generation that was ' +
+        'published before the request. Null: waiting.',
     ),
   publishedAt: instantSchema
     .nullable()
-    .describe(
-      'When `generation` was published; null until then. Before `createdAt` where nothing had to be published anew.',
-    ),
+    .describe('When `generation` was published. It is before `createdAt` if nothing had to change. Null: waiting.'),
 });
 
 export type Publication = z.infer<typeof publicationSchema>;
@@ -65,15 +64,15 @@ export const publicationOperations = defineOperations({
     method: 'POST',
     path: '/api/v1/publications',
     tag,
-    summary: 'Have markets published again, with all of their history',
+    summary: 'Have markets published again, with their whole history',
     description:
-      'What comes out with the bytes that are published already is left as it is, and keeps its ETag. Names at most ' +
+      'A body whose bytes are already published stays as it is and keeps its ETag. Names at most ' +
       `${PUBLICATION_MARKETS_MAX} markets, or \`all\`.`,
     scopes: ['publications:write'],
     body: publicationInputSchema,
     success: {
       status: 202,
-      description: 'Accepted: read it again to see the generation',
+      description: 'Accepted: read it again to see its generation',
       body: publicationSchema,
       headers: ['Location'],
     },
@@ -83,7 +82,7 @@ export const publicationOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/publications/{id}',
     tag,
-    summary: 'Read in which generation a publication has come out',
+    summary: 'Read the generation of a publication',
     scopes: ['publications:write'],
     params: idParams('pub'),
     success: { status: 200, description: 'The publication', body: publicationSchema, headers: ['ETag'] },

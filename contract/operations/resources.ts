@@ -1,8 +1,11 @@
-/** What several operations share: ids, pages, texts. */
+/** Fields that several operations share: ids, pages, texts. */
 import * as z from 'zod';
 import { NEXT_CURSOR } from '../market.ts';
 
-/** An id of ours: what it is of, and a ULID, which sorts by time of creation. Above 7 its first letter has no time. */
+/**
+ * An id: its prefix says the kind of resource, and its ULID sorts by time of creation. A ULID's first character is at
+ * most 7; a larger one would overflow its time.
+ */
 export function idSchema(prefix: string) {
   return z
     .string()
@@ -26,14 +29,13 @@ export function textSchema(maxLength: number) {
     });
 }
 
-/** The same on one line. */
+/** The same, on one line. */
 export function lineSchema(maxLength: number) {
   return textSchema(maxLength).refine((text) => !/[\n\t]/.test(text), { error: 'must be a single line' });
 }
 
-/** What a subject is. */
 export const SUBJECT =
-  'Who owns things here: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, for which API keys were issued; or ' +
+  'An owner: `user:<sub>`, a signed-in user; `account:<waitlist request id>`, the account of API keys; or ' +
   '`operator`, the operator of the deployment.';
 
 /** Becomes part of ledger keys. */
@@ -45,7 +47,6 @@ export const subjectSchema = z
   })
   .describe(SUBJECT);
 
-/** Items on a page of a listing of the write API. */
 export const LISTING_PAGE_SIZE = 50;
 
 /** The query of a listing. */
@@ -56,18 +57,17 @@ export const pageQuery = {
     .max(1024)
     .optional()
     .describe(
-      '`nextCursor` of the page before, as it was, with the same credential and filter, within 24 hours; left out: the ' +
-        'first page.',
+      '`nextCursor` of the previous page, unchanged. Use it with the same credential and filter, within 24 hours. ' +
+        'If left out: the first page.',
     ),
 } as const;
 
-/** Counts the changes of a resource. */
 export const revisionSchema = z
   .int()
   .min(1)
-  .describe('Grows with each change; the ETag of the resource is this number.');
+  .describe('Grows with each change. The ETag of the resource is this number.');
 
-/** A page of a listing. Its cursor is bound to the credential and to the filter; it is not one of the public cursors. */
+/** A page of a listing. Its cursor is bound to the credential and to the filter; it is not a public cursor. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     data: z.array(item),

@@ -1,11 +1,11 @@
-/** Source verifications: what a source said when somebody retrieved it and compared it with what we published. */
+/** Source verifications: a person or program retrieved a source and compared it with the published value. */
 import * as z from 'zod';
 import { slugSchema, verificationOutcomeSchema } from '../market.ts';
 import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, textSchema } from './resources.ts';
 
-/** With the market, what identifies an observation. */
+/** Together with the market, these fields identify an observation. */
 const observationFields = {
   metric: metricNameSchema,
   observedAt: provenanceFields.observedAt,
@@ -18,22 +18,22 @@ const inputFields = {
     .discriminatedUnion('type', [
       z
         .strictObject({ type: z.literal('observation'), ...observationFields })
-        .meta({ title: 'Observation', description: 'One observation of the market, by what identifies it.' }),
+        .meta({ title: 'Observation', description: 'One observation of the market, by the fields that identify it.' }),
       z
         .strictObject({
           type: z.literal('source'),
           url: sourceUrlSchema.describe('The `url` of one of the sources that the market lists.'),
         })
-        .meta({ title: 'Source', description: 'All that the market shows from the source.' }),
+        .meta({ title: 'Source', description: 'Everything that the market shows from this source.' }),
     ])
-    .describe('What was compared with the source.'),
+    .describe('The subject of the comparison.'),
   outcome: verificationOutcomeSchema,
   verifiedAt: instantSchema.describe('When the source was retrieved: at most five minutes in the future.'),
   found: textSchema(2_000)
     .nullable()
     .default(null)
-    .describe('What the source said, in its own words or digits; null: not recorded. Not shown in public.'),
-  note: textSchema(2_000).nullable().default(null).describe('By whoever compared. Not shown in public.'),
+    .describe('The text or digits of the source, unchanged. Null: not recorded. Not shown in public.'),
+  note: textSchema(2_000).nullable().default(null).describe('A note on the comparison. Not shown in public.'),
 } as const;
 
 export const sourceVerificationRecordSchema = z.strictObject({
@@ -68,9 +68,12 @@ export const sourceVerificationOperations = defineOperations({
     path: '/api/v1/source-verifications',
     tag,
     summary: 'List source verifications, newest first',
-    description: "Everybody's: who recorded them is in the audit alone.",
+    description: 'Lists the verifications of all subjects. Only the audit names the actor.',
     scopes: ['sources:read'],
-    query: z.strictObject({ ...pageQuery, market: slugSchema.optional().describe('Only those of this market.') }),
+    query: z.strictObject({
+      ...pageQuery,
+      market: slugSchema.optional().describe('Only the verifications of this market.'),
+    }),
     success: {
       status: 200,
       description: 'A page of source verifications',
@@ -82,11 +85,12 @@ export const sourceVerificationOperations = defineOperations({
     method: 'POST',
     path: '/api/v1/source-verifications',
     tag,
-    summary: 'Record what came of comparing a source with what we published',
+    summary: 'Record the result of comparing a source with the published value',
     description:
-      "The latest by `verifiedAt` shows on the market's source. A `mismatch` disputes what the market shows from it: until " +
-      'that is corrected, a newer observation takes its place, or the source is later, by `verifiedAt`, found to confirm it. ' +
-      'What was compared before a correction was recorded says nothing of the correction.',
+      "The market's source shows the verification with the latest `verifiedAt`. A `mismatch` marks as disputed " +
+      'what the market shows from that source. The dispute ends when a correction is recorded, when a newer ' +
+      'observation takes its place, or when a later verification (by `verifiedAt`) confirms the value. A ' +
+      'verification from before a correction was recorded does not apply to the correction.',
     scopes: ['sources:verify'],
     body: z.strictObject(inputFields),
     success: { status: 201, description: 'Recorded', body: sourceVerificationRecordSchema, headers: ['Location'] },

@@ -1,4 +1,7 @@
-/** Waitlist requests: who asked by e-mail for an API key or for more access, recorded and decided by operators. */
+/**
+ * Waitlist requests: a person asks by e-mail for an API key or for more access; operators record and decide the
+ * request.
+ */
 import * as z from 'zod';
 import { instantSchema } from '../metric.ts';
 import { apiKeyIdSchema } from './api-keys.ts';
@@ -9,40 +12,43 @@ const requestsPerDaySchema = z
   .int()
   .min(1)
   .max(1_000_000_000)
-  .describe('How many requests a day the person expects to make. A statement, and no limit.');
+  .describe('How many requests a day the person expects to make. It is a statement, not a limit.');
 
-/** What answers to writes show: nothing that could tell who asked, since such answers are kept for replays. */
+/** The answers to writes. They hold nothing that identifies the person, because they are kept for replays. */
 export const waitlistRequestSchema = z.strictObject({
   id: idSchema('req'),
   state: z
     .enum(['submitted', 'approved', 'rejected', 'erased'])
-    .describe('`approved` ones can be turned into API keys; of `erased` ones nothing is known any more of who asked.'),
+    .describe(
+      'An `approved` request can be turned into an API key. Of an `erased` request, all data about the person is gone.',
+    ),
   requestsPerDay: requestsPerDaySchema,
   consentedAt: instantSchema.describe('When the person agreed that contact and use case are kept.'),
   createdAt: instantSchema,
-  decidedAt: instantSchema.nullable().describe('Null while nobody has decided.'),
+  decidedAt: instantSchema.nullable().describe('Null: not decided.'),
   keys: z.array(apiKeyIdSchema).describe('The ids of its API keys that are not revoked.'),
 });
 
-/** The same with what only the list shows. */
+/** Adds the fields that only the list shows. */
 export const waitlistRequestWithContactSchema = waitlistRequestSchema.extend({
-  contact: z.string().nullable().describe('The e-mail address of who asked; null once erased.'),
-  useCase: z.string().nullable().describe('As stated; null once erased.'),
-  note: z.string().nullable().describe('By whoever decided; null without one, and once erased.'),
+  contact: z.string().nullable().describe('The e-mail address of the person. Null: erased.'),
+  useCase: z.string().nullable().describe('The use case, as stated. Null: erased.'),
+  note: z.string().nullable().describe('A note on the decision. Null: there is no note, or it is erased.'),
 });
 
 const waitlistRequestInputSchema = z.strictObject({
-  contact: z.email().max(254).describe('The e-mail address of who asked.'),
+  contact: z.email().max(254).describe('The e-mail address of the person.'),
   useCase: textSchema(4_000).describe('What the person wants to do with the API, as stated.'),
   requestsPerDay: requestsPerDaySchema,
   consentedAt: instantSchema.describe(
-    'When the person agreed that contact and use case are kept: not in the future. Without consent nothing may be recorded.',
+    'When the person agreed that contact and use case are kept: not in the future. Without consent nothing may be ' +
+      'recorded.',
   ),
 });
 
 const waitlistDecisionSchema = z.strictObject({
-  outcome: z.enum(['approved', 'rejected']).describe('The state that the request takes, for good.'),
-  note: textSchema(2_000).nullable().default(null).describe('For operators; the person is not told by this service.'),
+  outcome: z.enum(['approved', 'rejected']).describe('The final state of the request.'),
+  note: textSchema(2_000).nullable().default(null).describe('For operators. This service does not tell the person.'),
 });
 
 export type WaitlistRequest = z.infer<typeof waitlistRequestSchema>;
@@ -85,7 +91,7 @@ export const waitlistRequestOperations = defineOperations({
     path: '/api/v1/waitlist-requests',
     tag,
     summary: 'Record a request that arrived by e-mail',
-    description: 'Contact and use case are shown by the list of requests, and nowhere else.',
+    description: 'Only the list of requests shows contact and use case.',
     scopes: ['waitlist:admin'],
     body: waitlistRequestInputSchema,
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
@@ -105,8 +111,8 @@ export const waitlistRequestOperations = defineOperations({
     tag,
     summary: 'Approve or reject a request, once',
     description:
-      'Approval by itself issues nothing: an API key is created from the approved request. Nobody is written to: answer the ' +
-      'contact yourself.',
+      'Approval alone issues nothing: create an API key from the approved request. The service sends no message: ' +
+      'answer the contact yourself.',
     scopes: ['waitlist:admin'],
     params: idParams('req'),
     body: waitlistDecisionSchema,

@@ -11,13 +11,13 @@ const watchlistInputSchema = z.strictObject({
     .array(slugSchema)
     .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' })
     .default([])
-    .describe('Slugs of published markets, each once, in the order in which they are to be shown.'),
+    .describe('Slugs of published markets, each once, in display order.'),
 });
 
 export const watchlistSchema = z.strictObject({
   id: idSchema('wl'),
   name: z.string(),
-  markets: z.array(slugSchema).describe('Slugs, in the order in which they are to be shown.'),
+  markets: z.array(slugSchema).describe('Slugs, in display order.'),
   createdAt: instantSchema,
   updatedAt: instantSchema,
   revision: revisionSchema,
@@ -53,7 +53,7 @@ export const watchlistOperations = defineOperations({
     path: '/api/v1/watchlists',
     tag,
     summary: 'Create a watchlist',
-    description: 'Its owner alone can see it: nothing changes in public.',
+    description: 'Only its owner can see it: nothing changes in public.',
     scopes: ['watchlists:write'],
     body: watchlistInputSchema,
     features: ['watchlists', 'watchlist-items'],
@@ -77,7 +77,7 @@ export const watchlistOperations = defineOperations({
     path: '/api/v1/watchlists/{id}',
     tag,
     summary: 'Replace the name and the markets of a watchlist',
-    description: 'What the body leaves out takes its default: without `markets` the list is empty afterwards.',
+    description: 'A field that is left out takes its default: without `markets`, the list is empty afterwards.',
     scopes: ['watchlists:write'],
     params: idParams('wl'),
     body: watchlistInputSchema,
@@ -107,8 +107,8 @@ export const watchlistOperations = defineOperations({
     method: 'PUT',
     path: '/api/v1/watchlists/{id}/markets/{slug}',
     tag,
-    summary: 'Put a market at the end of a watchlist, unless it is on it',
-    description: 'Needs no `If-Match`: it means the same whatever else has changed. Sent with one, it is held to it.',
+    summary: 'Add a market at the end of a watchlist, unless it is there already',
+    description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: ['watchlists:write'],
     params: idParams('wl').extend({ slug: slugSchema }),
     precondition: 'if-match-if-sent',
@@ -121,8 +121,8 @@ export const watchlistOperations = defineOperations({
     method: 'DELETE',
     path: '/api/v1/watchlists/{id}/markets/{slug}',
     tag,
-    summary: 'Take a market off a watchlist, if it is on it',
-    description: 'Needs no `If-Match`: it means the same whatever else has changed. Sent with one, it is held to it.',
+    summary: 'Remove a market from a watchlist, if it is there',
+    description: '`If-Match` is optional; a stale one fails with 412.',
     scopes: ['watchlists:write'],
     params: idParams('wl').extend({ slug: slugSchema }),
     precondition: 'if-match-if-sent',

@@ -1,4 +1,4 @@
-/** Alarms that all tell one topic. */
+/** Alarms that publish to one topic. */
 import { Stack } from 'aws-cdk-lib';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -20,7 +20,7 @@ export class AlarmSet extends Construct {
   constructor(scope: Construct, id: string, { configuration, rules }: AlarmSetProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { enforceSSL: true });
-    // A topic with a policy loses the one that it has by itself, by which the account's alarms may publish.
+    // A topic with a policy of its own loses the default policy, which lets the account's alarms publish.
     this.allowPublishing('cloudwatch.amazonaws.com');
     if (configuration.alarmEmail !== undefined) {
       this.topic.addSubscription(new EmailSubscription(configuration.alarmEmail));
@@ -29,7 +29,7 @@ export class AlarmSet extends Construct {
     for (const { name, means, metric, comparison, threshold, periods, missing } of rules) {
       const alarm = new Alarm(this, name, {
         alarmName: `${configuration.name}-${name}`,
-        alarmDescription: `${means} What to do: docs/operations.md, "${name}".`,
+        alarmDescription: `${means} See docs/operations.md, "${name}".`,
         metric,
         comparisonOperator: comparison,
         threshold,
@@ -41,7 +41,7 @@ export class AlarmSet extends Construct {
     }
   }
 
-  /** Lets a service of AWS publish, on behalf of this account alone. */
+  /** Lets a service of AWS publish, for this account only. */
   allowPublishing(service: string): void {
     this.topic.addToResourcePolicy(
       new PolicyStatement({

@@ -13,13 +13,13 @@ import { type AccessTargets, accessPolicy } from '../policies.ts';
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
   readonly configuration: Configuration;
-  /** The folder with a folder for each function's bundle. */
+  /** Holds one folder for each function's bundle. */
   readonly bundles: string;
   readonly targets: Omit<AccessTargets, 'logGroup'>;
   readonly memoryMegabytes: number;
   readonly timeoutSeconds: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** What its role needs beyond its access: what wakes it, and where failures go. */
+  /** Permissions beyond its access: of its trigger, and of the queue of failures. */
   readonly statements?: readonly PolicyStatement[];
   readonly reservedConcurrency?: number | undefined;
 }
@@ -37,7 +37,7 @@ export class ServiceFunction extends Construct {
       retention: configuration.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // Of its name, not of the group itself, whose ARN ends with a colon and an asterisk.
+    // Built from the name: the ARN of the log group itself ends with a colon and an asterisk.
     const logGroup = Stack.of(this).formatArn({
       service: 'logs',
       resource: 'log-group',
@@ -57,7 +57,7 @@ export class ServiceFunction extends Construct {
       memorySize: props.memoryMegabytes,
       timeout: Duration.seconds(props.timeoutSeconds),
       environment: { ...props.environment },
-      // What is in its policy is all it gets: nothing that CDK adds on the way.
+      // The function's policy is complete: CDK must not add permissions to it.
       role: role.withoutPolicyUpdates(),
       logGroup: this.logGroup,
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),

@@ -1,4 +1,4 @@
-/** The HTTP API before the write API's function: TLS, a limit on how fast it is called, and a log of who was answered how. */
+/** The HTTP API of the write API's function: TLS, a throttle, and an access log. */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import { DomainName, HttpApi, HttpStage, LogGroupLogDestination, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -12,8 +12,8 @@ import { Construct } from 'constructs';
 import type { Configuration, DomainConfiguration } from '../configuration.ts';
 
 /**
- * No header, no query and no path, which may name a person: the request id leads to the function's own log, which says
- * which operation it was. No address either.
+ * No header, query, path or address, because they may identify a person. The request id leads to the line in the
+ * function's log, which names the operation.
  */
 const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',
@@ -33,7 +33,7 @@ export interface WriteEndpointProps {
 
 export class WriteEndpoint extends Construct {
   readonly api: HttpApi;
-  /** Where writers write, without a slash at the end. */
+  /** The base URL for writers, without a slash at the end. */
   readonly writeBaseUrl: string;
 
   constructor(scope: Construct, id: string, { configuration, handler }: WriteEndpointProps) {
@@ -41,7 +41,7 @@ export class WriteEndpoint extends Construct {
     const { name, throttle, logRetentionDays, writeDomain } = configuration;
     this.api = new HttpApi(this, 'HttpApi', {
       apiName: `${name}-write`,
-      // The table of operations routes; a second list here could only disagree.
+      // The table of operations routes requests. A second list of routes here could only disagree.
       defaultIntegration: new HttpLambdaIntegration('Function', handler),
       createDefaultStage: false,
       disableExecuteApiEndpoint: writeDomain !== undefined,

@@ -44,7 +44,7 @@ function problem(code, detail, more) {
 }
 var NOT_FOUND_PROBLEM = problem(
   "not-found",
-  "No such resource. A market may have been removed; its slug is listed at /api/v1/markets. A cursor that is unknown or has expired cannot be continued: start again from the first page, without a cursor."
+  "No such resource. A market may have been removed: /api/v1/markets lists the slugs. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
 var PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 var JSON_TYPE = "application/json";

@@ -1,6 +1,6 @@
 /**
- * The edge router: maps a reader's URL to the origin path of a stored object, and answers everything else itself, so
- * that neither a query string nor a method other than GET and HEAD ever reaches the cache.
+ * The edge router: maps a reader's URL to the origin path of a stored object, and answers everything else itself. So
+ * neither a query string nor a method other than GET and HEAD reaches the cache.
  *
  * A CloudFront function (runtime 2.0, viewer request); the embedded edge runs the same built file. Its language is
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
@@ -10,7 +10,7 @@ import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem, problem } from '
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
 import { MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 
-/** One query parameter, not percent-decoded. `multiValue` lists every value when the name came more than once. */
+/** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
 export interface QueryValue {
   readonly value: string;
   readonly multiValue?: readonly { readonly value: string }[];
@@ -18,14 +18,14 @@ export interface QueryValue {
 
 export interface ViewerRequest {
   readonly method: string;
-  /** The path, from the slash on, without the query. */
+  /** The path with its first slash, without the query. */
   uri: string;
   querystring: { readonly [name: string]: QueryValue };
   readonly headers: { readonly [name: string]: { readonly value: string } };
   readonly cookies: { readonly [name: string]: { readonly value: string } };
 }
 
-/** A CloudFront Functions event; what it says beside `request` is not used. */
+/** A CloudFront Functions event. The router uses `request` only. */
 export interface ViewerRequestEvent {
   readonly version: string;
   readonly context: { readonly eventType: string };
@@ -33,7 +33,7 @@ export interface ViewerRequestEvent {
   readonly request: ViewerRequest;
 }
 
-/** An answer given by the router itself. Header names are in lower case, as CloudFront requires. */
+/** An answer of the router itself. Header names are in lower case, as CloudFront requires. */
 export interface RouterResponse {
   readonly statusCode: number;
   readonly statusDescription: string;
@@ -48,10 +48,10 @@ const METHODS = 'GET, HEAD, OPTIONS';
 const MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 
-/** Gives the request with `uri` rewritten and no query, or the answer. Depends on nothing but method, path and query. */
+/** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
 export function handler(event: ViewerRequestEvent): ViewerRequest | RouterResponse {
   const request = event.request;
-  // First, because every later step costs time in proportion to the length.
+  // The first check, because every later step costs time in proportion to the length.
   if (urlLength(request) > URL_MAX_LENGTH) {
     return refuse(problem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`));
   }
@@ -72,13 +72,13 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   const repeated = parameter.multiValue !== undefined && parameter.multiValue.length > 1;
   if (repeated || !CURSOR.test(parameter.value)) {
     return refuse(
-      problem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the page before gives it.'),
+      problem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
   return rewrite(request, laterPage(first, parameter.value));
 }
 
-/** As it was before it was taken apart; an upper bound where a parameter came without an equals sign. */
+/** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
 function urlLength(request: ViewerRequest): number {
   let length = request.uri.length;
   const names = Object.keys(request.querystring);
@@ -93,7 +93,7 @@ function urlLength(request: ViewerRequest): number {
   return length;
 }
 
-/** What a path names when it comes without a cursor, or null when it names nothing. Exact: no decoding, no folding. */
+/** The object of a path without a cursor; null if the path has no object. Exact: no decoding, no case folding. */
 function firstPage(uri: string): PublicObjectName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
@@ -117,7 +117,7 @@ function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest 
   return request;
 }
 
-/** For every path, so that a script may also read the 404. Kept two hours: Chromium cuts anything longer to that. */
+/** For every path, so that a script may also read the 404. Two hours, because Chromium caps anything longer at that. */
 function preflight(): RouterResponse {
   return {
     statusCode: 204,
@@ -133,8 +133,8 @@ function preflight(): RouterResponse {
 }
 
 /**
- * No answer of the router is stored anywhere: an edge runs the router for every request, so that a cache would save
- * nothing there, and a reader must not go on seeing 404 for a path that the next deployment adds.
+ * Answers of the router are not cached. The edge runs the router for every request, so a cache would save nothing; and
+ * a reader must not go on seeing 404 for a path that the next deployment adds.
  */
 function refuse(document: Problem): RouterResponse {
   const headers: { [name: string]: { value: string } } = {

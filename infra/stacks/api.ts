@@ -1,4 +1,6 @@
-/** Everything that runs our code: the write API, the worker, the publisher, and what looks after what is published. */
+/**
+ * All functions: the write API, the worker, the publisher, and the functions that check and maintain published objects.
+ */
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
@@ -8,8 +10,8 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
-import { addSchedule, Doorbell, doorbellStatements, type RingingEvent } from '../constructs/doorbell.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
+import { addSchedule, type ItemEvent, StreamTrigger, streamStatements } from '../constructs/stream-trigger.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import { failuresName, functionName } from '../names.ts';
 import { PARTITIONS } from '../partitions.ts';
@@ -21,7 +23,7 @@ import type { IssuerSettings } from './identity.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly configuration: Configuration;
-  /** The folder with a folder for each function's bundle. */
+  /** Holds one folder for each function's bundle. */
   readonly bundles: string;
   readonly data: DataStack;
   readonly edge: EdgeStack;
@@ -38,28 +40,31 @@ interface FunctionSettings {
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** One virtual CPU, as Lambda counts. */
+/** At this memory Lambda gives one virtual CPU. */
 const ONE_CPU_MEGABYTES = 1_769;
-/** The longest that Lambda lets a function run. */
+/** Lambda's limit. */
 const LONGEST_SECONDS = 900;
-/** API Gateway gives up after 30, and answers with a body of its own: whatever waits for storage has to end before. */
+/** API Gateway gives up after 30 seconds and answers with a body of its own, so the function must end before. */
 const ANSWERED_WITHIN_SECONDS = 29;
 
-/** Who sends a batch waits for it. */
+/** Short, because the sender of a batch waits for its report. */
 const WORKER_COALESCE = Duration.seconds(1);
 /**
- * What changed within this time is one generation, and what changed several times in it is put once: under steady ingest
- * this decides what publishing costs (docs/deploy.md). Readers' caches are behind by up to three times as much.
+ * Changes within this time become one generation, and an object that changes several times is put once. Under steady
+ * ingest this value decides the cost of publishing (docs/deploy.md). Readers' caches lag by up to three times as much.
  */
 const PUBLISHER_COALESCE = Duration.seconds(5);
 
-/** The next sweep comes soon enough: nothing is tried again, and no queue of sweeps grows while there is no room. */
-const SWEPT = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
+/**
+ * The schedule invokes the function again soon enough: no retry, and no growing queue of invocations while the account
+ * has no concurrency left.
+ */
+const ON_SCHEDULE = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
 
 const FAILURES_KEPT_FOR = Duration.days(14);
 
 export class ApiStack extends Stack {
-  /** What was given up: batches of stream records, events of uploads. */
+  /** Holds batches of stream records and events of uploads that were given up. */
   readonly failures: Queue;
   readonly endpoint: WriteEndpoint;
 
@@ -85,7 +90,7 @@ export class ApiStack extends Stack {
     this.#addOutputs();
   }
 
-  /** Every function of the table is in this stack. */
+  /** Every function of {@link FUNCTION_NAMES} is in this stack. */
   functionOf(name: FunctionName): ServiceFunction {
     return this.#functions.get(name) as ServiceFunction;
   }
@@ -124,14 +129,18 @@ export class ApiStack extends Stack {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       timeoutSeconds: LONGEST_SECONDS,
       variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
-      statements: this.#doorbellStatements(),
+      statements: this.#streamStatements(),
     });
-    // A lease is written over its item: only an item that is new rings.
-    this.#addDoorbell('WorkerDoorbell', worker, [PARTITIONS.work], ['INSERT'], WORKER_COALESCE);
-    worker.function.configureAsyncInvoke(SWEPT);
+    // A lease modifies its work item, so only an insert counts.
+    // The id is fixed: with a new one, Lambda would refuse a second event source mapping for the same stream.
+    this.#addStreamTrigger('WorkerDoorbell', worker, [PARTITIONS.work], ['INSERT'], WORKER_COALESCE);
+    worker.function.configureAsyncInvoke(ON_SCHEDULE);
   }
 
-  /** The only ring for an upload: tried again, and kept when it was given up. No sweep would find the file. */
+  /**
+   * The only trigger for an upload, because no schedule looks for uploaded files. It is retried, and a given-up event
+   * is kept.
+   */
   #addUploadArrived(): void {
     const { data } = this.#props;
     const { function: arrived } = this.#addFunction('upload-arrived', {
@@ -160,14 +169,15 @@ export class ApiStack extends Stack {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: this.#publisherVariables(),
       timeoutSeconds: 300,
-      statements: this.#doorbellStatements(),
-      // No lock: the swap of HEAD is. It only saves work that would be thrown away.
+      statements: this.#streamStatements(),
+      // Not a lock: the swap of HEAD decides. It only saves work that would be thrown away.
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
     });
-    // A mark that is set again is news too.
+    // A modified mark counts too: a market may change again before its mark is cleared.
     const marks = [PARTITIONS.marks, PARTITIONS.awaitingGeneration];
-    this.#addDoorbell('PublisherDoorbell', publish, marks, ['INSERT', 'MODIFY'], PUBLISHER_COALESCE);
-    publish.function.configureAsyncInvoke(SWEPT);
+    // The id is fixed, as that of the worker's trigger is.
+    this.#addStreamTrigger('PublisherDoorbell', publish, marks, ['INSERT', 'MODIFY'], PUBLISHER_COALESCE);
+    publish.function.configureAsyncInvoke(ON_SCHEDULE);
   }
 
   #addCaretakers(): void {
@@ -175,7 +185,7 @@ export class ApiStack extends Stack {
     const settings = { timeoutSeconds: LONGEST_SECONDS };
     const verify = this.#addFunction('verify', {
       ...settings,
-      // Checking a page is work for a processor, and the next page waits for it.
+      // Checking a page needs CPU, and the next page waits for it.
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(configuration.verifyEveryHours) },
     });
@@ -184,7 +194,7 @@ export class ApiStack extends Stack {
       memoryMegabytes: 1_024,
       variables: this.#storageVariables(),
     });
-    for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(SWEPT);
+    for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(ON_SCHEDULE);
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
     addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
   }
@@ -218,7 +228,7 @@ export class ApiStack extends Stack {
     const { configuration, bundles, data, edge } = this.#props;
     const environment: Record<string, string> = {};
     for (const [key, value] of Object.entries(variables)) {
-      // Empty means missing.
+      // An empty variable would count as missing.
       if (value) environment[ENVIRONMENT[key as keyof Variables]] = value;
     }
     const added = new ServiceFunction(this, name, {
@@ -239,30 +249,31 @@ export class ApiStack extends Stack {
     return added;
   }
 
-  #doorbellStatements(): readonly PolicyStatement[] {
-    return doorbellStatements(this.#props.data.table.tableStreamArn, this.failures.queueArn);
+  #streamStatements(): readonly PolicyStatement[] {
+    return streamStatements(this.#props.data.table.tableStreamArn, this.failures.queueArn);
   }
 
-  #addDoorbell(
+  #addStreamTrigger(
     id: string,
-    woken: ServiceFunction,
+    invoked: ServiceFunction,
     partitions: readonly string[],
-    events: readonly RingingEvent[],
+    events: readonly ItemEvent[],
     coalesce: Duration,
   ): void {
     const { tableStreamArn } = this.#props.data.table;
-    new Doorbell(this, id, { woken, tableStreamArn, partitions, events, coalesce, failures: this.failures });
+    new StreamTrigger(this, id, { invoked, tableStreamArn, partitions, events, coalesce, failures: this.failures });
   }
 
   #addOutputs(): void {
     const { configuration, edge } = this.#props;
     const output = (id: string, description: string, value: string) => new CfnOutput(this, id, { description, value });
-    output('ReadBaseUrl', 'Where readers read.', edge.readBaseUrl);
-    output('WriteBaseUrl', 'Where writers write.', this.endpoint.writeBaseUrl);
+    output('ReadBaseUrl', 'The base URL for readers.', edge.readBaseUrl);
+    output('WriteBaseUrl', 'The base URL for writers.', this.endpoint.writeBaseUrl);
     output(
       'NextCommand',
-      'Makes the first operator key, once, and shows it once.',
-      // The answer goes to where errors do, and the command's own report, which is put around it otherwise, nowhere.
+      'Makes the first operator key and shows it once.',
+      // The command wraps the function's answer in a report of its own. So the answer goes to stderr, and the report is
+      // discarded.
       `aws lambda invoke --region ${this.region} --function-name ${functionName(configuration, 'first-key')} /dev/stderr >/dev/null`,
     );
   }

@@ -1,4 +1,4 @@
-/** What must outlive every other stack: the ledger, what was sent in, and the secret; and what is made of them. */
+/** The stack that must outlive all others: the ledger, the uploads, the secret, and the public objects. */
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -15,7 +15,7 @@ import type { Construct } from 'constructs';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
 
-/** The longest that DynamoDB goes back to, in days. */
+/** DynamoDB's limit, in days. */
 const RECOVERY_DAYS = 35;
 const UPLOADS_COLD_AFTER_DAYS = 90;
 
@@ -29,7 +29,7 @@ const PRIVATE_BUCKET = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
-/** The table that is in use: the stack's own, or one that was restored from it. */
+/** The ledger's table: the stack's own, or one that was restored from it. */
 export interface LedgerTable {
   readonly tableName: string;
   readonly tableArn: string;
@@ -40,10 +40,10 @@ export interface DataStackProps extends StackProps {
   readonly configuration: Configuration;
 }
 
-/** Retained when the stack is deleted, all of it. */
+/** All resources are retained when the stack is deleted. */
 export class DataStack extends Stack {
   readonly table: LedgerTable;
-  /** Its policy is in the edge stack, because it names the distribution. */
+  /** Its policy is in the edge stack, because the policy names the distribution. */
   readonly publicBucket: Bucket;
   readonly uploadsBucket: Bucket;
   readonly secret: Secret;
@@ -56,7 +56,7 @@ export class DataStack extends Stack {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
       deletionProtection: true,
-      // A doorbell: who is woken reads the ledger.
+      // Keys are enough: the stream triggers functions, and they read the ledger.
       stream: StreamViewType.KEYS_ONLY,
       timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
       encryption: TableEncryption.AWS_MANAGED,
@@ -74,7 +74,7 @@ export class DataStack extends Stack {
     this.publicBucket = this.#addPublicBucket();
     this.uploadsBucket = this.#addUploadsBucket();
     this.secret = new Secret(this, 'Secret', {
-      description: 'Signs cursors, seals stored answers. Replaced, it ends all cursors and replays under way.',
+      description: 'Authenticates cursors and seals stored answers. A new value ends all open cursors and replays.',
       generateSecretString: {
         passwordLength: SECRET_CHARACTERS,
         excludeUppercase: true,
@@ -86,7 +86,7 @@ export class DataStack extends Stack {
     });
   }
 
-  /** Holds nothing that the ledger cannot make again, so no versions; with SSE-S3 an ETag is the MD5 of the bytes. */
+  /** No versions, because the ledger can make every object again. With SSE-S3, an ETag is the MD5 of the bytes. */
   #addPublicBucket(): Bucket {
     return new Bucket(this, 'PublicObjects', {
       ...PRIVATE_BUCKET,
@@ -96,7 +96,7 @@ export class DataStack extends Stack {
     });
   }
 
-  /** What operators sent in, verbatim: kept for good, every version of it. */
+  /** Uploaded files, verbatim: every version is kept for good. */
   #addUploadsBucket(): Bucket {
     const bucket = new Bucket(this, 'Uploads', {
       ...PRIVATE_BUCKET,
@@ -130,7 +130,7 @@ export class DataStack extends Stack {
         }),
       );
     deny('NobodyDeletesWhatWasSentIn', ['s3:DeleteObject', 's3:DeleteObjectVersion']);
-    // Parts of a multipart upload carry no condition, so this denies those too.
+    // Parts of a multipart upload carry no condition, so this denies them too.
     deny('NobodyReplacesWhatWasSentIn', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } });
     // CDK's own switch would add a custom resource with a function of its own.
     (bucket.node.defaultChild as CfnBucket).addPropertyOverride(

@@ -1,4 +1,4 @@
-/** What readers reach: one CDN distribution, with the public objects as its only origin. */
+/** The public reads: one CloudFront distribution with the public objects as its only origin. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
@@ -31,11 +31,11 @@ const ROUTER_FILE = join(import.meta.dirname, '../edge/router.generated.js');
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
-/** By which the CDN tags what it caches. */
+/** CloudFront tags cached objects by this header. */
 const CACHE_TAG_HEADER = `x-amz-meta-${CACHE_TAG_METADATA}`;
-/** How long a failure of the origin is remembered; the CDN's own default is 10 seconds. */
+/** How long CloudFront remembers a failure of the origin. Its default is 10 seconds. */
 const FAILURE_SECONDS = 5;
-/** What S3 says of an object beside what the contract promises: it is of use to the publisher only. */
+/** Headers of S3 that are of use to the publisher only. Readers do not get them. */
 const OF_THE_ORIGIN_ONLY = [
   'x-amz-id-2',
   'x-amz-meta-generation',
@@ -55,7 +55,7 @@ export interface EdgeStackProps extends StackProps {
 export class EdgeStack extends Stack {
   readonly distributionId: string;
   readonly distributionArn: string;
-  /** Where readers read, without a slash at the end. */
+  /** The base URL for readers, without a slash at the end. */
   readonly readBaseUrl: string;
 
   constructor(scope: Construct, id: string, { configuration, publicBucket, ...props }: EdgeStackProps) {
@@ -95,10 +95,10 @@ export class EdgeStack extends Stack {
           {
             id: originId,
             domainName: publicBucket.bucketRegionalDomainName,
-            // Adds what no reader can type: everything beside the public objects is out of reach.
+            // The prefix that readers cannot type. It keeps all other objects of the bucket out of reach.
             originPath: `/${PUBLIC_PREFIX}`,
             originAccessControlId: accessControl.attrId,
-            // An origin that is a black hole costs each stale hit these seconds before it is answered.
+            // If the origin does not respond at all, each stale hit waits this long.
             connectionAttempts: 1,
             connectionTimeout: 2,
             responseCompletionTimeout: 5,
@@ -116,7 +116,7 @@ export class EdgeStack extends Stack {
           responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
           functionAssociations: [{ eventType: 'viewer-request', functionArn: this.#addRouter().functionArn }],
         },
-        // No page for 5xx: stale-if-error comes first. No entry for 403, which says that something is set up wrongly.
+        // No error page for 5xx, because a stale body comes first. No entry for 403, which means a wrong setup.
         customErrorResponses: [
           ...[500, 502, 503, 504].map((errorCode) => ({ errorCode, errorCachingMinTtl: FAILURE_SECONDS })),
           { errorCode: 404, responseCode: 404, responsePagePath: NOT_FOUND_PATH, errorCachingMinTtl: FRESH_SECONDS },
@@ -138,7 +138,10 @@ export class EdgeStack extends Stack {
     });
   }
 
-  /** The key is the path alone. The longest life covers stale-if-error, which ends with it; none is imposed on no-store. */
+  /**
+   * The cache key is the path alone. The maximum TTL covers stale-if-error. Minimum TTL is 0, so `no-store` is
+   * honoured.
+   */
   #addCachePolicy(): CachePolicy {
     return new CachePolicy(this, 'CachePolicy', {
       minTtl: Duration.seconds(0),
@@ -150,7 +153,10 @@ export class EdgeStack extends Stack {
     });
   }
 
-  /** No Cache-Control: it would be on errors, too. What is removed is removed from what readers get, not from the cache. */
+  /**
+   * Adds no Cache-Control, because errors would get it too. Removed headers are removed from answers to readers, not
+   * from the cache.
+   */
   #addResponseHeaders(configuration: Configuration): ResponseHeadersPolicy {
     return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
       responseHeadersPolicyName: accountWideName(configuration, 'read-headers'),
@@ -178,13 +184,13 @@ export class EdgeStack extends Stack {
     });
   }
 
-  /** With the addresses of readers in them, so only where somebody asks for them. */
+  /** Access logs hold readers' addresses, so they are off by default. */
   #addAccessLogs(): CfnDistribution.LoggingProperty {
     const bucket = new Bucket(this, 'AccessLogs', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      // The CDN delivers by access control list.
+      // CloudFront delivers logs by access control list.
       objectOwnership: ObjectOwnership.OBJECT_WRITER,
       lifecycleRules: [{ expiration: Duration.days(ACCESS_LOG_DAYS) }],
       removalPolicy: RemovalPolicy.RETAIN,

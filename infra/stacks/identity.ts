@@ -1,4 +1,4 @@
-/** Who signs users in: a user pool, unless the configuration names an OIDC issuer of its own. */
+/** Sign-in of users: a user pool, unless the configuration names another OIDC issuer. */
 import { Aws, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import {
   AccountRecovery,
@@ -13,12 +13,12 @@ import type { Construct } from 'constructs';
 import { ALL_SCOPES, SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
 import type { Configuration } from '../configuration.ts';
 
-/** What tokens must say to be believed; see `contract/lambda-environment.ts`. */
+/** The claims that a token must have; see `contract/lambda-environment.ts`. */
 export interface IssuerSettings {
   readonly issuer: string;
   readonly audience: string;
   readonly jwksUri?: string | undefined;
-  /** Empty for none. */
+  /** May be empty. */
   readonly scopePrefix: string;
 }
 
@@ -62,7 +62,7 @@ export class IdentityStack extends Stack {
     const server = pool.addResourceServer('Api', { identifier: RESOURCE_SERVER, scopes });
     const client = new UserPoolClient(this, 'Client', {
       userPool: pool,
-      // A public client: a browser keeps no secret, so the code is bound to it by PKCE (RFC 7636).
+      // A public client: a browser can keep no secret, so PKCE (RFC 7636) binds the code to it.
       generateSecret: false,
       preventUserExistenceErrors: true,
       enableTokenRevocation: true,
@@ -81,7 +81,7 @@ export class IdentityStack extends Stack {
         ],
       },
     });
-    // Prefixes are shared by all accounts of a region.
+    // Prefixes are shared by all accounts of a region, so the account id makes this one unique.
     pool.addDomain('SignIn', { cognitoDomain: { domainPrefix: `${name}-${Aws.ACCOUNT_ID}` } });
     this.settings = {
       issuer: `https://cognito-idp.${this.region}.${this.urlSuffix}/${pool.userPoolId}`,

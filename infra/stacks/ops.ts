@@ -1,4 +1,4 @@
-/** Who is told when something is wrong, what is going on, and what it costs. */
+/** Alarms, the dashboard and the budget. */
 import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Dashboard, GraphWidget, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
@@ -21,7 +21,7 @@ import type { EdgeStack } from './edge.ts';
 
 const PERIOD = Duration.minutes(5);
 
-/** Per cent of the budget at which somebody is told. */
+/** Per cent of the budget at which a mail is sent. */
 const BUDGET_WARNINGS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
@@ -36,7 +36,8 @@ export interface OpsStackProps extends StackProps {
 export class OpsStack extends Stack {
   constructor(scope: Construct, id: string, { configuration, api, edge, ...props }: OpsStackProps) {
     super(scope, id, props);
-    // An alarm hears only metrics of its own region; elsewhere those of the edge have a stack of their own.
+    // An alarm can use only metrics of its own region. In other regions, the alarms of the edge have a stack of their
+    // own.
     const rules = [
       ...apiAlarms(api.endpoint.api.apiId, configuration),
       ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(edge.distributionId) : []),
@@ -45,7 +46,7 @@ export class OpsStack extends Stack {
     this.#addDashboard(configuration, edge);
   }
 
-  /** Of the whole account: costs are told apart only by tags, which somebody would have to activate for billing. */
+  /** The budget covers the whole account: cost per deployment needs a tag that must first be activated for billing. */
   #addBudget(configuration: Configuration, alarms: AlarmSet): void {
     alarms.allowPublishing('budgets.amazonaws.com');
     const { topic } = alarms;
@@ -62,7 +63,7 @@ export class OpsStack extends Stack {
         subscribers,
       })),
     });
-    // It is refused while it may not publish.
+    // CloudFormation refuses the budget until it may publish to the topic.
     budget.node.addDependency(topic);
   }
 
@@ -116,7 +117,7 @@ export interface EdgeAlarmsStackProps extends StackProps {
   readonly edge: EdgeStack;
 }
 
-/** The alarms of the edge, in the region of its metrics, for a deployment in another one. */
+/** The alarms of the edge, in the region of their metrics, for a deployment in another region. */
 export class EdgeAlarmsStack extends Stack {
   constructor(scope: Construct, id: string, { configuration, edge, ...props }: EdgeAlarmsStackProps) {
     super(scope, id, props);

@@ -1,8 +1,9 @@
 /**
- * The handlers of API keys. A key is issued to the account of an approved waitlist request, which lists the keys that it
- * has: so whoever erases the account knows them all, and a key cannot slip in beside.
+ * The handlers of API keys. A key is issued to the account of an approved waitlist request, and the request's record
+ * lists the account's keys. So an erasure of the account knows all its keys, and a key issued at the same time is not
+ * missed.
  *
- * Nobody becomes more powerful by managing keys: whoever issues, rotates or revokes one has all of its scopes.
+ * Managing keys gives nobody more power: to issue, rotate or revoke a key, a credential must have all of its scopes.
  */
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { ApiKey } from '../../contract/operations/api-keys.ts';
@@ -120,7 +121,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
   decide({ params, now, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
     const value = key.value as ApiKeyValue;
-    // Or whoever may issue keys to accounts could lock the operators out.
+    // Otherwise a credential that may issue keys to accounts could revoke the keys of operators.
     const refused = refusedScopes(principal, value.scopes);
     if (refused !== null) return refused;
     const target = targetOf(params.id);
@@ -134,15 +135,15 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
   },
 });
 
-/** A key as it is once it is revoked, for good. */
+/** The record of a key after its revocation. */
 export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
   return { ...value, previousSecret: null, revokedAt: now };
 }
 
-/** Gives back what an account's keys have taken of its quota. */
+/** Gives used quota back when keys of an account are revoked. */
 export function giveBackKeys(account: string, count: number, found: Found): Change[] {
   const key = usageKey(account, 'api-keys', null);
-  // A counter that refuses to go below zero has lost count; that must not keep a key from being revoked.
+  // A counter that refuses to go below zero is wrong. That must not keep a key from being revoked.
   if (found.get(key) !== undefined) return [];
   return [{ kind: 'count', key, by: -count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }];
 }
@@ -167,7 +168,7 @@ function refusedScopes({ scopes }: Principal, given: readonly Scope[]): Refused 
   if (lacking.length === 0) return null;
   return refuseScopes(
     lacking,
-    `A credential can only give and take what it has: this one lacks ${lacking.join(', ')}.`,
+    `A credential can only give and take scopes that it has: this one lacks ${lacking.join(', ')}.`,
   );
 }
 
@@ -177,7 +178,7 @@ function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null 
   return refuse('validation-failed', 'The key would never be valid.', { errors });
 }
 
-/** What the counter has said, held against the limit as it has been read since. */
+/** Compares the count of the refused counter with the limit, which may have been read again since. */
 function refusedQuota(request: string, entitlements: Item | null, found: Found, nowMs: number): Refused | null {
   const counter = found.get(usageKey(accountOf(request), 'api-keys', null));
   if (counter === undefined) return null;
@@ -191,7 +192,7 @@ function refusedRotation({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): 
   const isExpired = expiresAt !== null && Date.parse(expiresAt) <= nowMs;
   if (revokedAt === null && !isExpired) return null;
   const state = revokedAt === null ? 'expired' : 'revoked';
-  return refuse('state-transition', `The API key is ${state}, which no new secret changes: issue another key.`);
+  return refuse('state-transition', `The API key is ${state}, so it cannot get a new secret: issue another key.`);
 }
 
 function targetOf(id: string): string {

@@ -1,6 +1,7 @@
 /**
- * The handlers of entitlements. All grants of a subject are one item, so that a write checks them all at once. Each grant
- * is a resource of its own: its revision is the item's at its last change, and only that is what `If-Match` names.
+ * The handlers of entitlements. All grants of a subject are one item, so that a write checks them all at once. Each
+ * grant is a resource of its own: its revision is the item's revision at its last change, and `If-Match` names that
+ * revision.
  */
 import { ALL_FEATURES, FEATURES, type Feature } from '../../contract/features.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
@@ -31,7 +32,7 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
   async answer({ principal, query, nowMs }, { reader }) {
     const { subject = principal.subject } = query;
     if (subject !== principal.subject && !principal.scopes.has('entitlements:admin')) {
-      const detail = "Anybody else's entitlements need a credential with the scope entitlements:admin.";
+      const detail = 'The entitlements of another subject need a credential with the scope entitlements:admin.';
       return refuseScopes(['entitlements:admin'], detail);
     }
     const counters = ALL_FEATURES.map((feature) => counterKey(subject, feature, nowMs));
@@ -74,7 +75,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     const { params, nowMs } = request;
     const { features } = knownEntitlements(item);
     const before = currentGrant(features, params.feature, nowMs);
-    if (before === null) return refuse('not-found', 'No such grant: the default holds.');
+    if (before === null) return refuse('not-found', 'No such grant: the default applies.');
     const refused = refusedByPrecondition(request, before);
     if (refused !== null) return refused;
     const { [params.feature]: _, ...others } = features;
@@ -87,7 +88,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
   },
 });
 
-/** A grant that has expired is none. */
+/** An expired grant counts as absent. */
 function currentGrant(features: Grants, feature: Feature, nowMs: number): EntitlementGrant | null {
   const grant = features[feature];
   if (grant === undefined) return null;
@@ -111,17 +112,20 @@ function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: n
 
 type OneGrant = OperationRequest<'putEntitlement' | 'deleteEntitlement'>;
 
-/** RFC 9110, sections 13.1.1 and 13.1.2: where there is no grant, no `If-Match` holds. */
+/** RFC 9110, sections 13.1.1 and 13.1.2: without a grant, `If-Match` never holds. */
 function refusedByPrecondition({ ifMatch, mustCreate }: OneGrant, grant: EntitlementGrant | null): Refused | null {
   const holds = mustCreate
     ? grant === null
     : grant !== null && (ifMatch === 'any' || ifMatch?.includes(grant.revision) === true);
   if (holds) return null;
-  const detail = 'The grant is not as you have seen it: read it again, and decide anew.';
+  const detail = 'The grant has changed since you read it: read it again, and decide again.';
   return refuse('precondition-failed', detail, grant === null ? {} : { headers: { etag: etagOf(grant.revision) } });
 }
 
-/** Refused when another feature has changed in between too: then all is read again, and only its own grant counts. */
+/**
+ * Also refused if another feature has changed in between. Then everything is read again; only the feature's own grant
+ * decides.
+ */
 function putGrants(subject: string, item: Item | null, features: Grants): Change {
   return {
     kind: 'put',
@@ -148,7 +152,7 @@ function counterKey(subject: string, feature: Feature, nowMs: number): ItemKey {
   return usageKey(subject, feature, FEATURES[feature].kind === 'rate' ? dayOf(nowMs) : null);
 }
 
-/** Each watchlist has its own markets: there is no count of them for a subject. */
+/** Each watchlist has its own markets, so there is no count of them for a subject. */
 const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 
 function shown(feature: Feature, grant: EntitlementGrant | null, counter: Item | null, nowMs: number): Entitlement {

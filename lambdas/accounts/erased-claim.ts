@@ -1,4 +1,4 @@
-/** What is left of a claim whose claimant is erased: what it was about, and what came of it. */
+/** The rest of a claim whose claimant is erased: its subject and its outcome. */
 
 import type { Change, Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
@@ -7,10 +7,12 @@ import { standingOf, withStanding } from '../markets/standing.ts';
 import { changedClaim } from '../review/claim-record.ts';
 import { CLAIM_TRANSITIONS } from '../review/transitions.ts';
 
-/** Stands where a text was. */
+/** Replaces an erased text. */
 export const ERASED = 'erased';
 
-/** Blanks every text and all evidence. A claim that is still open is withdrawn: nothing is left to decide on. */
+/**
+ * Blanks every text and removes all evidence. An undecided claim is withdrawn, because nothing is left to decide on.
+ */
 export function erasedClaim(claim: Item, now: string): readonly Change[] {
   const before = claim.value as ClaimValue;
   const { assertion, decision, reviewNote, state } = before;
@@ -36,7 +38,10 @@ export function represents(claim: Item): string | null {
   return assertion.type === 'representation' ? assertion.market : null;
 }
 
-/** The market without the name that the claim has put on it; nothing when it has put none, or not the last one. */
+/**
+ * Removes the name that the claim has put on the market. Empty if the claim put no name there, or a later claim
+ * replaced it.
+ */
 export function withoutRepresentation(claim: Item, market: Item): readonly Change[] {
   const { id, assertion } = claim.value as ClaimValue;
   const standing = standingOf(market.value as MarketRecordValue);

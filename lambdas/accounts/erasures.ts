@@ -1,6 +1,6 @@
 /**
- * The handlers of erasures. What must not wait is done with the request: contact, texts and keys of an account. The rest
- * is a worker's, from `run-erasure.ts`.
+ * The handlers of erasures. The request itself erases what must not wait: contact, texts and keys of an account. The
+ * worker erases the rest: see `run-erasure.ts`.
  */
 import type { Erasure } from '../../contract/operations/erasures.ts';
 import { created, replaced } from '../../storage/changes.ts';
@@ -63,7 +63,7 @@ export const getErasure: ReadHandler<'getErasure'> = {
   },
 };
 
-/** The keys of the account have written for the last time by then. */
+/** By then the keys of the account can no longer write. */
 function notBefore(nowMs: number): Lease {
   return { owner: null, untilMs: nowMs + LAST_WRITE_MS };
 }
@@ -85,7 +85,7 @@ function closeAccount(application: Item, keys: readonly Item[], now: string, fou
       key: waitlistRequestKey(sort),
       revision: revision + 1,
       value: erased,
-      // Refused when a key has been issued or revoked in between.
+      // Refused if a key was issued or revoked in between.
       if: { kind: 'revision-is', revision },
     },
     ...keys.map((item) => replaced(item, revoked(item.value as ApiKeyValue, now))),

@@ -1,4 +1,3 @@
-/** The handler of what a credential is. */
 import type { ReadHandler } from '../pipeline/handler.ts';
 
 export const getMe: ReadHandler<'getMe'> = {

@@ -1,6 +1,6 @@
 /**
- * Erases what a subject has left behind, record by record. Each step finds what is left of its kind by looking, so a worker
- * that dies anywhere is followed by one that does the rest, and two at once do no harm.
+ * Erases the records of a subject, one by one. Each step searches for the remaining records of its kind. So a worker
+ * that dies is followed by one that does the rest, and two workers at once do no harm.
  */
 
 import { replaced } from '../../storage/changes.ts';
@@ -11,7 +11,6 @@ import {
   type ApiKeyValue,
   apiKeyKey,
   type EntitlementsValue,
-  type ErasureValue,
   entitlementsKey,
   erasureKey,
   idempotencyPartition,
@@ -34,7 +33,7 @@ import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
-import { missing } from '../worker/contended.ts';
+import { missingSubject } from '../worker/contended.ts';
 import { ERASED, erasedClaim, represents, withoutRepresentation } from './erased-claim.ts';
 
 export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId'> {
@@ -43,19 +42,19 @@ export interface ErasureDependencies extends Pick<Runtime, 'nowMs' | 'newAttempt
 
 const ACTOR = 'system:erasure';
 
-/** Items that are read at a time. */
+/** Items of one query. */
 const PAGE_ITEMS = 100;
 
 /**
- * Does the worker's part of an erasure, and takes it off the queue; of an account only once its keys write no more. May be
- * called again at any time.
+ * Does the worker's part of an erasure, and takes it off the queue. An account's erasure waits until its keys can no
+ * longer write. May be called again at any time.
  *
- * @throws StorageUnavailable when storage fails: call it again later.
+ * @throws StorageUnavailable if storage fails: call it again later
  */
 export async function runErasure(dependencies: ErasureDependencies, id: string): Promise<'done' | 'later'> {
   const { ledger, nowMs } = dependencies;
   const record = await ledger.get(erasureKey(id));
-  const { subject, requestedAt } = record?.value ?? (await missing(dependencies, erasureKey(id)));
+  const { subject, requestedAt } = record?.value ?? (await missingSubject(dependencies, erasureKey(id), id));
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);
@@ -66,17 +65,14 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
   await eraseVerifications(dependencies, subject);
   await untilCommitted(dependencies, async () => {
     const item = await ledger.get(erasureKey(id));
-    const value = item?.value as ErasureValue;
-    if (item === null || value.finishedAt !== null) return [];
-    return [
-      replaced(item, { ...value, finishedAt: new Date(nowMs()).toISOString() }),
-      { kind: 'delete', key: workKey(id), if: { kind: 'any' } },
-    ];
+    const workDone: Change = { kind: 'delete', key: workKey(id), if: { kind: 'any' } };
+    if (item === null || item.value.finishedAt !== null) return [workDone];
+    return [replaced(item, { ...item.value, finishedAt: new Date(nowMs()).toISOString() }), workDone];
   });
   return 'done';
 }
 
-/** The stored answers of whatever the subject has signed in with, and the labels of its keys, revoked ones too. */
+/** Erases the stored answers of all credentials of the subject, and the labels of its keys, also revoked ones. */
 async function eraseCredentials(dependencies: ErasureDependencies, subject: string): Promise<void> {
   const { ledger } = dependencies;
   if (waitlistRequestOf(subject) === null) {
@@ -94,7 +90,9 @@ async function eraseCredentials(dependencies: ErasureDependencies, subject: stri
   }
 }
 
-/** Emptied, not deleted: a revision that came back would pass for what somebody remembers. */
+/**
+ * The item is emptied, not deleted: otherwise an old revision could come back, and a cache would take it for current.
+ */
 async function eraseEntitlements(dependencies: ErasureDependencies, subject: string): Promise<void> {
   await untilCommitted(dependencies, async () => {
     const item = await dependencies.ledger.get(entitlementsKey(subject));
@@ -103,7 +101,10 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
   });
 }
 
-/** A claim leaves its subject's list in the transaction that erases it: what is on the list is what is left to do. */
+/**
+ * A claim leaves its subject's list in the transaction that erases it. So the list holds the claims that are still to
+ * be erased.
+ */
 async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
   const { ledger, nowMs, newId } = dependencies;
   for await (const { partition, sort } of itemsOf(ledger, { partition: claimsOfSubjectPartition(subject) })) {
@@ -125,13 +126,13 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
   }
 }
 
-/** No list of a subject's verifications is kept for this alone: there are few erasures. */
+/** Reads all verifications: erasures are too few for a list by subject. */
 async function eraseVerifications(dependencies: ErasureDependencies, subject: string): Promise<void> {
   for await (const item of itemsOf(dependencies.ledger, VERIFICATIONS)) {
     const before = item.value;
     if (before.subjectOwner !== subject || (before.note === null && before.found === null)) continue;
     const value: VerificationValue = { ...before, note: null, found: null };
-    // Nobody else ever changes one, so there is nothing to hold these to.
+    // No other writer changes a verification, so no condition is needed.
     const put = (key: Change['key']): Change => {
       return { kind: 'put', key, revision: item.revision, value, if: { kind: 'any' } };
     };
@@ -150,7 +151,7 @@ async function deletePartition(dependencies: ErasureDependencies, partition: str
   }
 }
 
-/** Decides anew while others change what a decision rests on: each refusal is the progress of somebody else. */
+/** Decides again after each refusal. A refusal means that another writer made progress. */
 async function untilCommitted(
   { ledger, newAttemptId }: ErasureDependencies,
   decide: () => Promise<readonly Change[]>,

@@ -1,6 +1,6 @@
 /**
- * The handlers of waitlist requests. Contact, use case and note are in their records and in the list of them, and nowhere
- * else: answers to writes are stored for replays, so those leave them out.
+ * The handlers of waitlist requests. Contact, use case and note are only in the requests' records and in their list.
+ * Answers to writes leave them out, because these answers are stored for replays.
  */
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
@@ -50,7 +50,7 @@ export const decideWaitlistRequest = writeHandler<'decideWaitlistRequest'>()({
     if (item === null) return refuse('not-found', 'No such waitlist request.');
     const before = item.value;
     if (before.state !== 'submitted') {
-      const detail = `The request is ${before.state}: it can be decided only while it is submitted. Allowed now: nothing.`;
+      const detail = `The request is ${before.state}: it can be decided only while it is submitted. Its state allows no change.`;
       return refuse('state-transition', detail);
     }
     const value: WaitlistRequestValue = { ...before, state: body.outcome, note: body.note, decidedAt: now };

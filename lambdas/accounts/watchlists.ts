@@ -1,4 +1,4 @@
-/** The handlers of watchlists. A watchlist lives in its owner's partition, so nobody can name another one's. */
+/** The handlers of watchlists. A watchlist lives in its owner's partition, so another subject cannot name it. */
 
 import { decodeTime } from 'ulid';
 import type { Watchlist } from '../../contract/operations/watchlists.ts';
@@ -117,7 +117,9 @@ function readWatchlist(request: OperationRequest<MarketOfWatchlist>, reader: Led
   return reader.get(keyOf(request));
 }
 
-/** The next revision of a watchlist; `item` is undefined while it has not been read. `added` must be markets. */
+/**
+ * The next revision of a watchlist; `item` is undefined while it has not been read. `added` must be existing markets.
+ */
 function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
   item: Item | null | undefined,
@@ -138,7 +140,7 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   };
 }
 
-/** What was asked for is so already: nothing changes, but that it is so is part of the transaction. */
+/** The watchlist is already as requested. Nothing changes, but the transaction checks that it is still so. */
 function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, item: Item | null): Decision<Id> {
   const refused = refusedPrecondition(request.ifMatch, item);
   if (refused !== null) return refused;
@@ -152,7 +154,7 @@ function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, 
   };
 }
 
-/** Why these markets cannot be on a watchlist together: too many, or one that the ledger has said is not there. */
+/** Refuses markets that cannot be on one watchlist: too many, or one that the ledger does not have. */
 function refusedMarkets(
   request: OperationRequest<OperationId>,
   markets: readonly string[],
@@ -169,7 +171,7 @@ function refusedMarkets(
     const pointer = markets === checkedMarkets ? `/markets/${markets.indexOf(slug)}` : '';
     return { pointer, code: 'market.unknown', detail: `no market ${slug}: see /api/v1/markets` };
   });
-  return refuse('validation-failed', 'Not every slug is one of a market: see errors.', { errors });
+  return refuse('validation-failed', 'Not every slug names a market: see errors.', { errors });
 }
 
 function mustExist(slug: string): Change {

@@ -1,10 +1,9 @@
 /**
- * What this process knows of API keys and entitlements, so that a request costs one read of a credential at most, and
- * mostly none.
+ * This process's cache of API keys and entitlements, so that a request reads at most one credential, and mostly none.
  *
- * Key records are read again after {@link CREDENTIAL_CACHE_SECONDS}. Entitlements are never read here: a write begins with
- * what is believed of its subject and checks that in its transaction; where the belief was wrong, the transaction is
- * refused, hands back the item as it is, and that is learnt.
+ * A key's record is read again after {@link CREDENTIAL_CACHE_SECONDS}. Entitlements are never read here. A write starts
+ * from the cached entitlements and checks them in its transaction. If they are out of date, the transaction is refused
+ * and hands back the current item, which updates the cache.
  */
 import { LRUCache } from 'lru-cache';
 import type { Item, Ledger } from '../../storage/ledger.ts';
@@ -14,23 +13,23 @@ import type { Entitlements } from './principal.ts';
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
 
-/** For how long a key that is revoked may still write: from such a cache, and what was under way. */
+/** A revoked key may still write for this long: from a cache, and in requests that have already begun. */
 export const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 
-/** The most keys, unknown key ids and subjects that are remembered, of each. */
+/** Entries of each cache, at most: keys, unknown key ids, subjects. */
 const MAX_ENTRIES = 10_000;
 
 export interface AccountCache {
   /**
-   * The key's record, null when there is no such key; read anew when what is known is older than this. Rejects with
-   * `StorageUnavailable`.
+   * The key's record; null if the key does not exist. Read again if the cached one is older than `maxAgeMs`. Rejects
+   * with `StorageUnavailable`.
    */
   apiKey(keyId: string, maxAgeMs?: number): Promise<ApiKeyValue | null>;
-  /** What was last learnt; of a subject that nothing is known of, that it has no grants. */
+  /** The cached entitlements. An unknown subject has no grants. */
   believed(subject: string): Entitlements;
-  /** Takes in what a transaction has found, null when there was no item. */
+  /** Takes an item that a transaction has found; null: there was no item. */
   learn(subject: string, item: Item | null): void;
-  /** Has the key's record read anew at its next use. */
+  /** The next use of the key reads its record again. */
   forget(keyId: string): void;
 }
 
@@ -41,7 +40,7 @@ export interface AccountCacheOptions {
   readonly cacheSeconds?: number;
 }
 
-/** What an entitlements item of the ledger says. */
+/** The entitlements in an item of the ledger. */
 export function knownEntitlements(item: Item | null): Entitlements {
   if (item === null) return { revision: null, features: {} };
   return { revision: item.revision, features: (item.value as EntitlementsValue).features };
@@ -49,7 +48,7 @@ export function knownEntitlements(item: Item | null): Entitlements {
 
 interface CachedKey {
   readonly record: ApiKeyValue | null;
-  /** When the read began: whatever was committed before that is in the record. */
+  /** When the read began. The record includes everything that was committed before that. */
   readonly readAtMs: number;
 }
 
@@ -58,13 +57,16 @@ export function createAccountCache({
   nowMs,
   cacheSeconds = CREDENTIAL_CACHE_SECONDS,
 }: AccountCacheOptions): AccountCache {
-  // Apart from each other, so that a flood of invented key ids cannot push out the keys that exist.
+  // Two caches, so that a flood of invented key ids cannot push out keys that exist.
   const present = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
   const absent = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
   const reading = new Map<string, Promise<ApiKeyValue | null>>();
   const beliefs = new LRUCache<string, Entitlements>({ max: MAX_ENTRIES });
 
-  /** Reads the record, and keeps it unless the key has been forgotten meanwhile: it may be older than that. */
+  /**
+   * Reads the record. Caches it unless the key was forgotten during the read, because the record may be older than
+   * that.
+   */
   function read(keyId: string): Promise<ApiKeyValue | null> {
     const readAtMs = nowMs();
     const isCurrent = () => reading.get(keyId) === started;
@@ -95,8 +97,8 @@ export function createAccountCache({
     },
     believed: (subject) => beliefs.get(subject) ?? knownEntitlements(null),
     learn(subject, item) {
-      // The last word counts, even with a lower revision: an item may have been deleted and made anew. A belief that
-      // answers have overtaken costs one more refusal.
+      // The last answer counts, even with a lower revision, because an item may have been deleted and made again. If
+      // answers arrive out of order, the cost is one more refusal.
       if (item === null) beliefs.delete(subject);
       else beliefs.set(subject, knownEntitlements(item));
     },

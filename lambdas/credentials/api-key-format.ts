@@ -1,13 +1,12 @@
 /**
- * How an API key is written: `tdm_<env>_<key id>_<secret><checksum>`.
- * Base62 has no underscore, so a key is one word to a double click and its parts are never ambiguous; the prefix lets
- * secret scanners find keys that were published by mistake; the checksum lets us refuse a mistyped one without a look-up.
- * The checksum is no protection: anyone can compute it.
+ * The format of an API key: `tdm_<env>_<key id>_<secret><checksum>`. Base62 has no underscore, so a double click
+ * selects the whole key and its parts are never ambiguous. Secret scanners find published keys by the prefix. A wrong
+ * checksum refuses a mistyped key without a look-up; it is no protection, because anyone can compute it.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What a deployment's keys are for; a key works in deployments of its own environment only. */
+/** The environment of a deployment. A key works only in deployments of its own environment. */
 export type ApiKeyEnvironment = 'live' | 'test' | 'dev';
 
 export interface ApiKeyParts {
@@ -18,28 +17,27 @@ export interface ApiKeyParts {
   readonly secret: string;
 }
 
-/** What begins every API key, and no JWT. */
+/** The beginning of every API key; no JWT begins so. */
 export const API_KEY_PREFIX = 'tdm_';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_ID_LENGTH = 16;
 const SECRET_LENGTH = 33;
-/** 62^6 is more than 2^32. */
+/** Enough for CRC-32: 62^6 is more than 2^32. */
 const CHECKSUM_LENGTH = 6;
 
 const API_KEY = new RegExp(
   `^${API_KEY_PREFIX}(live|test|dev)_([0-9A-Za-z]{${KEY_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 
-/** Chance, e.g. `node:crypto`'s `randomBytes`. */
+/** Random bytes, e.g. from `node:crypto`'s `randomBytes`. */
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** Makes the parts of a new key. */
 export function newApiKey(env: ApiKeyEnvironment, randomBytes: RandomBytes): ApiKeyParts {
   return { env, keyId: randomBase62(KEY_ID_LENGTH, randomBytes), secret: newSecret(randomBytes) };
 }
 
-/** Makes a new secret, e.g. for a key that is rotated and keeps its id. */
+/** For a key that is rotated and keeps its id. */
 export function newSecret(randomBytes: RandomBytes): string {
   return randomBase62(SECRET_LENGTH, randomBytes);
 }
@@ -50,7 +48,7 @@ export function formatApiKey({ env, keyId, secret }: ApiKeyParts): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Takes a key apart; null when it is not one, or its checksum is wrong. */
+/** The parts of a key; null for text that is not a key or has a wrong checksum. */
 export function parseApiKey(text: string): ApiKeyParts | null {
   const match = API_KEY.exec(text);
   if (match === null || checksum(text.slice(0, -CHECKSUM_LENGTH)) !== text.slice(-CHECKSUM_LENGTH)) return null;
@@ -58,12 +56,12 @@ export function parseApiKey(text: string): ApiKeyParts | null {
   return { env, keyId, secret };
 }
 
-/** SHA-256 in hex. A plain digest is enough for a secret that cannot be guessed: there is nothing to slow down. */
+/** SHA-256 in hex. A plain digest is enough, because the secret cannot be guessed. */
 export function hashSecret(secret: string): string {
   return digest(secret).toString('hex');
 }
 
-/** Whether this is the secret with that hash, in a time that does not depend on how much of it is right. */
+/** Compares in a time that does not depend on the number of right characters. */
 export function secretMatches(secret: string, hash: string): boolean {
   const expected = Buffer.from(hash, 'hex');
   const actual = digest(secret);
@@ -74,7 +72,7 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** CRC-32 as six base62 digits: any single changed character gives another one. */
+/** CRC-32 as six base62 digits: any single changed character gives another checksum. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
@@ -85,7 +83,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** The largest multiple of 62 that a byte can reach: bytes from here on would make the first characters likelier. */
+/** The largest multiple of 62 within a byte's range. Bytes from here on would make the first characters more likely. */
 const UNBIASED_BELOW = 248;
 
 function randomBase62(length: number, randomBytes: RandomBytes): string {

@@ -1,23 +1,26 @@
 /**
- * The public keys of an OIDC issuer: its JWKS (RFC 7517, section 5), fetched when needed and kept.
+ * The public keys of an OIDC issuer: its JWKS (RFC 7517, section 5), fetched when needed and cached.
  *
- * A key that we do not know may be new, so the set is fetched again; since anybody can invent a key id, a fetch that did
- * not help is followed by a pause. A set is also fetched again when it is old, so that a key that the issuer has withdrawn
- * stops counting. While the issuer cannot be reached, the keys that we have go on counting.
+ * An unknown key may be new, so the set is fetched again. Anybody can invent a key id, so after a fetch without success
+ * there is a pause. An old set is fetched again too, so that a key that the issuer has withdrawn is no longer accepted.
+ * While the issuer cannot be reached, the cached keys stay valid.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { isJwk, type Jwk } from 'aws-jwt-verify/jwk';
 
-/** After this time the set is fetched again: a withdrawn key counts no longer than this while the issuer is reachable. */
+/**
+ * After this time the set is fetched again. While the issuer is reachable, a withdrawn key is accepted no longer than
+ * this.
+ */
 export const JWKS_REFRESH_SECONDS = 600;
-/** The pause after a fetch that failed, or that did not bring the key that was looked for. */
+/** The pause after a fetch that failed or did not bring the wanted key. */
 export const JWKS_RETRY_SECONDS = 10;
 
-/** Asymmetric all of them: a public key can never be taken for a shared secret. */
+/** Asymmetric algorithms only, so that a public key can never be used as a shared secret. */
 export const SIGNATURE_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
-/** A key, good for one algorithm only: what a token's header says cannot make it be used with another. */
+/** A key for one algorithm only, so that the header of a token cannot choose another. */
 export interface IssuerKey {
   readonly algorithm: SignatureAlgorithm;
   readonly jwk: Jwk;
@@ -25,18 +28,18 @@ export interface IssuerKey {
 }
 
 export interface IssuerKeys {
-  /** Null: the issuer has no such key. Rejects with {@link IssuerUnavailable} when that cannot be found out. */
+  /** Null: the issuer has no such key. Rejects with {@link IssuerUnavailable} if that cannot be found out. */
   find(algorithm: SignatureAlgorithm, keyId: string): Promise<IssuerKey | null>;
 }
 
-/** The issuer's keys could not be fetched, so a token that may be good cannot be checked. Retry later. */
+/** The issuer's keys could not be fetched, so a token that may be valid cannot be checked. Retry later. */
 export class IssuerUnavailable extends Error {
   override readonly name = 'IssuerUnavailable';
 }
 
 export interface IssuerKeysOptions {
   readonly jwksUri: string;
-  /** Gives the body of a 200, as text. Must give up by itself after a few seconds. */
+  /** Gives the body of a 200 as text. Must give up by itself after a few seconds. */
   readonly fetchJwks: (uri: string) => Promise<string>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
@@ -84,7 +87,7 @@ export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOption
           cause: failure,
         });
       }
-      // Only after a fetch: else whoever keeps sending invented key ids could keep a new key out for ever.
+      // Only after a fetch. Otherwise a client that keeps sending invented key ids could keep a new key out for ever.
       if (mayAsk) pause();
       return null;
     },
@@ -95,7 +98,7 @@ function nameOf(algorithm: SignatureAlgorithm, keyId: string): string {
   return `${algorithm} ${keyId}`;
 }
 
-/** Every key of a set that we can use; others are passed over (RFC 7517, section 5). Throws when it is no set. */
+/** Every key of the set that we support; others are ignored (RFC 7517, section 5). Throws if the text is not a set. */
 function readKeys(text: string): ReadonlyMap<string, IssuerKey> {
   const set: unknown = JSON.parse(text);
   const members = typeof set === 'object' && set !== null && 'keys' in set ? set.keys : null;

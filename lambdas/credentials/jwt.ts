@@ -1,9 +1,8 @@
 /**
  * Verifies the access tokens of one OIDC issuer: JWTs by RFC 9068, or those of Amazon Cognito.
  *
- * Signatures are checked by aws-jwt-verify. It takes a token without `exp` or with an `iat` to come, knows no clock but the
- * machine's, and keeps a key for ever once it has been used; so the claims are checked here, and the keys kept in
- * `issuer-keys.ts`.
+ * aws-jwt-verify checks signatures only. It accepts a token without `exp` or with a future `iat`, uses the machine's
+ * clock, and caches a used key for ever. So this file checks the claims, and `issuer-keys.ts` caches the keys.
  */
 import { type DecomposedJwt, decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { verifyJwtSync } from 'aws-jwt-verify/jwt-verifier';
@@ -21,38 +20,43 @@ export interface VerifiedToken {
   readonly expiresAt: string;
 }
 
-/** `refused` says why, in words that repeat nothing of the token and fit an `error_description` (RFC 6750, section 3). */
+/** `refused` is the reason. It repeats nothing of the token, and fits an `error_description` (RFC 6750, section 3). */
 export type TokenVerification = { readonly token: VerifiedToken } | { readonly refused: string };
 
 export interface TokenVerifier {
-  /** Rejects with `IssuerUnavailable` when the token's key is not known and cannot be fetched. */
+  /** Rejects with `IssuerUnavailable` if the token's key is unknown and cannot be fetched. */
   verify(token: string): Promise<TokenVerification>;
 }
 
 export interface TokenVerifierOptions {
-  /** The `iss` of its tokens, to the letter. */
+  /** The exact `iss` of its tokens. */
   readonly issuer: string;
-  /** What `aud` must contain; of Cognito's access tokens, which have none, what `client_id` must be. */
+  /** A value that `aud` must contain. Cognito's access tokens have no `aud`; their `client_id` must be this value. */
   readonly audience: string;
-  /** Default: `.well-known/jwks.json` under the issuer, as with Cognito. Others say theirs in their discovery document. */
+  /**
+   * Default: `.well-known/jwks.json` under the issuer, as Cognito has it. Other issuers name theirs in their discovery
+   * document.
+   */
   readonly jwksUri?: string;
-  /** Gives the body of a 200, as text. Must give up by itself after a few seconds. */
+  /** Gives the body of a 200 as text. Must give up by itself after a few seconds. */
   readonly fetchJwks: (uri: string) => Promise<string>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** What stands before our scopes in the issuer's, e.g. a Cognito resource server's `tidemark/`; others are not ours. */
+  /**
+   * The prefix of our scopes in the issuer's tokens, e.g. `tidemark/` of a Cognito resource server. Scopes without it
+   * are ignored.
+   */
   readonly scopePrefix?: string;
   /** From `iat` to `exp`; default 24 hours. */
   readonly maxLifetimeSeconds?: number;
-  /** By how much the issuer's clock may differ from ours; default 30. */
+  /** How far the issuer's clock may differ from ours; default 30. */
   readonly clockToleranceSeconds?: number;
   readonly algorithms?: readonly SignatureAlgorithm[];
 }
 
-/** Printable ASCII without space and slash: becomes part of ledger keys and of paths. */
+/** Printable ASCII without space and slash, because it becomes part of ledger keys and paths. */
 const SUBJECT = /^[!-.0-~]{1,255}$/;
 
-/** Whether a `sub` can be a subject here. */
 export function isSubjectClaim(sub: unknown): sub is string {
   return typeof sub === 'string' && SUBJECT.test(sub);
 }
@@ -63,7 +67,7 @@ const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const NOT_A_JWT = 'The token is not a well-formed JWT.';
 const BAD_SIGNATURE = 'The token is not signed with a key of the configured issuer.';
 
-/** @throws TypeError when the issuer is not a URL. */
+/** @throws TypeError if the issuer is not a URL */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { issuer, fetchJwks, nowMs, scopePrefix = '' } = options;
   const jwksUri = options.jwksUri ?? new URL(`${issuer.replace(/\/$/, '')}/.well-known/jwks.json`).href;
@@ -74,7 +78,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const decomposed = decompose(token);
       if (decomposed === null) return { refused: NOT_A_JWT };
       const { header, payload } = decomposed;
-      // Before the signature, so that only a token that would pass can make us fetch keys.
+      // Before the signature, so that only an otherwise valid token can make us fetch keys.
       const fault = headerFault(header, options) ?? claimsFault(decomposed, options);
       if (fault !== null) return { refused: fault };
       const key = await keys.find(header.alg as SignatureAlgorithm, header.kid as string);
@@ -93,27 +97,27 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 function decompose(token: string): DecomposedJwt | null {
   if (!COMPACT_JWT.test(token)) return null;
   const parts = token.split('.').map((part) => Buffer.from(part, 'base64url'));
-  // One spelling for each token: stray bits at the end of a part are refused.
+  // A token has one spelling: extra bits at the end of a part are refused.
   if (parts.map((part) => part.toString('base64url')).join('.') !== token) return null;
-  // Two readers must not see two tokens in one: names are unique (RFC 7515, section 4; RFC 7519, section 4).
+  // Two readers must not see two different tokens, so names are unique (RFC 7515, section 4; RFC 7519, section 4).
   if (parts.slice(0, 2).some((part) => 'faults' in parseJson(part.toString('utf8')))) return null;
   try {
     return decomposeUnverifiedJwt(token);
   } catch {
-    // Not objects, or a registered claim of another type than it must be.
+    // A part is not an object, or a registered claim has a wrong type.
     return null;
   }
 }
 
 type Header = DecomposedJwt['header'];
 
-/** `jwk`, `jku`, `x5c` and `x5u` are never looked at: a token does not say which keys to trust. */
+/** `jwk`, `jku`, `x5c` and `x5u` are ignored: a token cannot say which keys to trust. */
 function headerFault(header: Header, { algorithms = SIGNATURE_ALGORITHMS }: TokenVerifierOptions): string | null {
   if (!algorithms.some((algorithm) => algorithm === header.alg)) {
     return `The token is not signed with one of ${algorithms.join(', ')}.`;
   }
-  if (!header.kid) return 'The token does not say which key it is signed with (kid).';
-  // RFC 7515, section 4.1.11: extensions that we do not understand must not be ignored, and we understand none.
+  if (!header.kid) return 'The token does not name the key of its signature (kid).';
+  // RFC 7515, section 4.1.11: unknown extensions must not be ignored, and we know no extension.
   if ('crit' in header) return 'The token has critical header parameters.';
   return null;
 }
@@ -127,12 +131,13 @@ function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierO
   }
   const audiences = aud === undefined && payload.token_use === 'access' ? [payload.client_id] : [aud].flat();
   if (!audiences.includes(audience)) return 'The token is for another audience.';
-  // RFC 9449, section 7.1, and RFC 8705, section 3: whoever bears it must also prove something that we cannot check.
-  if (payload.cnf !== undefined) return 'The token is bound to a key of its holder, and no bearer token.';
+  // RFC 9449, section 7.1, and RFC 8705, section 3: such a token needs a further proof that we cannot check.
+  if (payload.cnf !== undefined) return 'The token is bound to a key of its holder, so it is not a bearer token.';
   if (!isSubjectClaim(sub)) {
     return 'The subject of the token (sub) must be 1 to 255 printable ASCII characters without space and slash.';
   }
-  if (exp === undefined || iat === undefined) return 'The token must say when it was issued and expires (iat, exp).';
+  if (exp === undefined || iat === undefined)
+    return 'The token must state when it was issued and when it expires (iat, exp).';
   if (exp <= iat || exp - iat > maxLifetimeSeconds) {
     return `The token must expire within ${maxLifetimeSeconds} seconds of being issued.`;
   }
@@ -142,7 +147,7 @@ function claimsFault({ header, payload }: DecomposedJwt, options: TokenVerifierO
   return null;
 }
 
-/** An ID token tells a client who signed in; it is no permission to act for them. */
+/** An ID token tells a client who signed in. It gives no permission to act for them. */
 function isAccessToken({ typ }: Header, tokenUse: unknown): boolean {
   if (tokenUse !== undefined) return tokenUse === 'access';
   return typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ);
@@ -150,12 +155,12 @@ function isAccessToken({ typ }: Header, tokenUse: unknown): boolean {
 
 function isSignedWith({ jwk, publicKey }: IssuerKey, token: string, issuer: string): boolean {
   try {
-    // Times are checked above, by our clock: an infinite grace keeps the library's out.
+    // Times are checked above with our clock. An infinite grace switches off the library's check.
     const checks = { issuer, audience: null, graceSeconds: Number.POSITIVE_INFINITY };
     verifyJwtSync(token, jwk, checks, () => publicKey);
     return true;
   } catch {
-    // Not only the library's errors: node:crypto throws for a signature that is too short to be one.
+    // Also errors of node:crypto, which throws if a signature is too short.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A token issuer of our own, so that users can be tried out without an OIDC provider. For a server on one's own machine
- * only: whoever has its key can be anybody.
+ * A token issuer of our own, for trying out users without an OIDC provider. Only for a server on one's own machine: the
+ * holder of its key can be any user.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto';
 import type { Scope } from '../../contract/scopes.ts';
@@ -9,7 +9,7 @@ import { isSubjectClaim } from './jwt.ts';
 
 const ALGORITHM: SignatureAlgorithm = 'EdDSA';
 
-/** Makes a key: a private Ed25519 JWK (RFC 8037, section 2) as JSON. Keep it secret. */
+/** A new key: a private Ed25519 JWK (RFC 8037, section 2) as JSON. Keep it secret. */
 export function newIssuerKey(): string {
   return JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }));
 }
@@ -23,7 +23,7 @@ export function isIssuerKey(text: string): boolean {
   }
 }
 
-/** The JWKS that verifies what {@link mintToken} signs with this key, as JSON. */
+/** The JWKS, as JSON, that verifies tokens that {@link mintToken} signs with this key. */
 export function issuerJwks(privateJwk: string): string {
   const { kty, crv, x } = JSON.parse(privateJwk) as JsonWebKey;
   return JSON.stringify({ keys: [{ kty, crv, x, kid: keyIdOf(privateJwk), alg: ALGORITHM, use: 'sig' }] });
@@ -42,7 +42,7 @@ export interface MintTokenOptions {
   readonly tokenId: string;
 }
 
-/** Makes an access token by RFC 9068. @throws RangeError when the verifier would refuse the subject. */
+/** Makes an access token by RFC 9068. @throws RangeError if the verifier would refuse the subject */
 export function mintToken(options: MintTokenOptions): string {
   const { privateJwk, issuer, audience, subject, scopes, nowMs, lifetimeSeconds, tokenId } = options;
   if (!isSubjectClaim(subject)) {

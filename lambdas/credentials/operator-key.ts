@@ -1,4 +1,4 @@
-/** The first key of a deployment: without it nobody could issue any. */
+/** The first key of a deployment. It issues all other keys. */
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY, type FirstKeyValue } from '../../storage/records/accounts.ts';
@@ -6,7 +6,7 @@ import type { AuditValue } from '../../storage/records/review.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
-/** Owns what the operators of a deployment write, whichever key they use. */
+/** The owner of the resources that operators write, with any of their keys. */
 export const OPERATOR_SUBJECT = 'operator';
 
 const ACTOR = 'system:first-run';
@@ -18,7 +18,7 @@ export interface FirstKeyDependencies {
   readonly newId: (prefix: string) => string;
 }
 
-/** Whether the deployment has been given its first key, and it has not been revoked since. */
+/** Whether the deployment has its first key, and the key is not revoked. */
 export async function hasFirstKey({ ledger }: Pick<FirstKeyDependencies, 'ledger'>): Promise<boolean> {
   return isInUse(ledger, await ledger.get(FIRST_KEY_KEY));
 }
@@ -30,9 +30,9 @@ async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item | null): Promise
 }
 
 /**
- * Puts the key into the ledger, with every scope, unless there is a first key; one that was revoked is replaced, or the
- * deployment would be locked for good. Keep the key in a safe place first, then call this. Returns whether this call has
- * put it there.
+ * Puts the key into the ledger with every scope, unless there is a first key. Replaces a revoked one, because the
+ * deployment would be locked for good otherwise. Keep the key in a safe place before you call this. Returns whether
+ * this call has put the key.
  */
 export async function registerFirstKey(
   { ledger, now, newId }: FirstKeyDependencies,

@@ -1,6 +1,4 @@
-/**
- * Who is asking: reads the Authorization header, and tells a signed-in user or the holder of an API key from anybody else.
- */
+/** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/scopes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import type { ApiKeyValue, EntitlementsValue } from '../../storage/records/accounts.ts';
@@ -9,7 +7,7 @@ import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } fr
 import type { TokenVerifier } from './jwt.ts';
 
 export interface Entitlements {
-  /** Of the ledger's item, null when the subject has none. */
+  /** Of the ledger's item; null if the subject has no item. */
   readonly revision: number | null;
   readonly features: EntitlementsValue['features'];
 }
@@ -18,12 +16,12 @@ export interface Principal {
   readonly kind: 'user' | 'api-key';
   /** The credential: `user:<sub>` or `key:<key id>`. */
   readonly actor: string;
-  /** The owner: `user:<sub>`, or what the key's record says. */
+  /** The owner: `user:<sub>`, or the subject in the key's record. */
   readonly subject: string;
   readonly scopes: ReadonlySet<Scope>;
   /** RFC 3339, or null. */
   readonly expiresAt: string | null;
-  /** What is believed: a write's transaction checks it. */
+  /** From the cache: a write's transaction checks them. */
   readonly entitlements: Entitlements;
 }
 
@@ -39,13 +37,13 @@ export type Authentication = { readonly principal: Principal } | { readonly refu
 
 export interface Authenticator {
   /**
-   * Takes the value of the Authorization header. Reads the ledger once at most, and not at all for what cannot be a key.
-   * Rejects with `StorageUnavailable` or `IssuerUnavailable` when a credential that may be good cannot be checked.
+   * Takes the value of the Authorization header. Reads the ledger at most once, and never for text that is not a key.
+   * Rejects with `StorageUnavailable` or `IssuerUnavailable` if a possibly valid credential cannot be checked.
    */
   authenticate(authorization: string | undefined): Promise<Authentication>;
-  /** Takes in what a write has found of a subject's entitlements, null when there was no item. */
+  /** Takes a subject's entitlements item that a write has found; null: there was no item. */
   learn(subject: string, item: Item | null): void;
-  /** Has a key read anew, because this process has changed it. */
+  /** The next use of the key reads its record again, because this process has changed the key. */
   forget(keyId: string): void;
 }
 
@@ -53,23 +51,23 @@ export interface AuthenticatorOptions {
   readonly ledger: Pick<Ledger, 'get'>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Keys of others are refused. */
+  /** Keys of other environments are refused. */
   readonly env: ApiKeyEnvironment;
   /** Null: users cannot sign in here. */
   readonly tokenIssuer: TokenVerifier | null;
-  /** For how long a key's record is kept; default `CREDENTIAL_CACHE_SECONDS`. */
+  /** How long a key's record is cached; default `CREDENTIAL_CACHE_SECONDS`. */
   readonly cacheSeconds?: number;
 }
 
 const MAX_AUTHORIZATION_LENGTH = 8192;
 
-/** RFC 6750, section 2.1, with a single space; the scheme's name in any case (RFC 9110, section 11.1). */
+/** RFC 6750, section 2.1, with a single space. The scheme's name in any case (RFC 9110, section 11.1). */
 const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** Whoever tries secrets out has a key's record read once in this time, and no more. */
+/** A wrong secret reads the key's record again at most once in this time, so guessing secrets costs few reads. */
 const SECOND_LOOK_MS = 1000;
 
-/** One answer for a key that is unknown, mistyped in its secret, of another environment, expired or revoked. */
+/** One text for an unknown key, a wrong secret, another environment, an expired key and a revoked key. */
 const KEY_REFUSED = 'The API key is unknown, expired or revoked.';
 
 export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOptions): Authenticator {
@@ -78,10 +76,10 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
 
   async function authenticateKey(text: string): Promise<Authentication> {
     const parts = parseApiKey(text);
-    if (parts === null) return refused('The API key is not complete, or mistyped: its checksum does not fit.');
+    if (parts === null) return refused('The API key is incomplete or mistyped: its checksum is wrong.');
     if (parts.env !== env) return refused(KEY_REFUSED);
     let record = await cache.apiKey(parts.keyId);
-    // The secret of a key that has just been rotated must open it at once.
+    // The new secret of a rotated key must work at once, so a wrong secret reads the record again.
     if (record !== null && !isOneOf(record, parts.secret)) {
       record = await cache.apiKey(parts.keyId, SECOND_LOOK_MS);
     }
@@ -115,7 +113,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
   };
 }
 
-/** What the secret of a key that does not exist is compared with, so that its refusal takes the same work. */
+/** Compared with the secret of a key that does not exist, so that this refusal takes as long as any other. */
 const HASH_OF_NOTHING = '0'.repeat(64);
 
 function opens(record: ApiKeyValue | null, secret: string, nowMs: number): record is ApiKeyValue {
@@ -133,7 +131,7 @@ function isOneOf({ secretHash, previousSecret }: ApiKeyValue, secret: string): b
 
 const REALM = 'Bearer realm="tidemark"';
 
-/** Without an error code, since nothing was sent that could be wrong (RFC 6750, section 3.1). */
+/** Without an error code, because the request had no credential (RFC 6750, section 3.1). */
 const NO_CREDENTIAL: Authentication = {
   refused: {
     code: 'unauthenticated',

@@ -1,6 +1,6 @@
 /**
- * Makes the first operator key of a deployment. An administrator invokes it by hand, once, with permission to invoke
- * this function: the answer is the only place where the key is ever seen.
+ * Makes the first operator key of a deployment. An administrator with permission to invoke this function does so by
+ * hand, once. Only the answer ever shows the key.
  */
 import { randomBytes } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
@@ -23,7 +23,7 @@ export interface FirstKey {
   readonly apiKey: string;
 }
 
-/** Rejects when the deployment has had its first key: whoever holds one with `keys:admin` issues the others. */
+/** Rejects if the deployment already has its first key: a holder of a key with `keys:admin` issues the others. */
 export async function handler(): Promise<FirstKey> {
   const nowMs = Date.now();
   const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
@@ -32,8 +32,8 @@ export async function handler(): Promise<FirstKey> {
   if (!isOurs) {
     const { partition, sort } = FIRST_KEY_KEY;
     throw new Error(
-      'This deployment has been given its first key. With that, issue others: POST /api/v1/api-keys. ' +
-        `If nobody has it, delete the item (${partition}, ${sort}) of the table ${tableName} and invoke this again.`,
+      'This deployment already has its first key. Issue others with it: POST /api/v1/api-keys. ' +
+        `If it is lost, delete the item (${partition}, ${sort}) of the table ${tableName} and invoke this again.`,
     );
   }
   log('info', 'made the first operator key', { keyId: key.keyId });

@@ -1,12 +1,14 @@
 /**
- * Puts a large file on the queue of work, once it has arrived in the bucket of uploads. The queue's new item wakes the
- * worker, by the table's stream. It is apart from the worker so that the event of an upload, which comes once, fails and is
- * tried again for this upload alone, and not for whatever else is on the queue.
+ * Puts a large file on the queue of work, once it has arrived in the bucket of uploads. The table's stream then invokes
+ * the worker. This function is separate from the worker because the event of an upload comes once: if it fails, Lambda
+ * retries it for this upload alone, and not for all other work on the queue.
  */
 import { randomUUID } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { checkFormat } from '../../storage/format.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { uploadOfObjectKey } from '../../storage/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';
@@ -19,17 +21,23 @@ const dependencies = {
   uploads: openUploadsBucket(uploadsBucket),
 };
 
-/** The part of EventBridge's event `Object Created` that is used. */
+const formatIsOurs = retriedOnce(() => checkFormat(dependencies.ledger));
+
+/** The used part of EventBridge's event `Object Created`. */
 interface ObjectCreated {
   readonly detail?: { readonly object?: { readonly key?: unknown } };
 }
 
-/** Harmless when the upload is on the queue, or done. Rejects when storage fails: Lambda tries again, then keeps the event. */
+/**
+ * Harmless if the upload is already on the queue or done. Rejects if storage fails: Lambda retries, then keeps the
+ * event.
+ */
 export async function handler(event: ObjectCreated): Promise<void> {
   const key = event.detail?.object?.key;
   if (typeof key !== 'string')
     throw new TypeError('not an event "Object Created" of S3: give it as EventBridge sent it');
   const upload = uploadOfObjectKey(key);
-  if (upload === null) return log('error', 'an object that is no upload', { key });
+  if (upload === null) return log('error', 'an object that is not an upload', { key });
+  await formatIsOurs();
   await queueUpload(dependencies, upload);
 }

@@ -1,28 +1,34 @@
 /**
- * The worker as a Lambda function: applies ingest batches and large files, marks markets to be rendered again, erases what
- * somebody asked to be erased. Woken by the table's stream, and once a minute by a schedule, which also goes on with what an
- * invocation before had no time for.
+ * The worker as a Lambda function: applies ingest batches and large files, sets refresh marks, erases personal data.
+ * Invoked by the table's stream, and once a minute by a schedule, which also continues work that an earlier invocation
+ * had no time for.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
-import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
 import { faultText, log } from './log.ts';
 
-/** A step that is begun must be able to end: the largest batch takes some seconds. One that does not is gone on with. */
+/**
+ * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued
+ * later.
+ */
 const LONGEST_STEP_MS = 60_000;
 
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
 const ledger = openDynamoDbLedger({ client: createDynamoDbClient(), tableName });
 const dependencies = { ...systemRuntime, ledger };
 
-/** Few invocations see a large file: its client is loaded for those. */
+const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
+
+/** Few invocations see a large file, so its client is loaded only for them. */
 const uploadRunner = retriedOnce(async (): Promise<UploadRunner> => {
   const { openUploadsBucket } = await import('./open-uploads.ts');
   return createUploadRunner({ ...dependencies, uploads: openUploadsBucket(uploadsBucket) });
@@ -31,7 +37,7 @@ const uploadRunner = retriedOnce(async (): Promise<UploadRunner> => {
 const runners = createRunners(dependencies, async (upload) => (await uploadRunner())(upload));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
-  return await answerDoorbell(
+  return await handleStreamEvent(
     event,
     () => work(() => invocation.getRemainingTimeInMillis() > LONGEST_STEP_MS),
     (error) => log('error', 'the worker failed', { fault: faultText(error) }),
@@ -39,6 +45,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 }
 
 async function work(hasTime: () => boolean): Promise<void> {
+  await formatIsOurs();
   const { done, failed } = await runWork({
     ...dependencies,
     owner: dependencies.newAttemptId(),
@@ -47,6 +54,6 @@ async function work(hasTime: () => boolean): Promise<void> {
     failed: (item, error) => log('error', 'work failed', { work: item.sort, fault: faultText(error) }),
   });
   if (done > 0) log('info', 'work done', { done });
-  // An alarm counts the function's errors: work that stays undone must be one of them.
+  // An alarm counts the function's errors, so work that stays undone must be an error.
   if (failed > 0) throw new Error(`${failed} items of work failed: see the lines before`);
 }

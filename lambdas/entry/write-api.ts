@@ -1,6 +1,6 @@
 /**
  * The write API as a Lambda function behind an API Gateway HTTP API. The environment is checked when the function
- * starts; the deployment's secret is fetched then, once, and again later if that failed.
+ * starts. The deployment's secret is fetched then; if that failed, the next request tries again.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -9,6 +9,7 @@ import { problem } from '../../contract/problems.ts';
 import { createDynamoDbClient, PATIENCE_FOR_ANSWERS } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
@@ -24,7 +25,7 @@ import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchMasterSecret, SECRETS_CLIENT } from './deployment-secret.ts';
 import { faultText, log } from './log.ts';
 
-/** Of one credential, in one instance of the function. */
+/** For each credential, in each instance of the function. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 
@@ -42,7 +43,7 @@ const authenticator = createAuthenticator({ ledger, nowMs: Date.now, env: enviro
 const rateLimiter = createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS });
 const secretsManager = new SecretsManagerClient(SECRETS_CLIENT);
 
-/** As the SDK chooses: what is said for S3 alone counts before what is said for every service. */
+/** As the SDK does: the setting for S3 takes precedence over the setting for all services. */
 const endpoint = process.env.AWS_ENDPOINT_URL_S3 || process.env.AWS_ENDPOINT_URL;
 const uploads = openS3UploadTargets({
   bucket: config.uploadsBucket,
@@ -53,6 +54,7 @@ const uploads = openS3UploadTargets({
 });
 
 const writeApi = retriedOnce(async () => {
+  await checkFormat(ledger);
   const secrets = createSecrets(await fetchMasterSecret(secretsManager, config.secretArn));
   return createWriteApi({
     ledger,
@@ -68,7 +70,7 @@ const writeApi = retriedOnce(async () => {
     log: logRequest,
   });
 });
-// While the function starts there is time; whoever comes first waits for it, or tries again.
+// The start has time for this. The first request waits for it, or tries again.
 writeApi().catch(() => undefined);
 
 /** Never rejects: API Gateway would answer with a body of its own. */
@@ -80,7 +82,7 @@ export async function handler(event: HttpEvent): Promise<HttpResult> {
   } catch (error) {
     const { requestId } = event.requestContext;
     log('error', 'the write API could not be opened', { requestId, fault: faultText(error) });
-    const detail = 'Not available at the moment, and nothing has happened: try again.';
+    const detail = 'Not available at the moment, and nothing has changed: try again.';
     const document = { ...problem('service-unavailable', detail), instance: `/requests/${requestId}` };
     return problemResult(document, { 'retry-after': '1' });
   }

@@ -1,13 +1,13 @@
-/** Makes the results of the write API. None may be stored by a cache: each was made for one credential. */
+/** Builds the answers of the write API. No cache may store them: each was made for one credential. */
 import { PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
 import type { HttpResult } from './event.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
 /**
- * Any web page may read the answers (Fetch standard, CORS protocol): a credential is a bearer token that the page itself
- * must hold and send, and there are no cookies that a browser would add, so a foreign page gains nothing by asking from
- * within somebody's browser.
+ * Any web page may read the answers (Fetch standard, CORS protocol). The page itself must hold and send the bearer
+ * token; there are no cookies that a browser would add. So a foreign page gains nothing by sending requests from a
+ * user's browser.
  */
 const COMMON_FIELDS: Fields = {
   'cache-control': 'no-store',
@@ -16,7 +16,7 @@ const COMMON_FIELDS: Fields = {
   'access-control-expose-headers': 'ETag, Location, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed',
 };
 
-/** Answers with JSON, as text; without a body, as 204 and 304 have to, where the text is empty. */
+/** An answer with JSON as text. 204 and 304 have no body: pass an empty text. */
 export function textResult(status: number, text: string, headers: Fields = {}): HttpResult {
   if (text === '') return { statusCode: status, headers: { ...headers, ...COMMON_FIELDS } };
   return {
@@ -26,7 +26,7 @@ export function textResult(status: number, text: string, headers: Fields = {}): 
   };
 }
 
-/** Answers with a problem (RFC 9457) and its status. Never throws: escapes whatever is no character. */
+/** A problem (RFC 9457) with its status. Never throws: lone surrogates are escaped. */
 export function problemResult(problem: Problem, headers: Fields = {}): HttpResult {
   return {
     statusCode: problem.status,
@@ -35,7 +35,9 @@ export function problemResult(problem: Problem, headers: Fields = {}): HttpResul
   };
 }
 
-/** Answers a preflight (Fetch standard, CORS protocol). Kept two hours: Chromium cuts anything longer to that. */
+/**
+ * The answer to a preflight (Fetch standard, CORS protocol). Two hours, because Chromium caps anything longer at that.
+ */
 export function preflightResult(methods: readonly string[]): HttpResult {
   const allow = methods.join(', ');
   return textResult(204, '', {

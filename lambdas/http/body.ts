@@ -1,4 +1,4 @@
-/** The body of a request: its bytes and its text, once size, coding, media type and characters are known to be right. */
+/** The body of a request as bytes and text, after checks of size, coding, media type and characters. */
 import { isUtf8 } from 'node:buffer';
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { HttpEvent } from './event.ts';
@@ -6,7 +6,7 @@ import type { HttpEvent } from './event.ts';
 export interface Body {
   /** As the client sent them. */
   readonly bytes: Uint8Array;
-  /** The same, as text. Without lone surrogates; a byte order mark is still there, for the parser to refuse. */
+  /** The same, as text. It has no lone surrogates. A byte order mark is kept, so that the parser refuses it. */
   readonly text: string;
   /** Lower case, without parameters. */
   readonly mediaType: string;
@@ -15,36 +15,39 @@ export interface Body {
 export interface BodyRules {
   /** Decoded. */
   readonly maxBytes: number;
-  /** Lower case, without parameters. Suffixes match nothing: `application/json` does not admit `application/x+json`. */
+  /**
+   * Lower case, without parameters. Structured suffixes do not match: `application/json` does not admit
+   * `application/x+json`.
+   */
   readonly mediaTypes: readonly string[];
 }
 
-/** A media type (RFC 9110, section 8.3.1), and of parameters only a charset, which can only be UTF-8 (RFC 8259, 8.1). */
+/** A media type (RFC 9110, section 8.3.1). The only parameter is charset, which must be UTF-8 (RFC 8259, 8.1). */
 const CONTENT_TYPE = /^([\w!#$&^.+-]+\/[\w!#$&^.+-]+)(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 
 /**
- * Reads the body of an operation that has one. Problems: `malformed-body` where there is none or it is not UTF-8,
+ * Reads the body of an operation that has one. Problems: `malformed-body` if the body is missing or not UTF-8,
  * `unsupported-media-type`, `content-too-large`.
  */
 export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: Body } | { readonly problem: Problem } {
   const { body = '', headers } = event;
-  if (body === '') return { problem: problem('malformed-body', 'A body is needed, and there is none.') };
+  if (body === '') return { problem: problem('malformed-body', 'The body is missing.') };
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity') {
     return { problem: problem('unsupported-media-type', 'Send the body without Content-Encoding.') };
   }
   const mediaType = CONTENT_TYPE.exec(headers['content-type']?.trim() ?? '')?.[1]?.toLowerCase();
   if (mediaType === undefined || !rules.mediaTypes.includes(mediaType)) {
-    const detail = `Content-Type must be ${rules.mediaTypes.join(' or ')}, with no parameter but charset=utf-8.`;
+    const detail = `Content-Type must be ${rules.mediaTypes.join(' or ')}; the only parameter may be charset=utf-8.`;
     return { problem: problem('unsupported-media-type', detail) };
   }
   if (sizeOf(event) > rules.maxBytes) {
     return { problem: problem('content-too-large', `The body may have at most ${rules.maxBytes} bytes.`) };
   }
   const bytes = Buffer.from(body, event.isBase64Encoded ? 'base64' : 'utf8');
-  // Decoding skips what it does not know, so only encoding again shows whether it was Base64, or characters.
+  // Decoding skips invalid characters, so only encoding again shows whether the body was valid.
   if (event.isBase64Encoded ? bytes.toString('base64') !== body : !body.isWellFormed()) {
-    return { problem: problem('malformed-body', 'The body was damaged on its way: send it again.') };
+    return { problem: problem('malformed-body', 'The body was damaged in transit: send it again.') };
   }
   if (!isUtf8(bytes) || wasDecodedOtherwise(event)) {
     return { problem: problem('malformed-body', 'The body must be UTF-8.') };
@@ -52,16 +55,17 @@ export function readBody(event: HttpEvent, rules: BodyRules): { readonly body: B
   return { body: { bytes, text: event.isBase64Encoded ? bytes.toString('utf8') : body, mediaType } };
 }
 
-/** For operations without a body: what a client says there would otherwise be lost in silence. */
+/** For operations without a body: otherwise a body that the client sends would be ignored silently. */
 export function refuseBody(event: HttpEvent): Problem | null {
   if ((event.body ?? '') === '') return null;
   return problem('invalid-request', 'This operation takes no body: send the request without one.');
 }
 
 /**
- * Whether the text stands for other bytes than were sent. API Gateway decodes a text body, and puts U+FFFD, which has three
- * bytes, in place of what is no UTF-8: each run of one or two such bytes makes it longer than it was announced. What stays
- * unseen is a character of four bytes without its last one, and a body of no announced length.
+ * Whether the text differs from the bytes that were sent. API Gateway decodes a text body and replaces invalid UTF-8
+ * with U+FFFD, which has three bytes. Each run of one or two invalid bytes makes the body longer than its announced
+ * length. Two cases stay undetected: a character of four bytes without its last byte, and a body without an announced
+ * length.
  */
 function wasDecodedOtherwise(event: HttpEvent): boolean {
   const length = event.headers['content-length']?.trim() ?? '';

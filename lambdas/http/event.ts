@@ -1,23 +1,23 @@
 /**
- * What a handler is invoked with and what it answers: an event of an API Gateway HTTP API, payload format version 2.0,
- * and its structured response. Only the parts that Tidemark uses. The embedded server translates into the same.
+ * Event and result of a handler: those of an API Gateway HTTP API, payload format version 2.0. Only the parts that
+ * Tidemark uses. The embedded server translates into the same.
  */
 
 export interface HttpEvent {
   readonly version: '2.0';
-  /** Decoded by nobody: as in the request line, without the query. */
+  /** As in the request line, not decoded, without the query. */
   readonly rawPath: string;
-  /** Without the question mark; empty when there is none. */
+  /** Without the question mark; empty if there is no query. */
   readonly rawQueryString: string;
-  /** Names in lower case; the values of a repeated field joined by a comma, with or without a space. */
+  /** Names in lower case. Values of a repeated field are joined by a comma, with or without a space. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestContext: {
     readonly http: { readonly method: string; readonly path: string; readonly sourceIp: string };
     readonly requestId: string;
-    /** When the request came in, in milliseconds since the epoch. */
+    /** When the request arrived, in milliseconds since the epoch. */
     readonly timeEpoch: number;
   };
-  /** Text, or Base64 (RFC 4648, section 4) as `isBase64Encoded` says. */
+  /** Text, or Base64 (RFC 4648, section 4): see `isBase64Encoded`. */
   readonly body?: string;
   readonly isBase64Encoded: boolean;
 }

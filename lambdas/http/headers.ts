@@ -1,6 +1,6 @@
 /**
- * Request header fields. A field that can have only one value is refused when it comes twice: its values arrive joined by
- * commas, and none of these fields admits a comma.
+ * Request header fields. A repeated single-value field is refused: its values arrive joined by commas, and none of
+ * these fields may hold a comma.
  */
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { HttpEvent } from './event.ts';
@@ -8,14 +8,16 @@ import type { HttpEvent } from './event.ts';
 type Headers = HttpEvent['headers'];
 type Refusal = { readonly problem: Problem };
 
-/** Bare, or as the string of a structured field (RFC 9651, section 3.3.3), which is the same key. */
+/** Bare, or as the string of a structured field (RFC 9651, section 3.3.3). Both forms are the same key. */
 const IDEMPOTENCY_KEY = /^(?:([\w-]{16,64})|"([\w-]{16,64})")$/;
 
 /** Reads `Idempotency-Key`. Problems: `idempotency-key-missing`, `idempotency-key-malformed`. */
 export function readIdempotencyKey(headers: Headers): { readonly key: string } | Refusal {
   const field = headers['idempotency-key'];
   if (field === undefined) {
-    const detail = 'Every write needs an Idempotency-Key: a new one for a new request, the same one to send it again.';
+    const detail =
+      'Every write needs an Idempotency-Key: use a new key for a new request, and the same key to send a request ' +
+      'again.';
     return { problem: problem('idempotency-key-missing', detail) };
   }
   const [, bare, quoted] = IDEMPOTENCY_KEY.exec(field) ?? [];
@@ -32,12 +34,14 @@ export function etagOf(revision: number): string {
   return `"${revision}"`;
 }
 
-/** One member of a list of entity tags (RFC 9110, section 8.8.3), which may be empty (5.6.1), and what ends it. */
+/**
+ * One member of a list of entity tags (RFC 9110, section 8.8.3), which may be empty (5.6.1), and the end of the member.
+ */
 const LIST_MEMBER = /[ \t]*(?:((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(,|$)/y;
 
 /**
- * The revisions that `If-Match` names (RFC 9110, section 13.1.1); `any` for `*`; null without the field. Comparison is
- * strong: a weak tag names nothing, nor does a tag that is none of ours, so that a list may be empty and never match.
+ * The revisions that `If-Match` names (RFC 9110, section 13.1.1); `any` for `*`; null without the field. The comparison
+ * is strong. A weak tag or a tag that is not ours names no revision, so the list may be empty and then never matches.
  */
 export function readIfMatch(headers: Headers): { readonly ifMatch: readonly number[] | 'any' | null } | Refusal {
   const field = headers['if-match'];
@@ -55,14 +59,14 @@ export function readIfMatch(headers: Headers): { readonly ifMatch: readonly numb
   };
 }
 
-/** Whether the request says `If-None-Match: *` (RFC 9110, section 13.1.2). Writes have no use for its other form. */
+/** Whether the request has `If-None-Match: *` (RFC 9110, section 13.1.2). Writes do not support its other form. */
 export function readIfNoneMatch(headers: Headers): { readonly mustCreate: boolean } | Refusal {
   const field = headers['if-none-match'];
   if (field === undefined || field.trim() === '*') return { mustCreate: field !== undefined };
-  return { problem: problem('invalid-request', 'If-None-Match can only be "*" here: create, and never replace.') };
+  return { problem: problem('invalid-request', 'If-None-Match can only be "*" here: it means create, never replace.') };
 }
 
-/** Null when it is not a list of tags with at least one in it. */
+/** Null if the text is not a list with at least one tag. */
 function readTags(field: string): string[] | null {
   const tags: string[] = [];
   let end = ',';

@@ -3,19 +3,19 @@ import { type Problem, problem } from '../../contract/problems.ts';
 
 export type QueryResult = { readonly query: Readonly<Record<string, string>> } | { readonly problem: Problem };
 
-/** How API keys, JWTs and fields of the Authorization header begin. Cursors begin with another letter. */
+/** The beginnings of API keys, JWTs and Authorization values. Cursors begin with another letter. */
 const CREDENTIAL_VALUE = /^\s*(?:tdm_|eyJ|bearer\s)/;
 
 /** Compared without case, hyphens and underscores. */
 const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(['accesstoken', 'token', 'apikey', 'key', 'authorization']);
 
 /**
- * Splits and decodes a query (RFC 3986, sections 2.1 and 3.4). A plus is a plus, as in that standard, not a space as in
- * HTML forms: times and identifiers hold one. Every name occurs once, and the object has no prototype, so any name is
- * only a name.
+ * Splits and decodes a query (RFC 3986, sections 2.1 and 3.4). A plus is a plus as in that standard, not a space as in
+ * HTML forms, because times and identifiers may hold one. Every name occurs once. The object has no prototype, so
+ * `constructor` and the like are ordinary names.
  *
- * URLs are kept in logs, histories and `Referer` fields, so anything like a credential is refused as
- * `credential-in-url`: whoever sends one must learn that it has leaked. Everything else is `invalid-request`. No problem
+ * URLs are kept in logs, histories and `Referer` fields. So anything like a credential is refused as
+ * `credential-in-url`: its sender must learn that it has leaked. Every other fault is `invalid-request`. No problem
  * repeats any part of the query.
  */
 export function readQuery(rawQueryString: string): QueryResult {
@@ -25,7 +25,7 @@ export function readQuery(rawQueryString: string): QueryResult {
     const [name = '', ...value] = pair.split('=');
     return [decode(name), decode(value.join('='))] as const;
   });
-  // First of all: in a query that is refused for something else it has leaked just the same.
+  // First, because the credential has leaked even if the query is refused for another reason.
   if (pairs.some(([name, value]) => isCredentialName(name.text) || [name, value].some(isCredential))) {
     const detail = 'The URL holds a credential: revoke it, and send another one in the Authorization header field.';
     return { problem: problem('credential-in-url', detail) };
@@ -33,7 +33,7 @@ export function readQuery(rawQueryString: string): QueryResult {
   for (const [name, value] of pairs) {
     if (!name.isValid || !value.isValid) return refuse('The query holds a % that does not begin an octet of UTF-8.');
     if (name.text === '') return refuse('The query holds a parameter without a name.');
-    if (name.text in query) return refuse('The query holds a parameter twice: each may be given once.');
+    if (name.text in query) return refuse('The query holds a parameter twice: send each parameter once.');
     query[name.text] = value.text;
   }
   return { query };
@@ -52,7 +52,7 @@ function refuse(detail: string): QueryResult {
 }
 
 interface Decoded {
-  /** As it came, where it is not valid. */
+  /** The raw text, if it is not valid. */
   readonly text: string;
   readonly isValid: boolean;
 }

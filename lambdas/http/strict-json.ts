@@ -1,29 +1,30 @@
 /**
- * JSON that every reader reads alike. RFC 8259 leaves open what a repeated name means (section 4), how large and how
- * exact a number may be (section 6) and what a lone surrogate is (section 8.2), so that a check and the code behind it,
- * or we and a client, may see different documents. I-JSON (RFC 7493) closes these gaps; what it forbids is refused here.
+ * JSON that has one meaning for every reader. RFC 8259 leaves open the meaning of a repeated name (section 4), the size
+ * and precision of numbers (section 6) and lone surrogates (section 8.2). So a check and the code behind it, or we and
+ * a client, could see different documents. I-JSON (RFC 7493) closes these gaps, and this file refuses everything that
+ * I-JSON forbids.
  *
- * The engine parses: it knows the grammar, does not recurse, and refuses comments, byte order marks and what follows the
- * value. What it hides is then found in one scan of the text, which may take the grammar for granted. Together they
- * take three times what the engine takes alone. jsonc-parser's `visit` takes four to five times as much before any of
- * these rules is looked at, and overflows the stack on deep nesting.
+ * The engine parses: it knows the grammar, does not recurse, and refuses comments, byte order marks and text after the
+ * value. One scan of the text, which may rely on the grammar, then finds the faults that the engine hides. Together
+ * they take three times as long as the engine alone. jsonc-parser's `visit` takes four to five times as long before any
+ * of these rules is checked, and overflows the stack on deep nesting.
  */
 import type { ProblemError } from '../../contract/problems.ts';
 import { pointerOf } from '../../contract/zod-pointers.ts';
 
-/** Objects and arrays inside each other, at most. */
+/** Nesting of objects and arrays, at most. */
 export const MAX_JSON_DEPTH = 32;
 
 /** Members and elements of one text, at most, counted by brackets and commas. */
 export const MAX_JSON_VALUES = 100_000;
 
-/** With the depth, bounds the pointers that an answer repeats to the client. */
+/** Together with the depth, this bounds the pointers that an answer repeats to the client. */
 const MAX_NAME_CHARACTERS = 256;
 
 /** No double needs more than 25. */
 const MAX_NUMBER_CHARACTERS = 32;
 
-/** Whoever sends more has another question than where the next one is. */
+/** More faults would not help the sender. */
 const MAX_FAULTS = 20;
 
 /** Names that some readers take for the prototype of the object instead of a member. */
@@ -48,7 +49,7 @@ export function parseJson(text: string): JsonResult {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // The engine's message may repeat the text; its place does not. It does not always say one.
+    // The engine's message may repeat the text, so only its position is used. Some messages have no position.
     const place = /\(line \d+ column \d+\)$/.exec((error as SyntaxError).message)?.[0] ?? '';
     const detail = `is not one JSON value, without comments or trailing commas (RFC 8259) ${place}`.trimEnd();
     return { faults: [{ pointer: '', code: 'json.malformed', detail }] };
@@ -59,7 +60,7 @@ export function parseJson(text: string): JsonResult {
 
 /**
  * Reads newline-delimited JSON: one value on each line, lines ended by LF or CRLF, blank lines only at the end. So the
- * record at index i is on line i + 1. Beside those of {@link parseJson} there is the code `json.too-many-records`.
+ * record at index i is on line i + 1. Has one more code than {@link parseJson}: `json.too-many-records`.
  */
 export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords: number }): NdjsonResult {
   const lines = text.split(/\r?\n/);
@@ -71,7 +72,7 @@ export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords:
   const records: unknown[] = [];
   const faults: LineFault[] = [];
   for (const [index, line] of lines.entries()) {
-    // White space to JSON, but the end of a line to some readers of lines.
+    // White space in JSON, but some readers take it for the end of a line.
     const result: JsonResult = line.includes('\r') ? CARRIAGE_RETURN : parseJson(line);
     if ('value' in result) records.push(result.value);
     else faults.push(...result.faults.map((fault) => inLine(index + 1, fault)));
@@ -80,26 +81,28 @@ export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords:
   return faults.length === 0 ? { records } : { faults: faults.slice(0, MAX_FAULTS) };
 }
 
-/** The place of a syntax error is told within its line, which alone was parsed. */
+/** The position of a syntax error is within its line, because each line is parsed alone. */
 function inLine(line: number, fault: ProblemError): LineFault {
   return { line, ...fault, detail: fault.detail.replace('(line 1 column ', '(column ') };
 }
 
 const CARRIAGE_RETURN: JsonResult = {
-  faults: [{ pointer: '', code: 'json.malformed', detail: 'holds a carriage return that ends no line: remove it' }],
+  faults: [
+    { pointer: '', code: 'json.malformed', detail: 'holds a carriage return that does not end a line: remove it' },
+  ],
 };
 
-/** An object or array that is open at some point of the text. */
+/** An object or array that is open at the current position. */
 interface Container {
   /** Of the members so far; null for an array. */
   readonly names: Set<string> | null;
-  /** Where we are in it: a name, or an index. */
+  /** The current name or index. */
   part: string | number;
 }
 
-/** What is wrong with a text that `JSON.parse` accepts. */
+/** The faults of a text that `JSON.parse` accepts. */
 function scan(text: string): ProblemError[] {
-  // Of the text as it stands: a pair may not be written half as itself and half as an escape either.
+  // Of the raw text: a pair may also not be written as one character and one escape.
   if (!text.isWellFormed()) return [{ pointer: '', ...LONE_SURROGATE }];
   const faults: ProblemError[] = [];
   const open: Container[] = [];
@@ -166,7 +169,7 @@ type Fault = Omit<ProblemError, 'pointer'>;
 
 const LONE_SURROGATE: Fault = {
   code: 'json.lone-surrogate',
-  detail: 'holds half of a surrogate pair, which is no character: write both halves, or none',
+  detail: 'holds half of a surrogate pair, which is not a character: write both halves, or remove it',
 };
 const TOO_DEEP: Fault = { code: 'json.too-deep', detail: `is nested deeper than ${MAX_JSON_DEPTH} levels` };
 const TOO_MANY_VALUES: Fault = {
@@ -183,22 +186,24 @@ function faultOfName(name: string, names: ReadonlySet<string> | null): Fault | n
   return null;
 }
 
-/** Fifteen digits survive every double, so only long numbers and those with an exponent need a closer look. */
+/** Every double keeps fifteen digits, so only long numbers and those with an exponent need a closer look. */
 function faultOfNumber(token: string): Fault | null {
   if (token.length <= 15 && !/e/i.test(token)) return null;
   const value = Number(token);
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     return {
       code: 'json.number-out-of-range',
-      detail: `is beyond ±${Number.MAX_SAFE_INTEGER}, where readers stop telling integers apart`,
+      detail: `is beyond ±${Number.MAX_SAFE_INTEGER}, where readers can no longer tell integers apart`,
     };
   }
   const isRounded =
     token.length > MAX_NUMBER_CHARACTERS || (Number.isInteger(value) && decimalOf(token) !== decimalOf(String(value)));
-  return isRounded ? { code: 'json.number-inexact', detail: 'has more digits than a number keeps: write fewer' } : null;
+  return isRounded
+    ? { code: 'json.number-inexact', detail: 'has more digits than a number can keep: write fewer' }
+    : null;
 }
 
-/** Significant digits and power of ten: the same for every way to write a number, whatever its sign. */
+/** Significant digits and power of ten, without the sign: the same for every spelling of a number. */
 function decimalOf(token: string): string {
   const [significand = '', exponent = '0'] = token.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = significand.split('.');
@@ -223,12 +228,15 @@ const SMALL_E = 0x65;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** Whether a character of a valid text goes on a number. Between minus and nine are the point and the digits. */
+/**
+ * Whether a character of a valid text continues a number. The range from minus to nine includes the point and the
+ * digits.
+ */
 function isInNumber(character: number): boolean {
   return (character >= MINUS && character <= NINE) || character === PLUS || (character | 0x20) === SMALL_E;
 }
 
-/** Whether an odd number of backslashes stands before this place. */
+/** Whether an odd number of backslashes precedes this position. */
 function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text.charCodeAt(start - 1) === BACKSLASH) start--;

@@ -1,4 +1,4 @@
-/** What the transactions of a batch hold beside its rows: how far it has come, what became of it, what its end sets off. Pure. */
+/** The changes that the transactions of a batch hold beside its rows: its checkpoints, its report, and its end. Pure. */
 import { created, replaced, type Versioned, written } from '../../storage/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
 import {
@@ -17,7 +17,7 @@ import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
 export type BatchDependencies = Pick<Runtime, 'nowMs' | 'newAttemptId'> & { readonly ledger: Ledger };
 
-/** What is committed in the transaction that ends a batch, beside the batch: two changes at most. */
+/** Changes of others that belong to the end of a batch: two at most, committed in the transaction that ends it. */
 export type ChangesAtEnd = (totals: RowTotals, revisions?: StrandValue['revisions']) => readonly Change[];
 
 /** One worker's try at a batch. */
@@ -93,7 +93,7 @@ export function ended(
   ];
 }
 
-/** What the rows that were set aside, and all strands, add up to. */
+/** The totals of the rows that were set aside, and of all strands. */
 export function totalsOf(
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],

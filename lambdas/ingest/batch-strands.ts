@@ -10,7 +10,7 @@ import { strandFaults } from './stored-faults.ts';
 
 const STRANDS_AT_MOST = 16;
 
-/** What is dealt out is not cut alike: with some room left, each strand of a usual batch is one transaction. */
+/** Markets differ in size: with some room left, each strand of a usual batch is one transaction. */
 const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
 
 /** Into how many strands these markets are dealt out. */

@@ -54,7 +54,7 @@ export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   },
 };
 
-/** What a request says of its records. Whether they are records is for the worker to say. */
+/** The request, as far as it can be read without checking its records: that is the worker's. */
 interface SentBatch {
   readonly records: number;
   readonly touches: Pick<WorkValue, 'touches'>;

@@ -14,7 +14,7 @@ import type { Change, Refusal, TransactResult } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { parseRows, type RowFault } from '../markets/check-rows.ts';
-import { asOneTransaction, MAX_TRIES } from '../markets/commit-markets.ts';
+import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { tallyOf } from '../markets/tally.ts';
@@ -87,7 +87,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const { partial, dryRun } = run.batch;
   const options = decideOptions(run);
   const inputs = run.records.map(({ input }) => input);
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let tries = 0; tries < DECISIONS_AT_MOST; tries++) {
     const examination = await examineBatch(run.ledger, inputs, { ...options, nowMs: run.startedAtMs });
     const isRefused = !partial && examination.faults.length > 0;
     if (isRefused || dryRun) return await report(run, isRefused ? 'refused' : 'examined', examination);
@@ -101,7 +101,9 @@ async function begin(run: BatchRun): Promise<Outcome> {
     if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);
     // Others have written to its markets since they were read.
   }
-  throw new Contended(`the markets of batch ${run.batch.id} were changed by others during each of ${MAX_TRIES} tries`);
+  throw new Contended(
+    `the markets of batch ${run.batch.id} were changed by others during each of ${DECISIONS_AT_MOST} tries`,
+  );
 }
 
 async function report(

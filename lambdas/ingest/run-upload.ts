@@ -22,7 +22,7 @@ import {
   workKey,
 } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
-import type { Outcome } from '../worker/run-work.ts';
+import type { StepOutcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
 import { countRecords, type KeptPart, keptAsBatch, readKeptPart } from './upload-batches.ts';
@@ -40,7 +40,7 @@ export interface UploadDependencies extends BatchDependencies {
  * @throws StorageCorrupt when there is no such upload, or its content is gone, or not what it was. Whatever else goes wrong
  *   with a part has ended that part's batch; the next call goes on after it.
  */
-export type UploadRunner = (uploadId: string) => Promise<Outcome>;
+export type UploadRunner = (uploadId: string) => Promise<StepOutcome>;
 
 /** How many batches with refused records a report names. */
 export const REFUSED_BATCHES_NAMED = 100;

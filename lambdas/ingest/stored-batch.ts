@@ -4,7 +4,7 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { type MissingDependencies, missing } from '../worker/contended.ts';
+import { type MissingDependencies, missing, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
@@ -27,7 +27,7 @@ export interface NewBatch {
   readonly changes: readonly PutChange[];
 }
 
-/** What stores these bytes as a batch. */
+/** The batch of these bytes, and the changes that store it. */
 export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>, bytes: Uint8Array): NewBatch {
   const parts = packRaw(bytes);
   const batch: BatchValue = { ...sent, sha256: sha256Hex(bytes), bytes: bytes.length, rawParts: parts.length };
@@ -42,10 +42,10 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
 
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
-/** @throws StorageCorrupt when there is none: its work was written together with it. */
+/** @throws StorageCorrupt when there is none. Then its work goes, too. */
 export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
-  return item?.value ?? (await missing(dependencies, batchKey(id)));
+  return item?.value ?? (await missingSubject(dependencies, batchKey(id), id));
 }
 
 /**

@@ -17,7 +17,7 @@ const PARTS_AT_MOST = 10;
 /** Faults that come up while rows are applied, one a row, never take more items than this in one transaction. */
 export const COMMIT_FAULT_PARTS = 2;
 
-/** Where faults come up, in the order in which a report shows them. */
+/** The places where faults come up, in the order in which a report shows them. */
 const EXAMINATION = 0;
 const FIRST_STRAND = 1;
 const FAILURE = 9_999;

@@ -27,7 +27,7 @@ export async function readKeptPart(ledger: LedgerReader, batchId: string): Promi
   return { lines: body.filter((byte) => byte === LINE_FEED).length, records };
 }
 
-/** What keeps lines as if they had been sent as a batch. */
+/** The batch that keeps these lines, as if they had been sent as one. */
 export function keptAsBatch(
   { subject, mode }: UploadValue,
   id: string,

@@ -6,7 +6,7 @@ import { type Row, rowOf } from './decide.ts';
 import { slugOf } from './read-markets.ts';
 import { checkObservation, parseRecord } from './row-rules.ts';
 
-/** A fault of one row, by the row's place in the batch. */
+/** One fault of one row, with the row's index in the batch. */
 export interface RowFault extends RowError {
   readonly index: number;
 }
@@ -17,7 +17,7 @@ export interface CheckedRows {
   readonly faults: readonly RowFault[];
 }
 
-/** Reads every record, and finds every fault of those that cannot be read. */
+/** Parses every record, and finds every fault of records that cannot be parsed. */
 export function parseRows(inputs: readonly unknown[]): CheckedRows {
   const faults: RowFault[] = [];
   const rows: Row[] = [];
@@ -30,7 +30,7 @@ export function parseRows(inputs: readonly unknown[]): CheckedRows {
 }
 
 /**
- * Finds every fault of every row that was read, not only the first.
+ * Finds every fault of every parsed row.
  *
  * @param markets the records of the rows' markets, by slug
  * @param nowMs milliseconds since the epoch
@@ -60,14 +60,14 @@ function faultsOf(
   const faults: RowFault[] = [];
   const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
   if (seen.has(identity)) {
-    const detail = 'an earlier row of this batch is about the same: leave one of them out';
+    const detail = 'an earlier row of this batch is about the same observation or market: leave one of them out';
     faults.push({ index, pointer: '', code: 'duplicate.in-batch', detail });
   }
   seen.add(identity);
   if (record.type === 'market') return faults;
   const nativeCurrency = currencies.get(record.market);
   if (nativeCurrency === undefined) {
-    const detail = `no market ${record.market}: define it with a market record, in this batch or before`;
+    const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
     faults.push({ index, pointer: '/market', code: 'market.unknown', detail });
   }
   const market = nativeCurrency === undefined ? null : { nativeCurrency };
@@ -76,8 +76,8 @@ function faultsOf(
 }
 
 /**
- * By slug: as the batch defines it, else as the ledger knows it. A market that has observations keeps its currency,
- * whatever the batch says; of two definitions the first counts, since the other is refused as a duplicate.
+ * Native currencies by slug: from the batch's definition, else from the ledger. A market that has observations keeps
+ * its currency. Of two definitions the first counts, because the second is refused as a duplicate.
  */
 function nativeCurrencies(
   rows: readonly Row[],

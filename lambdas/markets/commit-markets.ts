@@ -1,7 +1,7 @@
 /**
- * Takes decided markets into the ledger, transaction by transaction. A market's rows, its record and its dirty mark are one
- * transaction, so nothing is taken in without being due for publication. Small markets share a transaction; one with many
- * rows takes several, in order.
+ * Commits decided markets, transaction by transaction. A market's rows, its record and its dirty mark are in one
+ * transaction, so nothing is taken in without a mark. Small markets share a transaction; a market with many rows takes
+ * several, in order.
  */
 
 import type { Change, Ledger } from '../../storage/ledger.ts';
@@ -16,7 +16,7 @@ export interface CommitMarketsDependencies extends Pick<Runtime, 'newAttemptId'>
   readonly ledger: Ledger;
 }
 
-/** How far a list of markets has been committed: whole markets, and rows of the one after them. */
+/** How much of a list of markets is committed: whole markets, and rows of the next one. */
 export interface Position {
   readonly marketsDone: number;
   readonly rowsDone: number;
@@ -24,40 +24,40 @@ export interface Position {
 
 export const START: Position = { marketsDone: 0, rowsDone: 0 };
 
-/** What one transaction does. */
+/** The content of one transaction. */
 export interface Part {
   readonly decisions: readonly MarketDecision[];
-  /** Where the list stands once it is committed. */
+  /** The position after its commit. */
   readonly position: Position;
 }
 
-/** What is committed together with a part, and what to do once it is. */
+/** Changes that are committed together with a part, and a callback for after the commit. */
 export interface JournalEntry {
   readonly changes: readonly Change[];
   committed(): void;
 }
 
-/** Keeps what has been done, as part of each transaction that does it. */
+/** Records progress, in each transaction that makes it. */
 export interface Journal {
-  /** If one of its changes is refused, somebody else has gone on. */
+  /** A refusal of one of its changes means that another worker has made progress. */
   entryOf(part: Part): JournalEntry;
 }
 
 /**
- * Markets share a transaction while they hold no more than this many sources, metrics and observations: with every text as
- * long as it may be, and escaped, one of them takes 20 KB, and the ledger's limit is 4 MiB.
+ * Markets share a transaction while they have no more than this many sources, metrics and observations together. With
+ * every text at its longest and escaped, one of them takes 20 KB, and the ledger's limit is 4 MiB.
  */
 const MAX_SHARED_TEXTS = 175;
 
 /** How often markets are read and decided again when other writers keep changing them. */
-export const MAX_TRIES = 10;
+export const DECISIONS_AT_MOST = 10;
 
 /**
- * Commits every part of every market, and tells the journal. `overtaken` means that another worker has moved the journal:
- * what this one has read is no longer how things stand.
+ * Commits every part of every market, and reports to the journal. `overtaken` means that another worker has changed the
+ * journal: the items that this worker has read are out of date.
  *
- * @throws StorageUnavailable when storage fails: what was committed until then stays.
- * @throws Contended when other writers never let it through: what was committed until then stays too.
+ * @throws StorageUnavailable if storage fails: earlier commits stay
+ * @throws Contended if other writers kept changing the markets: earlier commits stay
  */
 export async function commitMarkets(
   { ledger, newAttemptId }: CommitMarketsDependencies,
@@ -67,7 +67,7 @@ export async function commitMarkets(
 ): Promise<'done' | 'overtaken'> {
   const queue = [...markets];
   let { marketsDone, rowsDone } = from;
-  // Markets that somebody else has written to go one by one, so that they do not hold up one another.
+  // Contended markets go one by one, so that they do not hold up each other.
   let contended = 0;
   let tries = 0;
   while (queue.length > 0) {
@@ -90,9 +90,11 @@ export async function commitMarkets(
     }
     if (result.refusals.some(({ index }) => index < entry.changes.length)) return 'overtaken';
     const states = taken.map(({ state }) => state);
-    if (++tries === MAX_TRIES) {
+    if (++tries === DECISIONS_AT_MOST) {
       const slugs = states.map(({ slug }) => slug).join(', ');
-      throw new Contended(`${slugs} changed by others during each of ${MAX_TRIES} tries: apply the batch again`);
+      throw new Contended(
+        `${slugs} changed by others during each of ${DECISIONS_AT_MOST} tries: apply the batch again`,
+      );
     }
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));
@@ -101,7 +103,7 @@ export async function commitMarkets(
   return 'done';
 }
 
-/** What one transaction does to all of these markets; null where they do not fit one. */
+/** All of these markets as one transaction; null if they do not fit one. */
 export function asOneTransaction(
   markets: readonly PlannedMarket[],
   maxChanges: number,
@@ -111,7 +113,10 @@ export function asOneTransaction(
   return fits ? decisions : null;
 }
 
-/** As many markets from the head of the queue as share a transaction; one that takes several has them for itself. */
+/**
+ * The markets at the head of the queue that share the next transaction. A market that takes several transactions does
+ * not share.
+ */
 function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone: boolean): readonly PlannedMarket[] {
   let count = 0;
   let changes = 0;
@@ -128,7 +133,7 @@ function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone:
   return queue.slice(0, count);
 }
 
-/** What is left of a market when its first part is committed, if anything is. */
+/** The market without its first part; empty if that was its only part. */
 function withoutFirstPart({ state, parts: [first, ...parts] }: PlannedMarket): readonly PlannedMarket[] {
   if (first === undefined || parts.length === 0) return [];
   return [{ state: { ...state, rows: state.rows.slice(first.outcomes.size) }, parts }];

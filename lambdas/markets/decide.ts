@@ -1,9 +1,9 @@
 /**
- * What a batch does to one market. Pure: (what the ledger holds, rows) → changes and outcomes.
+ * Decides the effect of a batch on one market. Pure: (state in the ledger, rows) → changes and outcomes.
  *
- * An observation is identified by market, metric, `observedAt` and source. Seen again with the same content it is
- * `unchanged`; with other content it is a conflict, unless the batch says that it corrects: then a new observation
- * supersedes the old one, which stays. A retraction supersedes with an unknown value.
+ * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
+ * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
+ * the old one, which stays. A retraction supersedes with an unknown value.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type {
@@ -40,11 +40,11 @@ import { contradictionOf } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';
 
-/** One row of a batch, with its place in it. Made by {@link rowOf}. */
+/** One row of a batch, with its index. Made by {@link rowOf}. */
 export interface Row {
   readonly index: number;
   readonly record: IngestRecord;
-  /** The place in the history of the first version of what the row is about; null for a market's definition. */
+  /** The place in the history of the first version of the row's observation; null for a market's definition. */
   readonly order: string | null;
 }
 
@@ -60,10 +60,10 @@ export type RowOutcome =
   | { readonly kind: 'accepted' | 'unchanged' }
   | { readonly kind: 'refused'; readonly error: RowError };
 
-/** What one transaction does to a market. */
+/** The effect of one transaction on a market. */
 export interface MarketDecision {
   readonly slug: string;
-  /** The market's record first; empty when nothing changes. */
+  /** The market's record comes first. Empty if nothing changes. */
   readonly changes: readonly Change[];
   /** By row index. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
@@ -73,35 +73,35 @@ export interface MarketDecision {
 export interface KnownObservation {
   readonly first: Observation;
   readonly newest: Observation;
-  /** How many versions came before the newest. */
+  /** The number of versions before the newest. */
   readonly ordinal: number;
-  /** Of the newest one's item. */
+  /** The revision of the newest version's item. */
   readonly revision: number;
 }
 
 export interface MarketInput {
   readonly slug: string;
-  /** The market's record, null when it is new: then the rows must define it first. */
+  /** The market's record; null if the market is new. Then the rows must define it first. */
   readonly market: Item | null;
   /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
   readonly known: ReadonlyMap<string, KnownObservation>;
   readonly rows: readonly Row[];
   readonly mode: IngestMode;
-  /** RFC 3339: becomes `recordedAt`. */
+  /** RFC 3339; becomes `recordedAt`. */
   readonly recordedAt: string;
-  /** The latest known value of each metric, by which outliers are found. Without this, nothing is an outlier. */
+  /** The latest known value of each metric, for finding outliers. Without it, no value is an outlier. */
   readonly lastKnown?: ReadonlyMap<string, Metric>;
 }
 
-/** Decides every row of one market as one transaction, however many changes that takes. */
+/** Decides every row of one market as one transaction, with any number of changes. */
 export function decideMarket(input: MarketInput): MarketDecision {
   return decideInParts(input, Number.POSITIVE_INFINITY)[0] as MarketDecision;
 }
 
 /**
- * Decides every row of one market, in order: a definition comes before what it defines, and observations from the oldest
- * on, so that each is compared with the one before it. Each part is a transaction of at most `maxChanges` changes; it
- * holds only once the part before it is committed. There is at least one.
+ * Decides every row of one market, in order: first its definition, then observations from the oldest on, so that each
+ * is compared with the one before it. Returns at least one part. Each part is a transaction of at most `maxChanges`
+ * changes, and is valid only after the commit of the part before it.
  */
 export function decideInParts(input: MarketInput, maxChanges: number): readonly MarketDecision[] {
   const draft = new MarketDraft(input);
@@ -113,7 +113,7 @@ export function decideInParts(input: MarketInput, maxChanges: number): readonly 
   return [...parts, draft.cut()];
 }
 
-/** The market's record, its place in the index, and two marks. */
+/** The market's record, its entry in the index, and two marks. */
 const MARKET_CHANGES = 4;
 
 const ACCEPTED: RowOutcome = { kind: 'accepted' };
@@ -124,17 +124,17 @@ const ABSENT = { kind: 'absent' } as const;
 const TOO_LARGE = refused(
   'record.invalid',
   '',
-  'with this the record of the market would be too large: shorten texts, or use another market',
+  'with this row the record of the market would be too large: shorten texts, or use another market',
 );
 
 class MarketDraft {
   readonly #input: MarketInput;
   readonly #known: Map<string, KnownObservation>;
-  /** The value before, in order of time, that a row of this batch gave for a metric. */
+  /** The previous value, in order of time, that a row of this batch gave for a metric. */
   readonly #previous = new Map<string, Metric>();
   #value: MarketRecordValue | null;
   #revision: number;
-  /** Of the part that is being decided: what it finds, and what it has come to. */
+  /** State of the part that is being decided. */
   #revisionBefore: number | null;
   #lastOrderBefore: string;
   #earliestRewritten: string | null = null;
@@ -151,7 +151,10 @@ class MarketDraft {
     this.#lastOrderBefore = before?.lastOrder ?? '';
   }
 
-  /** How many changes the part may have at most once the row is in it: two for a row that supersedes, and the market's. */
+  /**
+   * The most changes that the part may have with this row in it: two for a row that supersedes, and those of the
+   * market.
+   */
   changesAfter({ order }: Row): number {
     const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
     return this.#puts.size + own + MARKET_CHANGES;
@@ -172,7 +175,7 @@ class MarketDraft {
     if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) return UNCHANGED;
     if (this.#value.observations > 0) {
       const { nativeCurrency, unit } = this.#value;
-      const detail = 'is fixed once a market has observations, which are quoted in it: use a new slug';
+      const detail = 'is fixed once a market has observations: use a new slug';
       if (nativeCurrency !== definition.nativeCurrency) return refused('conflict.existing', '/nativeCurrency', detail);
       if (canonicalJson(unit) !== canonicalJson(definition.unit)) return refused('conflict.existing', '/unit', detail);
     }
@@ -196,7 +199,7 @@ class MarketDraft {
 
   #observe(record: ObservationRecord, first: string, before: KnownObservation | undefined): RowOutcome {
     const value = this.#value;
-    // Both were checked with the batch, but against a market that others may have changed since.
+    // Both were checked with the batch, but another writer may have changed the market since.
     if (value === null) {
       return refused('market.unknown', '/market', `no market ${record.market}: define it with a market record`);
     }
@@ -214,15 +217,16 @@ class MarketDraft {
     if (before !== undefined) {
       if (isSameContent(before.newest, metric)) return UNCHANGED;
       if (this.#input.mode === 'append') {
-        // A batch that is applied again after a correction brings the first version again, not a conflict.
+        // If a batch is applied again after a correction, its row brings the first version again. That is not a
+        // conflict.
         if (isSameContent(before.first, metric)) return UNCHANGED;
-        const detail = 'this market, metric, observedAt and source have other content already: correct it, or leave it';
+        const detail = 'this market, metric, observedAt and source already have other content: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
     }
     const other = record.outlierConfirmed ? null : contradictionOf(metric, this.#knownOf(record.metric, before));
     if (other !== null) {
-      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if it is right, send it again with outlierConfirmed`;
+      const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     if (mayOutgrow(value)) {
@@ -244,12 +248,12 @@ class MarketDraft {
     return ACCEPTED;
   }
 
-  /** The values by which a new one of the metric is judged: of the batch's rows so far, and of the ledger. */
+  /** The values that a new value of the metric is compared with: from the batch's earlier rows and from the ledger. */
   #knownOf(name: string, before: KnownObservation | undefined): readonly Metric[] {
     const previous = this.#previous.get(name);
     const latest = this.#input.lastKnown?.get(name);
     const known = previous === undefined ? [] : [previous];
-    // What the row is about to correct says nothing of it.
+    // The value that the row corrects is left out: it may be the wrong one.
     const isCorrected =
       before?.newest.observedAt === latest?.observedAt && before?.newest.sourceUrl === latest?.sourceUrl;
     if (latest !== undefined && !isCorrected) known.push(latest);
@@ -275,12 +279,12 @@ class MarketDraft {
     });
     if (before !== undefined) this.#supersede(value, orderOf(record, before.ordinal), before, observation.id);
     this.#puts.add(order, observation);
-    // Its revision is that of the part, which is known when the part ends.
+    // The item's revision is that of the part, and is set when the part ends.
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal, revision: 0 });
     this.#count(value, record.metric, order, metric);
   }
 
-  /** The old observation stays, and says what corrects it. If it was the latest, what was said against it is settled. */
+  /** The old observation stays and names its correction. If it was the latest, disputes about it end. */
   #supersede(
     value: MarketRecordValue,
     order: string,
@@ -303,7 +307,7 @@ class MarketDraft {
       restate(value, (standing) => withoutComparison(standing, name));
     }
     const { observedAt } = metric;
-    // The order begins with the instant, so what comes last was observed last.
+    // The order begins with the instant, so the greatest order is the latest observation.
     if (value.lastOrder === null || value.lastOrder < order) {
       value.lastOrder = order;
       value.lastObservedAt = observedAt;
@@ -315,15 +319,16 @@ class MarketDraft {
   }
 
   /**
-   * Whatever is not appended may lie on a closed page, which the newest page's mark does not cover. What comes after
-   * everything that the ledger held before this transaction is on no page yet, in whatever order its rows came.
+   * An observation that is not appended may lie on a closed page, which the mark of the newest page does not cover. An
+   * observation after everything that the ledger held before this transaction is on no page yet, in any order of the
+   * rows.
    */
   #rewritten(order: string): void {
     if (order > this.#lastOrderBefore) return;
     if (this.#earliestRewritten === null || order < this.#earliestRewritten) this.#earliestRewritten = order;
   }
 
-  /** Ends a part, and begins the next one on what it leaves. */
+  /** Ends a part, and begins the next one from its result. */
   cut(): MarketDecision {
     const decision = { slug: this.#input.slug, changes: this.#changes(), outcomes: this.#outcomes };
     this.#outcomes = new Map();
@@ -336,7 +341,10 @@ class MarketDraft {
     return decision;
   }
 
-  /** Every item is of the market's new revision, or says so in its mark: so readers can tell what belongs together. */
+  /**
+   * Every item has the market's new revision, or its mark names that revision, so that readers can tell which items
+   * belong together.
+   */
   #changes(): readonly Change[] {
     const { slug } = this.#input;
     const before = this.#revisionBefore;
@@ -362,7 +370,7 @@ class MarketDraft {
   }
 }
 
-/** What is changed in place is copied; what is only ever replaced is not. */
+/** Copies the parts that are changed in place. Parts that are only replaced are shared. */
 function copyOf(value: MarketRecordValue): MarketRecordValue {
   return { ...value, latest: { ...value.latest } };
 }

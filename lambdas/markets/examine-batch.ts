@@ -1,4 +1,6 @@
-/** Looks at a whole batch before any of it is applied: what is wrong with its rows, and what would come of the others. */
+/**
+ * Checks a whole batch before any of it is applied: the faults of its rows, and the result that the others would have.
+ */
 
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
@@ -14,7 +16,7 @@ import {
 } from './read-markets.ts';
 import { faultsOf } from './tally.ts';
 
-/** A market's rows with what they are decided on, and their transactions. */
+/** A market's rows with the state that they are decided on, and their transactions. */
 export interface PlannedMarket {
   readonly state: MarketState;
   readonly parts: readonly MarketDecision[];
@@ -23,13 +25,13 @@ export interface PlannedMarket {
 export interface Examination {
   /** Every fault of every refused row, in order of the rows. */
   readonly faults: readonly RowFault[];
-  /** What is left when refused rows are set aside, in the order of `groupByMarket`. */
+  /** The markets without refused rows, in the order of `groupByMarket`. */
   readonly markets: readonly PlannedMarket[];
 }
 
 /**
- * Whatever can be told from the ledger as it is now, outliers too. When the batch is applied, only what other writers have
- * done meanwhile can still refuse a row.
+ * Finds every fault that the current ledger shows, outliers included. When the batch is applied, only changes by other
+ * writers since then can refuse a row.
  */
 export async function examineBatch(
   ledger: LedgerReader,
@@ -68,7 +70,7 @@ export interface DecideOptions {
   readonly maxChanges: number;
 }
 
-/** Decides rows whose faults were set aside: nothing of them is an outlier any more. */
+/** Decides the rows that are left when faulty ones are set aside. Outliers are not looked for again. */
 export function planMarketParts(state: MarketState, { maxChanges, ...options }: DecideOptions): PlannedMarket {
   return { state, parts: decideInParts({ ...state, ...options }, maxChanges) };
 }

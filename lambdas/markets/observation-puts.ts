@@ -1,4 +1,4 @@
-/** The observations that one transaction writes, and how they move the sum of the history. */
+/** The observations that one transaction writes, and their effect on the sum of the history. */
 import type { Observation } from '../../contract/metric.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { PutChange } from '../../storage/ledger.ts';
@@ -6,7 +6,7 @@ import { observationKey } from '../../storage/records/markets.ts';
 
 interface ObservationPut {
   readonly observation: Observation;
-  /** The revision of the item that it replaces; null for a new one. */
+  /** The revision of the replaced item; null for a new item. */
   readonly replaced: number | null;
 }
 
@@ -19,18 +19,21 @@ export class ObservationPuts {
     return this.#puts.size;
   }
 
-  /** A new version, which must not be there yet. */
+  /** A new version: refused if its item exists. */
   add(order: string, observation: Observation): void {
     this.#put(order, observation, null);
   }
 
-  /** @param revision of the item in the ledger; one that the batch has put itself is known here */
+  /**
+   * @param revision of the item in the ledger; for an item that this batch has put, the batch's own revision is used
+   */
   replace(order: string, observation: Observation, revision: number): void {
     this.#put(order, observation, this.#revisions.get(order) ?? revision);
   }
 
   #put(order: string, observation: Observation, replaced: number | null): void {
-    // A row may correct what an earlier row of the transaction has put: a transaction writes a key once.
+    // A row may correct an observation of an earlier row in the same transaction, and a transaction writes a key only
+    // once.
     const planned = this.#puts.get(order);
     this.#puts.set(order, { observation, replaced: planned === undefined ? replaced : planned.replaced });
   }
@@ -47,7 +50,8 @@ export class ObservationPuts {
       if (replaced !== null) moved.remove(order, replaced);
       moved.add(order, revision);
       this.#revisions.set(order, revision);
-      // What is replaced is guarded by the revision of the market, which every writer of its observations must move.
+      // The condition on the market's revision guards a replaced item: every writer of observations changes that
+      // revision.
       const condition = { kind: replaced === null ? 'absent' : 'any' } as const;
       changes.push({ kind: 'put', key: observationKey(slug, order), revision, value: observation, if: condition });
     }

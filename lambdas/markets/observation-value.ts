@@ -1,4 +1,6 @@
-/** From a record to what is stored of it. Members come in canonical order, so that neither storage nor rendering sorts. */
+/**
+ * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
+ */
 import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
 import { canonicalInstant, type Metric, type Observation } from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
@@ -6,7 +8,7 @@ import type { MarketRecordValue } from '../../storage/records/markets.ts';
 
 type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
 
-/** What a market's record holds before its first observation. */
+/** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
   const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record);
   return {
@@ -26,7 +28,7 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
   };
 }
 
-/** The part of a market's record that its definition says. */
+/** The fields of a market's record that its definition sets. */
 export function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: Definition): Definition {
   return {
     kind,
@@ -56,7 +58,7 @@ export function metricOfRecord(record: ObservationRecord): Metric {
   return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
 }
 
-/** The same without its value, which is withheld from now on; where the value came from stays. */
+/** The same metric with its value withheld. Its provenance stays. */
 export function retracted(metric: Metric): Metric {
   const nothing = { rounded: false, sourceValue: null, unknownReason: 'withheld' } as const;
   return metric.kind === 'money'
@@ -79,12 +81,12 @@ export function observationOf(
   return { confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
 }
 
-/** The metric that an observation is of. */
+/** The metric of an observation. */
 export function metricPart({ id, metric, recordedAt, supersedes, supersededBy, ...part }: Observation): Metric {
   return part as Metric;
 }
 
-/** Whether an observation says exactly this. Every member of a metric is a plain value. */
+/** Whether an observation has exactly this content. Every member of a metric is a plain value. */
 export function isSameContent(observation: Observation, metric: Metric): boolean {
   return Object.entries(metric).every(([name, value]) => observation[name as keyof Metric] === value);
 }

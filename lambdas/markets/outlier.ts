@@ -1,28 +1,32 @@
 /**
- * When a value is so far from the latest one that an operator must look: a slipped decimal point, minor units taken for
- * major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped and nothing bent: the
- * row is set aside, and taken in when it is sent again with the operator's word.
+ * Finds values so far from a neighbouring one that an operator must look: a slipped decimal point, minor units taken
+ * for major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped or changed: the
+ * row is set aside, and taken in when it is sent again with the operator's confirmation.
  */
 import type { Metric } from '../../contract/metric.ts';
 
 /**
- * How far money may move. In the bundled sample (175 pairs, two and a half years, steps of up to a fortnight) no right
- * value is ten times its neighbour, and every wrong one is; a slip of a decimal point or of minor units is ten or more.
+ * The factor for money. In the bundled sample (175 pairs, two and a half years, steps of up to a fortnight), every
+ * value that differs tenfold from its neighbour is wrong, and no right value does. A slip of a decimal point or of
+ * minor units is a factor of ten or more.
  */
 const MONEY_FACTOR = 10;
 
-/** How far a scalar may move: traded volumes do differ tenfold around a holiday; a wrong unit is mostly a thousand. */
+/**
+ * The factor for scalars. Traded volumes can differ tenfold around a holiday. A wrong unit is usually a factor of a
+ * thousand.
+ */
 const SCALAR_FACTOR = 100;
 
-/** Amounts below this many minor units count as so many: 3 cents are known to one digit. */
+/** Smaller amounts count as this many minor units, because 3 cents are known to one digit only. */
 const COARSE_MINOR_UNITS = 100;
 
-/** Values further apart say nothing of each other. More than a year, so that yearly series are compared. */
+/** Values further apart in time are not compared. More than a year, so that yearly series are compared. */
 const COMPARABLE_MS = 400 * 24 * 60 * 60 * 1000;
 
 /**
- * Whether an observation is too far from another one of the same metric to be believed by itself. A zero is not: it needs
- * an operator's word of its own (`zeroAsserted`), and nothing can be measured by it.
+ * Whether an observation is too far from another one of the same metric to be believed without confirmation. A zero is
+ * not an outlier: it needs its own confirmation (`zeroAsserted`), and nothing can be compared with it.
  */
 export function isOutlier(metric: Metric, reference: Metric): boolean {
   return isLeap(metric, reference) && timeBetweenMs(metric, reference) <= COMPARABLE_MS;
@@ -37,26 +41,26 @@ function isLeap(metric: Metric, reference: Metric): boolean {
   if (reference.kind !== 'scalar' || metric.unit !== reference.unit) return false;
   if (metric.value === null || reference.value === null) return false;
   const [value, other] = [Number(metric.value), Number(reference.value)];
-  // What swings around zero, as rates of change do, has no scale by which to judge it.
+  // Values that swing around zero, as rates of change do, have no scale to compare them by.
   return value * other > 0 && Math.max(value / other, other / value) > SCALAR_FACTOR;
 }
 
-/** Of what is known of a metric, the nearest in time decides; gives it if it makes this value an outlier, else null. */
+/** The known value nearest in time, if this value is an outlier compared with it; else null. */
 export function contradictionOf(metric: Metric, known: readonly Metric[]): Metric | null {
-  // Hardly any value is an outlier by any of them, so it seldom matters which is the nearest.
+  // Few values are an outlier by any known value, so finding the nearest one is rarely needed.
   if (!known.some((other) => isOutlier(metric, other))) return null;
   const [nearest] = known.toSorted((left, right) => timeBetweenMs(metric, left) - timeBetweenMs(metric, right));
   return nearest !== undefined && isOutlier(metric, nearest) ? nearest : null;
 }
 
-/** Milliseconds from one observation to the other, whichever is the earlier. */
+/** Milliseconds between two observations, in either order. */
 function timeBetweenMs(one: Metric, other: Metric): number {
   return Math.abs(Date.parse(one.observedAt) - Date.parse(other.observedAt));
 }
 
 /**
- * Of amounts with the same sign: whether one is more than ten times the other. Written as a distance, it goes on to hold
- * across zero: WTI fell from 18.27 to −36.98 USD in a day, which is no slip.
+ * For amounts of one sign: whether one is more than ten times the other. Written as a distance, so that it also works
+ * across zero: WTI fell from 18.27 to −36.98 USD in a day, which is not a slip.
  */
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);

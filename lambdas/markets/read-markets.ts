@@ -1,4 +1,4 @@
-/** Reads what a batch's rows are decided on. */
+/** Reads the state that a batch's rows are decided on. */
 
 import type { IngestRecord } from '../../contract/ingest-records.ts';
 import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
@@ -20,8 +20,8 @@ export interface MarketRows {
 }
 
 /**
- * Groups rows by market, in an order that does not depend on which other rows there are: markets by slug, and of each its
- * definition, then what is observed, from the oldest on.
+ * Groups rows by market, in an order that does not depend on other rows: markets by slug; in each market the
+ * definition, then observations from the oldest on.
  */
 export function groupByMarket(rows: readonly Row[]): readonly MarketRows[] {
   const groups = Map.groupBy(rows, ({ record }) => slugOf(record));
@@ -42,7 +42,7 @@ export function slugOf(record: IngestRecord): string {
 
 export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'>;
 
-/** The records of markets, by slug; null for those that the ledger does not know. */
+/** The records of markets, by slug; null for an unknown market. */
 export async function readMarketItems(
   ledger: LedgerReader,
   slugs: Iterable<string>,
@@ -53,10 +53,10 @@ export async function readMarketItems(
 }
 
 /**
- * Reads, for every group, the market's record and the observations that its rows identify. What is decided on them holds
- * only under the condition that the market's revision is still the same: every writer of its observations moves it.
+ * Reads, for every group, the market's record and the observations that its rows identify. A decision on them is valid
+ * only while the market has the same revision, because every writer of its observations changes it.
  *
- * @param markets the markets' records, when they have been read already
+ * @param markets the markets' records, if they have been read already
  */
 export async function readMarkets(
   ledger: LedgerReader,
@@ -87,7 +87,7 @@ export async function readMarkets(
   return states;
 }
 
-/** Of a new market nothing is known, nor of what comes after everything that the market's record counts. */
+/** Leaves out reads that cannot find anything: for a new market, and after the last order of the market's record. */
 function ordersToRead(rows: readonly Row[], market: Item | null): readonly string[] {
   const lastOrder = (market?.value as MarketRecordValue | undefined)?.lastOrder ?? null;
   if (lastOrder === null) return [];
@@ -109,10 +109,13 @@ async function knownObservation(
   return { first, newest: newest.value as Observation, ordinal, revision: newest.revision };
 }
 
-/** How far back to look for a value when the latest observations of a market have none. */
+/** How many observations to read back if the latest ones have no value. */
 const LOOK_BACK = 100;
 
-/** The latest known value of each metric of a market: as its record has it, or where that is unknown, of the one before. */
+/**
+ * The latest known value of each metric of a market: from the market's record, or from an earlier observation if that
+ * value is unknown.
+ */
 export async function readLastKnown(
   ledger: LedgerReader,
   { slug, rows, market }: MarketState,

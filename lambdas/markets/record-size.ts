@@ -1,16 +1,19 @@
-/** How large a market's record may become: it adds up what many rows have brought, so no limit of one row bounds it. */
+/**
+ * The size of a market's record. It grows with sources and metrics from many rows, so no limit on a single row bounds
+ * it.
+ */
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 
 /**
- * Of the record's JSON without its standing, which other writers change. The ledger takes 400 KiB, and a standing never
- * more than 100 KB: one URL for each source, and some ids and instants for each metric.
+ * For the record's JSON without its standing, which other writers change. The ledger takes 400 KiB. A standing never
+ * takes more than 100 KB: one URL for each source, and some ids and instants for each metric.
  */
 const RECORD_BYTES_MAX = 300_000;
 
-/** With every text as long as it may be, and six bytes for each character, a source or a metric takes less than 20 KB. */
+/** With every text at its longest and six bytes for each character, a source or a metric takes less than 20 KB. */
 const ALWAYS_FITTING = 15;
 
-/** Whether there is so much in the record that one more source or metric must be measured. */
+/** Whether the record holds so much that it must be measured before one more source or metric is added. */
 export function mayOutgrow({ sources, latest }: Pick<MarketRecordValue, 'sources' | 'latest'>): boolean {
   return sources.length + Object.keys(latest).length >= ALWAYS_FITTING;
 }
@@ -20,7 +23,7 @@ export function isTooLarge(value: MarketRecordValue): boolean {
   return mayOutgrow(value) && Buffer.byteLength(JSON.stringify({ ...value, standing: undefined })) > RECORD_BYTES_MAX;
 }
 
-/** Whether it becomes so with an observation of a metric: it holds the latest of each alone. */
+/** Whether the record would be too large with this observation. It holds only the latest observation of each metric. */
 export function isTooLargeWith(
   value: MarketRecordValue,
   name: string,

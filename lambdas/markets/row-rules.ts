@@ -1,6 +1,6 @@
 /**
- * The rules that a row must meet whatever the other rows say: by itself, with its market, at this time. Each stands for an
- * incident in public data (see `ROW_ERROR_CODES`); all faults of a row are given at once.
+ * The rules for a row that do not depend on other rows: on the row itself, its market and the time. Each stands for an
+ * incident in public data (see `ROW_ERROR_CODES`). All faults of a row are reported at once.
  */
 import type * as z from 'zod';
 import { checkCurrency, checkCurrencyCode } from '../../contract/currencies.ts';
@@ -20,21 +20,22 @@ import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 
 /**
- * How far ahead of our clock an observation may be. The day that has begun in Kiribati (UTC+14) is in the future of UTC,
- * sources stamp tonight's release with tomorrow, and clocks differ; a mistyped year or swapped day and month is further.
+ * How far ahead of our clock an observation may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
+ * stamp tonight's release with tomorrow, and clocks differ. A mistyped year, or a swapped day and month, is usually
+ * further ahead.
  */
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The first instant that is believed. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The
- * Unix epoch is not refused: monthly series that begin in January 1970 are real.
+ * The first plausible instant. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
+ * epoch is accepted, because monthly series that begin in January 1970 are real.
  */
 const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
 const EARLIEST_PLAUSIBLE_MS = Date.parse(EARLIEST_PLAUSIBLE);
 
 export type ParsedRecord = { readonly record: IngestRecord } | { readonly errors: readonly [RowError, ...RowError[]] };
 
-/** Reads one record of a batch: its shape, and of a market also that its native currency is or was a currency. */
+/** Parses one record of a batch. For a market, also checks that its native currency is or was a currency. */
 export function parseRecord(input: unknown): ParsedRecord {
   const schema = schemaOf(input);
   if (!('safeParse' in schema)) return { errors: [schema] };
@@ -53,15 +54,16 @@ export function parseRecord(input: unknown): ParsedRecord {
 }
 
 /**
- * Every fault of an observation, or of a retraction of one, that its market and the clock bring out. `market` is null
- * while the market is not known; `nowMs` is milliseconds since the epoch.
+ * Every fault of an observation or a retraction that depends on its market or the clock. `market` is null while it is
+ * unknown; `nowMs` is milliseconds since the epoch.
  */
 export function checkObservation(
   record: ObservationRecord | RetractionRecord,
   market: { readonly nativeCurrency: string } | null,
   nowMs: number,
 ): RowError[] {
-  // What it says was checked when the observation came; whether there is one is decided with the market.
+  // A retraction only names an observation, whose fields were checked when it came. Whether it exists is decided with
+  // the market.
   if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl);
   return [
     ...currencyErrors(record, market),
@@ -94,18 +96,18 @@ function zeroErrors(record: ObservationRecord): RowError[] {
       ? ['/amountMinor', record.amountMinor === 0]
       : ['/value', record.value !== null && /^-?0+(\.0+)?$/.test(record.value)];
   if (!isZero || record.zeroAsserted) return [];
-  const detail = 'a zero is published only if it is a real price: set zeroAsserted, or send null with an unknownReason';
+  const detail = 'a zero is published only if it is a real value: set zeroAsserted, or send null with an unknownReason';
   return [error(pointer, 'amount.zero-unasserted', detail)];
 }
 
 function dateErrors(observedAt: string, nowMs: number): RowError[] {
   const observedAtMs = Date.parse(observedAt);
   if (observedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
-    const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check year, and order of day and month`;
+    const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
     return [error('/observedAt', 'date.future', detail)];
   }
   if (observedAtMs >= EARLIEST_PLAUSIBLE_MS) return [];
-  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or cut-off date`;
+  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date`;
   return [error('/observedAt', 'date.implausible', detail)];
 }
 
@@ -114,7 +116,7 @@ function sourceUrlErrors(sourceUrl: string): RowError[] {
     return [error('/sourceUrl', 'source.url-missing', 'every observation names the page or file it was read from')];
   }
   const { error: refused } = sourceUrlSchema.safeParse(sourceUrl);
-  // One fault is enough: whoever mends it reads the rule.
+  // One fault is enough, because its text states the whole rule.
   const [issue] = refused?.issues ?? [];
   return issue === undefined ? [] : [error('/sourceUrl', 'source.url-not-absolute', issue.message)];
 }
@@ -123,12 +125,12 @@ function provenanceErrors(record: ObservationRecord): RowError[] {
   const isUnknown = ('currency' in record ? record.amountMinor : record.value) === null;
   if (isUnknown === (record.unknownReason !== null)) return [];
   const detail = isUnknown
-    ? 'the value is null: say why'
-    : 'the value is known, so there is no reason for not knowing it: leave one of them out';
+    ? 'the value is null: give the reason in unknownReason'
+    : 'the value is known, so unknownReason must be null: leave one of them out';
   return [error('/unknownReason', 'provenance.incomplete', detail)];
 }
 
-/** Picks the schema by hand, so that errors are about the record that was meant and not about each that was not. */
+/** Selects the schema by hand, so that errors are about the intended kind of record only. */
 function schemaOf(input: unknown) {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return error('', 'record.invalid', 'a record is a JSON object');
@@ -144,7 +146,7 @@ function schemaOf(input: unknown) {
   return error('', 'record.invalid', 'has no value: send amountMinor and currency, or value and unit');
 }
 
-/** The fields without which a number has no provenance; a missing or empty one has a code of its own. */
+/** The fields without which a number has no provenance. A missing or empty one has a code of its own. */
 const PROVENANCE_FIELDS: ReadonlySet<PropertyKey | undefined> = new Set(['sourceLabel', 'observedAt', 'confidence']);
 
 function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {

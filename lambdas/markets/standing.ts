@@ -1,4 +1,7 @@
-/** How accepted claims, source verifications and new observations change what is said of a market. Pure. See {@link MarketStanding}. */
+/**
+ * The effect of accepted claims, source verifications and new observations on the standing of a market. Pure. See
+ * {@link MarketStanding}.
+ */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
 import { replaced } from '../../storage/changes.ts';
@@ -8,29 +11,28 @@ import { marketMarkKey } from '../../storage/records/publication.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 
-/** What is said of a market so far. */
 export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): MarketStanding {
   return { comparisons: {}, disputes: {}, representedBy: null, verifications: {}, ...standing };
 }
 
-/** A metric of the market is disputed by an accepted claim. */
+/** An accepted claim disputes a metric of the market. */
 export function disputedByClaim(standing: MarketStanding, metric: string, claim: string): MarketStanding {
   return { ...standing, disputes: { ...standing.disputes, [metric]: claim } };
 }
 
-/** A source verification, as far as it says something of the market. */
+/** A source verification, reduced to its effect on the market. */
 export interface Verified {
   readonly id: string;
-  /** The market's source on which it shows. */
+  /** The market's source that shows the verification. */
   readonly source: Source;
-  /** The metrics whose latest observations it is about, each as the version that it compared. */
+  /** The metrics whose latest observation, in this version, was compared. */
   readonly metrics: readonly string[];
   readonly shown: SourceVerification;
 }
 
 /**
- * The latest by `verifiedAt` shows on the source, and the latest that compared a metric's latest observation counts for
- * the metric, whatever the order of arrival.
+ * The source shows the latest verification by `verifiedAt`. For a metric, the latest one that compared its latest
+ * observation counts. The order of arrival does not matter.
  */
 export function verified(standing: MarketStanding, { id, source, metrics, shown }: Verified): MarketStanding {
   const verifications = isOlder(shown, standing.verifications[source.url])
@@ -51,7 +53,7 @@ function isOlder(one: Dated, other: Dated | undefined): boolean {
   return other !== undefined && Date.parse(one.verifiedAt) < Date.parse(other.verifiedAt);
 }
 
-/** Whether two standings of a market say the same, whichever claims and verifications have said so. */
+/** Whether two standings have the same public effect, whichever claims and verifications they come from. */
 export function isSameStanding(left: MarketStanding, right: MarketStanding): boolean {
   return canonicalJson(withoutIds(left)) === canonicalJson(withoutIds(right));
 }
@@ -64,7 +66,7 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
   return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
 }
 
-/** The market with another standing: one revision up, and due for publication. */
+/** The market with another standing: its next revision, and a mark. */
 export function withStanding(slug: string, market: Item, standing: MarketStanding): readonly Change[] {
   const value: MarketRecordValue = { ...(market.value as MarketRecordValue), standing };
   return [
@@ -73,12 +75,12 @@ export function withStanding(slug: string, market: Item, standing: MarketStandin
   ];
 }
 
-/** The market as it is: what was decided on it must still be so at the moment of commit. */
+/** A check that the market is still as the decision saw it. */
 export function unchangedMarket(slug: string, { revision }: Item): Change {
   return { kind: 'check', key: marketKey(slug), if: { kind: 'revision-is', revision } };
 }
 
-/** The standing that is left: undefined when it says nothing. */
+/** Undefined if the standing is empty. */
 type StandingLeft = MarketStanding | undefined;
 
 /** Changes the standing of a market's record in place, if it has one. */
@@ -89,19 +91,22 @@ export function restate(value: MarketRecordValue, change: (standing: MarketStand
   else value.standing = standing;
 }
 
-/** The standing once a metric's latest observation has been corrected or retracted. */
+/** The standing after a metric's latest observation was corrected or retracted. */
 export function withoutDispute(standing: MarketStanding, metric: string): StandingLeft {
   const { [metric]: _, ...disputes } = standing.disputes;
   return unlessEmpty({ ...standing, disputes });
 }
 
-/** The standing once another observation is a metric's latest. */
+/** The standing after another observation became a metric's latest. */
 export function withoutComparison(standing: MarketStanding, metric: string): StandingLeft {
   const { [metric]: _, ...comparisons } = standing.comparisons;
   return unlessEmpty({ ...standing, comparisons });
 }
 
-/** The standing of a market that lists these sources from now on: others would add up to more than a record can hold. */
+/**
+ * The standing of a market that from now on lists these sources. Entries of other sources are dropped, because they
+ * would grow beyond the record's size.
+ */
 export function withSources(standing: MarketStanding, sources: readonly Source[]): StandingLeft {
   const urls = new Set(sources.map(({ url }) => url));
   const listed = Object.entries(standing.verifications).filter(([url]) => urls.has(url));

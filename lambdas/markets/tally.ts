@@ -1,4 +1,4 @@
-/** Adds up what became of rows. */
+/** Counts rows by their outcome. */
 import type { RowFault } from './check-rows.ts';
 import type { MarketDecision } from './decide.ts';
 
@@ -6,7 +6,7 @@ export interface Tally {
   readonly accepted: number;
   readonly unchanged: number;
   readonly refused: number;
-  /** Of each market that changed, by slug: the revision that is written. */
+  /** The new revision of each changed market, by slug. */
   readonly revisions: { readonly [slug: string]: number };
 }
 
@@ -21,7 +21,7 @@ export function tallyOf(decisions: readonly MarketDecision[]): Tally {
   return { ...counts, revisions };
 }
 
-/** The faults of the rows that a decision refuses. */
+/** The faults of rows that a decision refuses. */
 export function faultsOf({ outcomes }: MarketDecision): readonly RowFault[] {
   const faults: RowFault[] = [];
   for (const [index, outcome] of outcomes) {

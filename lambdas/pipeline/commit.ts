@@ -1,14 +1,14 @@
 /**
- * The unit of work: the only place in which the write API changes the ledger. One transaction holds
+ * The unit of work: the only place where the write API changes the ledger. One transaction holds
  *
- *   1. the idempotency record of actor and key, if absent or expired;
- *   2. the audit records;
- *   3. the mutation with its conditions, and the dirty marks of what it changes in public;
- *   4. the quota counters, within the limits, and a check that the limits are still those.
+ * 1. the idempotency record of actor and key, if absent or expired;
+ * 2. the audit records;
+ * 3. the mutation with its conditions, and the dirty marks of everything public that it changes;
+ * 4. the quota counters, within the limits, and a check that the limits are unchanged.
  *
- * So there is no state in between: a request has happened, with its stored answer, or it has left no trace. A second copy
- * is refused by (1), whose item is the answer. When an answer of the ledger is lost, the same attempt is made again and
- * recognises itself (see the port).
+ * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second
+ * copy is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same attempt is made
+ * again and recognises itself (see the port).
  */
 import { setTimeout } from 'node:timers/promises';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
@@ -34,16 +34,16 @@ import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
 export const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
 
-/** How often a write is decided anew when others change what it rests on. */
+/** How often a write is decided again because other writers changed items that the decision depends on. */
 const MAX_DECISIONS = 8;
 
-/** How often one attempt is made when storage does not answer, and how long to wait before the second one. */
+/** Tries of one attempt while storage does not answer, and the pause before the second try. */
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 40;
 
 /**
- * Neither a decision nor an attempt begins later than this after the write did. Somebody waits for the answer, and a second
- * attempt is for a storage that fails at once, not for one that is silent.
+ * The last decision or attempt begins at most this long after the write, because a client waits for the answer. A
+ * second attempt helps if storage fails at once, not if it is silent.
  */
 export const LAST_BEGIN_MS = 2_000;
 
@@ -51,21 +51,21 @@ export interface CommitDependencies {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Unique per call, also across processes. */
+  /** Unique in each call, also across processes. */
   readonly newAttemptId: () => string;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** Waits before an attempt is made again. Default: a timer. */
+  /** Waits before the next attempt. Default: a timer. */
   readonly pause?: (milliseconds: number) => Promise<unknown>;
-  /** Where large files are put. Without it, none are taken. */
+  /** The targets of large files. Without it, large files are refused. */
   readonly uploads?: WriteTools['uploads'];
-  /** Told what a subject's entitlements have turned out to be. */
+  /** Receives the current entitlements item of a subject. */
   readonly learn: (subject: string, item: Item | null) => void;
-  /** Told what a transaction has changed. */
+  /** Receives the changes of a committed transaction. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
 
-/** What identifies a write: who, under which key, what. */
+/** The identity of a write: actor, key and request. */
 export interface WriteIdentity {
   readonly idempotencyKey: string;
   readonly fingerprint: string;
@@ -74,7 +74,9 @@ export interface WriteIdentity {
 
 declare const COMMITTED: unique symbol;
 
-/** The answer of a write that is in the ledger, by this request or by an earlier copy. Only this file can make one. */
+/**
+ * The answer of a write that is in the ledger, by this request or by an earlier copy. Only this file can create one.
+ */
 export interface Committed {
   readonly [COMMITTED]: true;
   readonly status: number;
@@ -85,9 +87,9 @@ export interface Committed {
 }
 
 /**
- * Decides and commits. Costs one transaction, beside what the handler reads.
+ * Decides and commits. Costs one transaction, plus the reads of the handler.
  *
- * @throws StorageUnavailable when the outcome is not known: the client must send the request again, with the same key.
+ * @throws StorageUnavailable if the outcome is unknown: the client must send the request again with the same key
  */
 export async function commitWrite<Id extends WriteOperationId>(
   dependencies: CommitDependencies,
@@ -107,11 +109,12 @@ export async function commitWrite<Id extends WriteOperationId>(
   for (let decisions = 0; decisions < MAX_DECISIONS && dependencies.nowMs() <= lastBeginMs; decisions++) {
     const decision = handler.decide(request, await handler.read?.(request, ledger, { uploads }), found);
     if (decision.kind === 'refused') {
-      // What is stored may refuse just because this very request has changed it. Read after that, never before.
+      // The stored state may refuse because an earlier copy of this request has changed it. So read the idempotency
+      // record after the decision, never before.
       const [earlier = null, granted = null] = await ledger.getMany([idempotency, entitlementsOf(request)]);
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
       if (answer !== null) return answer;
-      // Or what is believed of its subject refuses, which no transaction has checked.
+      // Or the refusal depends on cached entitlements, which no transaction has checked.
       if ((granted?.revision ?? null) === request.principal.entitlements.revision) return decision;
       request = learnt(granted);
       continue;
@@ -138,7 +141,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     const exceeded = exceededUse(request, decision, found);
     if (exceeded !== null) return exceeded;
   }
-  return refuse('contention', 'What this changes is being changed by others: retry with the same Idempotency-Key.', {
+  return refuse('contention', 'Other writers are changing the same resource: retry with the same Idempotency-Key.', {
     headers: { 'retry-after': '1' },
   });
 }
@@ -190,7 +193,7 @@ function makeUnit<Id extends WriteOperationId>(
   return { changes, answer: answer as Committed };
 }
 
-/** The counters, and the check that the limits by which they are bounded are the subject's. */
+/** The counters, and the check that their bounds are the subject's limits. */
 function quotaChanges<Id extends WriteOperationId>(
   request: OperationRequest<Id>,
   decision: Commit<Id>,
@@ -200,7 +203,7 @@ function quotaChanges<Id extends WriteOperationId>(
   const { entitlements } = request.principal;
   const counters = (decision.uses ?? []).flatMap(({ feature, amount }): Change[] => {
     const key = counterKey(request, feature);
-    // A counter that refuses to go below zero has lost count; that must not keep anybody from giving back.
+    // A counter that refuses to go below zero is wrong. That must not keep a subject from giving back.
     if (amount < 0 && found.get(key) !== undefined) return [];
     const atMost = amount < 0 ? Number.MAX_SAFE_INTEGER : request.limitOf(feature);
     return [{ kind: 'count', key, by: amount, atLeast: 0, atMost, ...counterExpiry(request, feature) }];
@@ -215,7 +218,7 @@ function entitlementsOf({ principal }: OperationRequest<WriteOperationId>): Item
   return entitlementsKey(principal.subject);
 }
 
-/** A day's counter is of no use the day after. */
+/** A day's counter is not used after that day. */
 function counterExpiry({ nowMs }: OperationRequest, feature: Feature): { expiresAtMs?: number } {
   return FEATURES[feature].kind === 'rate' ? { expiresAtMs: nowMs + 48 * 60 * 60 * 1000 } : {};
 }
@@ -239,14 +242,14 @@ function exceededUse<Id extends WriteOperationId>(
     if (kind !== 'rate') return refuse('quota-exceeded', `${state} Give some back, or ask for a higher limit.`);
     const midnightMs = Date.parse(`${request.now.slice(0, 10)}T00:00:00Z`) + 24 * 60 * 60 * 1000;
     const seconds = Math.ceil((midnightMs - request.nowMs) / 1000);
-    return refuse('daily-quota-exceeded', `${state} The count starts anew at 00:00 UTC.`, {
+    return refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },
     });
   }
   return null;
 }
 
-/** The stored answer of an earlier copy; a refusal when the key was used for something else; null when there is none. */
+/** The stored answer of an earlier copy. A refusal if the key was used for another request. Null if the key is new. */
 function replay(
   { secrets }: CommitDependencies,
   item: Item | null,
@@ -272,9 +275,9 @@ function sealContext({ partition, sort }: ItemKey): string {
 }
 
 /**
- * Makes the same attempt again when its answer is lost, while there is time.
+ * Repeats the same attempt while its answer is lost and there is time.
  *
- * @throws StorageUnavailable also when there was no time for the first one.
+ * @throws StorageUnavailable also if there was no time for the first attempt
  */
 async function transactSurely(
   { ledger, newAttemptId, nowMs, pause = setTimeout }: CommitDependencies,
@@ -282,7 +285,7 @@ async function transactSurely(
   lastBeginMs: number,
 ): Promise<TransactResult> {
   const attemptId = newAttemptId();
-  let lost = new StorageUnavailable('what a write rests on took too long to read: try again');
+  let lost = new StorageUnavailable('reading the items for this write took too long: try again');
   for (let attempt = 1; attempt <= MAX_ATTEMPTS && nowMs() <= lastBeginMs; attempt++) {
     try {
       return await ledger.transact(changes, { attemptId });

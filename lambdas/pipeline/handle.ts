@@ -1,8 +1,9 @@
 /**
- * One request of the write API, from top to bottom: route, authenticate, limit, authorise, validate, then read or commit.
- * API Gateway's Lambda and the embedded server call the same function with the same events.
+ * One request of the write API, from top to bottom: route, authenticate, limit, authorise, validate, then read or
+ * commit. API Gateway's Lambda and the embedded server call the same function with the same events.
  *
- * Until the commit nothing has happened, whatever refuses; what is committed is answered, now or at the next copy.
+ * A request that is refused before the commit has changed nothing. A committed request is answered now, or when its
+ * next copy comes.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
@@ -36,20 +37,20 @@ import { type RequestFactory, requestFactory } from './request.ts';
 import { route } from './route.ts';
 import { validate } from './validate.ts';
 
-/** What is told of a request: never a credential, never what it holds. */
+/** The log line of a request. It never holds a credential, or any content of the request. */
 export interface RequestLog {
   readonly requestId: string;
   readonly operation: OperationId | null;
   readonly status: number;
-  /** The problem's code; null when there is none. */
+  /** The problem's code; null if there is no problem. */
   readonly code: string | null;
   readonly actor: string | null;
-  /** What only an operator should know, redacted; null when all is well. */
+  /** Details for operators only, redacted; null if there is no fault. */
   readonly fault: string | null;
 }
 
 export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' | 'onCommitted'> {
-  /** Of this deployment's API keys. */
+  /** The environment of this deployment's API keys. */
   readonly environment: ApiKeyEnvironment;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
@@ -59,13 +60,13 @@ export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' |
   readonly log: (entry: RequestLog) => void;
 }
 
-/** An answer, and whether it changed anything: then publisher and worker have something to look for. */
+/** An answer, and whether the request changed anything. A change may be work for the publisher and the worker. */
 export interface Handled {
   readonly result: HttpResult;
   readonly committed: boolean;
 }
 
-/** Never rejects: what goes wrong on our side is a 5xx, and a line in the log. */
+/** Never rejects: a fault of this service is a 5xx and a log line. */
 export function createWriteApi(dependencies: WriteApiDependencies): (event: HttpEvent) => Promise<Handled> {
   return async (event) => {
     const { requestId } = event.requestContext;
@@ -87,7 +88,7 @@ export function createWriteApi(dependencies: WriteApiDependencies): (event: Http
   };
 }
 
-/** What is known of a request so far, for its log line and its answer's fields. */
+/** The parts of a request that are known so far, for its log line and its answer's fields. */
 interface Trace {
   operation: OperationId | null;
   actor: string | null;
@@ -96,7 +97,7 @@ interface Trace {
 
 async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trace: Trace): Promise<Handled> {
   const { http } = event.requestContext;
-  // Answered alike (RFC 9110, section 9.3.2); the server in front of this leaves the body out.
+  // HEAD is answered as GET (RFC 9110, section 9.3.2); the server in front of this removes the body.
   const method = http.method === 'HEAD' ? 'GET' : http.method;
   const { rawPath, headers } = event;
 
@@ -111,7 +112,7 @@ async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trac
   trace.operation = operation;
   const definition = operationOf(operation);
 
-  // First of all: whoever puts a credential into the URL sends no other, and must learn that it has leaked.
+  // First, because a client with a credential in the URL may send no other, and must learn that it has leaked.
   const parameters = readQuery(event.rawQueryString);
   if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
     throw new RefusedRequest(parameters.problem);
@@ -159,7 +160,7 @@ async function authenticate({ authenticator }: WriteApiDependencies, authorizati
   throw new RefusedRequest(problem(code, detail), { 'www-authenticate': challenge });
 }
 
-/** Gives the fields that tell the client where it stands. */
+/** The header fields that show the client its rate. */
 function takeFromRate({ rateLimiter }: WriteApiDependencies, { actor }: Principal): Readonly<Record<string, string>> {
   const rate = rateLimiter.take(actor);
   const fields = rateLimitFields(rate);
@@ -192,7 +193,7 @@ async function answerRead(
   return isCurrent ? textResult(304, '', { etag }) : textResult(200, body, { etag });
 }
 
-/** A key that this process has changed takes effect in it at once. */
+/** A key that this process has changed takes effect in this process at once. */
 function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly Change[]): void {
   for (const { key } of changes) if (key.partition === API_KEYS_PARTITION) authenticator.forget(key.sort);
 }
@@ -206,7 +207,7 @@ function written({ status, headers, body, replayed }: Committed): Handled {
   return { result: textResult(status, body, all), committed: true };
 }
 
-/** What makes two requests the same: what is asked for, under which conditions, with which bytes. */
+/** Requests with the same fingerprint are the same: method, target, preconditions and bytes. */
 function fingerprintOf({ secrets }: WriteApiDependencies, event: HttpEvent, body: Body | null): string {
   const { headers, rawPath, rawQueryString, requestContext } = event;
   const conditions = [headers['if-match'], headers['if-none-match'], body?.mediaType];
@@ -225,8 +226,8 @@ function refusalOf(error: unknown): Failure {
   const fault = redact(error instanceof Error ? (error.stack ?? error.message) : String(error));
   if (error instanceof StorageUnavailable || error instanceof IssuerUnavailable) {
     const detail =
-      'Not available at the moment. Whether a write has happened is not known: send it again with the same Idempotency-Key.';
+      'Not available at the moment. The outcome of a write is unknown: send it again with the same Idempotency-Key.';
     return { problem: problem('service-unavailable', detail), headers: { 'retry-after': '1' }, fault };
   }
-  return { problem: problem('internal-error', 'Something is wrong on our side: retry later.'), headers: {}, fault };
+  return { problem: problem('internal-error', 'A fault of the service: retry later.'), headers: {}, fault };
 }

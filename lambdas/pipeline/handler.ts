@@ -1,7 +1,7 @@
 /**
- * What a handler is given and what it gives back. A handler cannot write: of the ledger it sees the reading half, and a
- * write's decision is only a list of changes. `commit.ts` alone turns one into a transaction, together with its
- * idempotency record and its audit records, so none of the three exists without the others.
+ * Input and output of handlers. A handler cannot write: it sees the reading half of the ledger, and its decision is
+ * only a list of changes. `commit.ts` alone turns a decision into a transaction, together with its idempotency record
+ * and its audit records. So none of the three exists without the others.
  */
 
 import type { Feature } from '../../contract/features.ts';
@@ -23,7 +23,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 
-/** A request that was authenticated, authorised and validated. */
+/** A request after authentication, authorisation and validation. */
 export interface OperationRequest<Id extends OperationId = OperationId> {
   readonly operation: Id;
   readonly principal: Principal;
@@ -34,7 +34,7 @@ export interface OperationRequest<Id extends OperationId = OperationId> {
   readonly raw: Body | null;
   /** The revisions that `If-Match` names; `any` for `*`, null without the field. */
   readonly ifMatch: readonly number[] | 'any' | null;
-  /** Whether the request says `If-None-Match: *`: create, never replace. */
+  /** Whether the request has `If-None-Match: *`: create, never replace. */
   readonly mustCreate: boolean;
   readonly nowMs: number;
   /** The same moment, RFC 3339. */
@@ -42,18 +42,18 @@ export interface OperationRequest<Id extends OperationId = OperationId> {
   /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment. */
   readonly newId: (prefix: string) => string;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** What new API keys are for. */
+  /** The environment of new API keys. */
   readonly environment: ApiKeyEnvironment;
-  /** What the subject may have of a feature, as far as is known; the transaction checks that it is so. */
+  /** The subject's limit of a feature, from the cache. The transaction checks it. */
   readonly limitOf: (feature: Feature) => number;
 }
 
-/** What is answered, with the status of the operation's row. */
+/** The answer; its status is that of the operation's row. */
 export interface Response<Id extends OperationId> {
   readonly body: ResponseOf<Id>;
   /** Becomes the ETag of a versioned resource. */
   readonly revision?: number;
-  /** Where the new resource is. */
+  /** The URL of the new resource. */
   readonly location?: string;
 }
 
@@ -63,7 +63,7 @@ export interface Refused {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Refuses with a problem of the catalogue. `detail` says what happened here and how to mend it. */
+/** Refuses with a problem of the catalogue. `detail` says the fault of this request and its remedy. */
 export function refuse(
   code: ProblemCode,
   detail: string,
@@ -77,7 +77,7 @@ export function refuse(
   };
 }
 
-/** Refuses for want of scopes (RFC 6750, section 3.1). */
+/** Refuses because scopes are missing (RFC 6750, section 3.1). */
 export function refuseScopes(scopes: readonly string[], detail: string): Refused {
   const challenge = `Bearer realm="tidemark", error="insufficient_scope", scope="${scopes.join(' ')}"`;
   return refuse('forbidden', detail, { headers: { 'www-authenticate': challenge } });
@@ -96,7 +96,7 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** How much of a feature a write takes; negative gives back. */
+/** The amount of a feature that a write takes. A negative amount gives back. */
 export interface Use {
   readonly feature: Feature;
   readonly amount: number;
@@ -104,18 +104,18 @@ export interface Use {
 
 export interface Commit<Id extends WriteOperationId> {
   readonly kind: 'commit';
-  /** What the audit says was acted upon, e.g. `watchlist/wl_01JD…`. */
+  /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
   readonly target: string;
-  /** The mutation with its conditions, and the dirty marks of everything public that it touches. */
+  /** The mutation with its conditions, and the dirty marks of everything public that it changes. */
   readonly changes: readonly Change[];
-  /** Of the quotas of the subject; bounded by its limits at the moment of commit. */
+  /** Changes of the subject's quota counters, bounded by its limits at the moment of commit. */
   readonly uses?: readonly Use[];
   readonly response: Response<Id>;
 }
 
 export type Decision<Id extends WriteOperationId> = Commit<Id> | Refused;
 
-/** What a refused transaction has handed back. Empty at the first try. */
+/** The items that refused the previous transaction. Empty at the first try. */
 export class Found {
   readonly #items: ReadonlyMap<string, Item | null>;
 
@@ -123,7 +123,7 @@ export class Found {
     this.#items = new Map(refused.map(([key, item]) => [describeKey(key), item]));
   }
 
-  /** The item that refused a change; null where there was none; undefined when this key refused nothing. */
+  /** The item that refused a change; null: there was no item; undefined: this key refused nothing. */
   get(key: ItemKey): Item | null | undefined {
     return this.#items.get(describeKey(key));
   }
@@ -131,17 +131,17 @@ export class Found {
 
 export interface WriteHandler<Id extends WriteOperationId, View = undefined> {
   /**
-   * Reads what the decision rests on, with one `getMany` where that is enough; read again after a refusal. A handler that
-   * can say everything in conditions has none, and so costs one round trip.
+   * Reads the items that the decision depends on, with one `getMany` if possible. Called again after a refusal. A
+   * handler that expresses everything as conditions has no `read`, and so costs one round trip.
    */
   read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
-  /** Pure. Called again after a refused transaction, with what refused it. */
+  /** Pure. Called again after a refused transaction, with the items that refused it. */
   decide(request: OperationRequest<Id>, view: View, found: Found): Decision<Id>;
 }
 
-/** What a handler may ask beside the ledger. None of it changes anything. */
+/** Services that a handler may use beside the ledger. They change nothing. */
 export interface WriteTools {
-  /** Where large files are put; null where there is no such place. */
+  /** The targets of large files; null if this deployment takes none. */
   readonly uploads: UploadTargets | null;
 }
 
@@ -154,7 +154,7 @@ export interface ReadHandler<Id extends ReadOperationId> {
   answer(request: OperationRequest<Id>, tools: ReadTools): Promise<Response<Id> | Refused>;
 }
 
-/** Infers what a handler reads from its `read`. */
+/** Infers the type of a handler's view from its `read`. */
 export function writeHandler<Id extends WriteOperationId>() {
   return <View = undefined>(handler: WriteHandler<Id, View>): WriteHandler<Id, unknown> => handler;
 }

@@ -8,14 +8,14 @@ import { refuse } from './handler.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** A walk that pauses for longer starts again. */
+/** After a longer pause, a walk must start again. */
 const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Value> {
   readonly partition: string;
-  /** What the listing was asked to show: a cursor of another filter is refused. */
+  /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
-  /** Gives the values of a page's items, in order; may leave some out. */
+  /** Gives the values of a page's items, in order. May leave some out. */
   readonly valuesOf: (items: readonly Item[]) => Promise<readonly Value[]> | readonly Value[];
 }
 
@@ -23,7 +23,7 @@ export interface ListedPage<Value> {
   readonly body: { data: Value[]; page: { nextCursor: string | null } };
 }
 
-/** Lists a partition from its end, page by page. Refuses a cursor that was not made for this. */
+/** Lists a partition from its end, page by page. Refuses a cursor of another listing. */
 export async function listPage<Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
@@ -38,7 +38,7 @@ export async function listPage<Value>(
   if (typeof opened === 'string') {
     return refuse(
       'invalid-cursor',
-      'Pass "cursor" exactly as "nextCursor" of the page before gives it, with the same credential and filter.',
+      'Pass "cursor" exactly as "nextCursor" of the previous page gives it, with the same credential and filter.',
     );
   }
   const page = await reader.query(partition, {
@@ -46,7 +46,7 @@ export async function listPage<Value>(
     limit: LISTING_PAGE_SIZE,
     ...(opened === null ? {} : { after: opened.after }),
   });
-  // Rounded up, so that the same page has the same bytes, and with them the same ETag, for an hour.
+  // Rounded up, so that the same page has the same bytes, and the same ETag, for an hour.
   const expiresAtMs = Math.ceil((request.nowMs + CURSOR_LIFETIME_MS) / HOUR_MS) * HOUR_MS;
   const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });
   return { body: { data: [...(await valuesOf(page.items))], page: { nextCursor } } };

@@ -1,4 +1,3 @@
-/** Makes the request that handlers see. */
 import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { EntitlementsValue } from '../../storage/records/accounts.ts';
@@ -7,7 +6,7 @@ import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Entitlements, Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
 
-/** Makes the request anew with what has been learnt about its subject's entitlements. */
+/** Makes the request again after new entitlements of its subject were learnt. */
 export type RequestFactory<Id extends OperationId> = (entitlements?: Entitlements) => OperationRequest<Id>;
 
 export type RequestParts<Id extends OperationId> = Pick<
@@ -37,7 +36,7 @@ export function requestFactory<Id extends OperationId>(
   });
 }
 
-/** The limit of a feature: of the grant while it lasts, else the default. */
+/** The limit of a feature: of the grant until it expires, else the default. */
 export function limitOf(features: EntitlementsValue['features'], feature: Feature, nowMs: number): number {
   const grant = features[feature];
   const lasts = grant !== undefined && (grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs);

@@ -1,4 +1,4 @@
-/** From method and path to the operation that is meant. */
+/** Finds the operation of a method and a path. */
 import type { Method } from '../../contract/operations/operation.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
 
@@ -13,7 +13,7 @@ interface Route {
 
 export type Routed =
   | { readonly kind: 'operation'; readonly operation: OperationId; readonly params: Readonly<Record<string, string>> }
-  /** The path is known, but not with this method. */
+  /** The path exists, but not with this method. */
   | { readonly kind: 'other-method'; readonly allow: readonly string[] }
   | { readonly kind: 'unknown' };
 
@@ -34,14 +34,14 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[])
 /** The first part of every path of the write API, after `/api/v1/`. */
 const RESOURCES: ReadonlySet<string> = new Set(ROUTES.map(({ segments }) => segments[3] as string));
 
-/** Whether a path belongs to the write API; every other one is a public read. `path` is without its query. */
+/** Whether a path belongs to the write API. Every other path is a public read. `path` has no query. */
 export function isWriteApiPath(path: string): boolean {
   if (!path.startsWith('/api/v1/')) return false;
   const end = path.indexOf('/', 8);
   return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end));
 }
 
-/** Finds the operation. Segments are percent-decoded one by one; a malformed one fits no path. */
+/** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */
 export function route(method: string, path: string): Routed {
   const parts = path.split('/');
   const fitting = ROUTES.filter(
@@ -57,7 +57,7 @@ export function route(method: string, path: string): Routed {
   }
   const values = parts.filter((_, index) => found.segments[index] === null).map(decode);
   if (values.includes(null)) return { kind: 'unknown' };
-  // fromEntries defines its properties; names are ours.
+  // Safe for any value: `fromEntries` defines properties, and the names are ours.
   const params = Object.fromEntries(found.names.map((name, index) => [name, values[index] as string]));
   return { kind: 'operation', operation: found.operation, params };
 }

@@ -1,4 +1,4 @@
-/** What the deployment's secret is used for. Each use has a key of its own (HKDF, RFC 5869). */
+/** The uses of the deployment's secret. Each use has a key of its own (HKDF, RFC 5869). */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
 
 export const MASTER_SECRET_BYTES = 32;
@@ -6,30 +6,30 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Secrets {
-  /** The key from which cursors are signed. */
+  /** Authenticates cursors. */
   readonly cursorKey: Uint8Array;
-  /** The key from which the targets of uploads are signed, where no store does that. */
+  /** Signs the targets of uploads, if no store signs them. */
   readonly uploadKey: Uint8Array;
-  /** Keyed, so that what somebody wrote cannot be confirmed by guessing from what the audit keeps of it. */
+  /** A keyed digest, so that the audit's digest of a text cannot confirm a guess of the text. */
   fingerprint(parts: readonly (string | Uint8Array)[]): string;
   /**
    * Encrypts (AES-256-GCM) the body of a stored answer, which may hold the secret of a new key. `context` is
-   * authenticated: a body opens only where it was stored.
+   * authenticated: the body opens only in the same place.
    */
   seal(text: string, context: string, iv: Uint8Array): string;
-  /** @throws Error when it was sealed with another secret or context, or was altered. */
+  /** @throws Error if it was sealed with another secret or context, or was altered */
   open(sealed: string, context: string): string;
 }
 
 export const SEAL_IV_BYTES = IV_BYTES;
 
-/** @throws RangeError for a secret that is not of {@link MASTER_SECRET_BYTES}. */
+/** @throws RangeError for a secret that does not have {@link MASTER_SECRET_BYTES} */
 export function createSecrets(master: Uint8Array): Secrets {
   if (master.length !== MASTER_SECRET_BYTES) {
     throw new RangeError(`the secret of a deployment has ${MASTER_SECRET_BYTES} bytes, not ${master.length}`);
   }
   const derive = (use: string) => new Uint8Array(hkdfSync('sha256', master, '', `tidemark/${use}`, 32));
-  // From bytes, node:crypto would make a key anew for each use, which takes longer than the use.
+  // Made once: node:crypto would make a key from bytes for each use, which takes longer than the use.
   const fingerprintKey = createSecretKey(derive('fingerprint'));
   const sealKey = createSecretKey(derive('seal'));
   return {
@@ -37,7 +37,7 @@ export function createSecrets(master: Uint8Array): Secrets {
     uploadKey: derive('upload'),
     fingerprint(parts) {
       const mac = createHmac('sha256', fingerprintKey);
-      // Digested one by one, so that no two lists of parts are alike.
+      // Each part is digested by itself, so that two different lists of parts never give the same input.
       for (const part of parts) mac.update(hash('sha256', part, 'buffer'));
       return mac.digest('hex');
     },

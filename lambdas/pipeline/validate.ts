@@ -1,4 +1,4 @@
-/** Checks what a request says against the operation's row: every fault at once, each with a JSON Pointer. */
+/** Checks a request against the operation's row. Finds every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
@@ -11,10 +11,10 @@ import { readQuery } from '../http/query.ts';
 import { parseJson } from '../http/strict-json.ts';
 import { type OperationRequest, RefusedRequest } from './handler.ts';
 
-/** Of an operation without a body: enough to see that there is one, and to refuse it. */
+/** Enough to see that an operation without a body was sent one, and to refuse it. */
 const UNWANTED_BODY_BYTES = 1024;
 
-/** The largest body, in bytes, that is taken into memory for an operation. */
+/** The largest body, in bytes, that is read into memory for an operation. */
 export function maxBodyBytesOf({ body, maxBodyBytes = DEFAULT_BODY_BYTES }: OperationDefinition): number {
   return body === undefined ? UNWANTED_BODY_BYTES : maxBodyBytes;
 }
@@ -22,9 +22,9 @@ export function maxBodyBytesOf({ body, maxBodyBytes = DEFAULT_BODY_BYTES }: Oper
 export type Validated = Pick<OperationRequest, 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'>;
 
 /**
- * What the request holds, as the operation's schemas give it.
+ * The contents of the request, as the operation's schemas give them.
  *
- * @throws RefusedRequest with every fault of the first part that has any.
+ * @throws RefusedRequest with every fault of the first part that has any
  */
 export function validate(
   event: HttpEvent,
@@ -32,7 +32,7 @@ export function validate(
   pathParams: Readonly<Record<string, string>>,
 ): Validated {
   const params = checked(operation.params, pathParams);
-  // What cannot be an id is the id of nothing.
+  // A path parameter that cannot be an id belongs to no resource.
   if ('errors' in params) throw refusal('not-found', 'No such resource.');
   const query = readParameters(event, operation);
   const preconditions = readPreconditions(event, operation);
@@ -55,11 +55,11 @@ function readPreconditions(
   { headers }: HttpEvent,
   { method, precondition }: OperationDefinition,
 ): Pick<Validated, 'ifMatch' | 'mustCreate'> {
-  // On a read, both ask about its answer.
+  // On a read, both fields are about the answer.
   if (method === 'GET') return { ifMatch: null, mustCreate: false };
   const { ifMatch } = orThrow(readIfMatch(headers));
   const { mustCreate } = orThrow(readIfNoneMatch(headers));
-  // A condition that nobody looks at must not be taken for one that holds (RFC 9110, sections 13.1.1 and 13.1.2).
+  // A condition that is not checked must not seem to hold (RFC 9110, sections 13.1.1 and 13.1.2).
   if (precondition === undefined && ifMatch !== null) {
     throw refusal('invalid-request', 'This operation takes no If-Match: leave it out.');
   }
@@ -67,12 +67,13 @@ function readPreconditions(
     throw refusal('invalid-request', 'This operation takes no If-None-Match: leave it out.');
   }
   if (precondition === 'if-match' && ifMatch === null) {
-    throw refusal('precondition-required', 'Say which version you have seen: send its ETag as If-Match.');
+    throw refusal('precondition-required', 'Send the ETag of the version that you have seen as If-Match.');
   }
   if (precondition === 'if-match-or-none-match' && (ifMatch === null) !== mustCreate) {
     throw refusal(
       'precondition-required',
-      'Send the ETag that you have seen as If-Match to change, or If-None-Match: * to create; not both.',
+      'To change, send the ETag that you have seen as If-Match; to create, send If-None-Match: *. Send only one ' +
+        'of them.',
     );
   }
   return { ifMatch, mustCreate };
@@ -86,11 +87,15 @@ function readRequestBody(event: HttpEvent, operation: OperationDefinition): { bo
     return { body: undefined, raw: null };
   }
   const { body: raw } = orThrow(readBody(event, { maxBytes: maxBodyBytesOf(operation), mediaTypes }));
-  // Lines of JSON have no schema as a whole: their operation reads them.
+  // Lines of JSON have no schema as a whole: the operation parses them.
   if (raw.mediaType !== 'application/json') return { body: undefined, raw };
   const parsed = parseJson(raw.text);
   if ('faults' in parsed) {
-    throw refusal('malformed-body', 'The body is not JSON that every reader reads alike (RFC 7493).', parsed.faults);
+    throw refusal(
+      'malformed-body',
+      'The body is not JSON with one meaning for every reader (RFC 7493).',
+      parsed.faults,
+    );
   }
   const result = checked(schema, parsed.value);
   if ('errors' in result) throw refusal('validation-failed', 'The body does not fit its schema.', result.errors);
@@ -108,7 +113,7 @@ function refusal(code: ProblemCode, detail: string, errors?: readonly ProblemErr
 
 type Checked = { readonly value: unknown } | { readonly errors: readonly ProblemError[] };
 
-/** Faults are cut off here: whoever sends more has enough to do. */
+/** More faults would not help the sender. */
 const MAX_ERRORS = 100;
 
 function checked(schema: z.ZodType | undefined, value: unknown): Checked {

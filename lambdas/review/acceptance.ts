@@ -1,4 +1,4 @@
-/** What an accepted claim does to its market. Pure; the claim's decision and this are one transaction. */
+/** The effect of an accepted claim on its market. Pure; the claim's decision and this effect are one transaction. */
 import type { ObservationRecord, RetractionRecord } from '../../contract/ingest-records.ts';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
@@ -13,18 +13,21 @@ type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
 type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
 
 export interface Acceptance {
-  /** Each of them under the condition that the market is still of the revision that was read. */
+  /** Each under the condition that the market still has the revision that was read. */
   readonly changes: readonly Change[];
-  /** The observation that says now what was asserted; null when the claim was not about one. */
+  /** The superseding observation; null if the claim is not about an observation. */
   readonly observationId: string | null;
 }
 
-/** The rows of which the market's state must be read before a claim about it can be accepted. */
+/** The rows whose state must be read before a claim about the market can be accepted. */
 export function rowsToRead(assertion: ClaimAssertion): readonly Row[] {
   return isOfObservation(assertion) ? [rowOf(0, retractionOf(assertion))] : [];
 }
 
-/** `market` is as {@link rowsToRead} asks for; `acceptedAt`, RFC 3339, becomes `recordedAt` of what is written. */
+/**
+ * @param market as read for {@link rowsToRead}
+ * @param acceptedAt RFC 3339; becomes `recordedAt` of new observations
+ */
 export function acceptedChanges(
   { id, assertion }: Pick<ClaimValue, 'id' | 'assertion'>,
   state: MarketState,
@@ -46,19 +49,24 @@ export function acceptedChanges(
   return { changes: withStanding(slug, market, disputedByClaim(standing, metric, id)), observationId: null };
 }
 
-/** A correction as the record of a batch that corrects. A zero in it is asserted: that is what the claim does. */
+/**
+ * A correction as a record of a correcting batch. The claim asserts its value, so a zero needs no further assertion.
+ */
 export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
   const { market, metric, observedAt, sourceUrl } = assertion;
   const word = { zeroAsserted: true, outlierConfirmed: true };
   return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
 }
 
-/** The claim's own reason stays with the claim. */
+/** The claim's reason stays in the claim. */
 function retractionOf({ market, metric, observedAt, sourceUrl }: ObservationAssertion): RetractionRecord {
   return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'an accepted claim' };
 }
 
-/** Supersedes the newest version, also one that has come since the claim was filed; unless that says so already. */
+/**
+ * Supersedes the newest version, also if it is newer than the claim. Changes nothing if the newest version already says
+ * so.
+ */
 function supersededObservation(
   assertion: ObservationAssertion,
   state: MarketState & { readonly market: Item },

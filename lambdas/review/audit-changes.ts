@@ -1,9 +1,9 @@
-/** The audit's two copies of a record, as part of the transaction that does what it tells of. */
+/** Both copies of an audit record, as part of the transaction that the record describes. */
 
 import type { Change } from '../../storage/ledger.ts';
 import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
 
-/** Puts the record where it is listed by actor, and where it is listed by target. */
+/** One copy for the listing by actor, one for the listing by target. */
 export function auditChanges(audit: AuditValue): readonly Change[] {
   const partitions = [auditActorPartition(audit.actor), auditTargetPartition(audit.target)];
   return partitions.map((partition) => {

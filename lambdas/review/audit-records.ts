@@ -1,4 +1,3 @@
-/** The handler of the audit's listing. */
 import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
 import type { ReadHandler } from '../pipeline/handler.ts';
 import { listPage } from '../pipeline/list.ts';
@@ -7,7 +6,7 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
   answer(request, tools) {
     const { actor, target } = request.query;
     return listPage(request, tools, {
-      // The operation's schema asks for one of the two at least.
+      // The operation's schema requires at least one of the two.
       partition: actor === undefined ? auditTargetPartition(target as string) : auditActorPartition(actor),
       filter: { ...(actor === undefined ? {} : { actor }), ...(target === undefined ? {} : { target }) },
       valuesOf: (items) =>

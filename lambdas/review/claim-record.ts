@@ -1,4 +1,4 @@
-/** The record of a claim: how it is read, changed and shown. */
+/** The record of a claim: reading, changing and showing it. */
 
 import type { Claim, ClaimState } from '../../contract/operations/claims.ts';
 import { created, replaced } from '../../storage/changes.ts';
@@ -13,7 +13,7 @@ import type { OperationRequest } from '../pipeline/handler.ts';
 
 type OneClaim = 'getClaim' | 'addClaimEvidence' | 'withdrawClaim' | 'reviewClaim' | 'decideClaim';
 
-/** The claim that the path names, whoever owns it; null when there is none. */
+/** The claim of the path, of any owner; null if it does not exist. */
 export function readClaim({ params }: OperationRequest<OneClaim>, reader: LedgerReader): Promise<Item | null> {
   return reader.get(claimKey(params.id));
 }
@@ -23,22 +23,21 @@ export function isOwn({ principal }: OperationRequest, claim: Item): boolean {
   return claimOf(claim).subject === principal.subject;
 }
 
-/** What a claim's item holds. */
 export function claimOf(claim: Item): ClaimValue {
   return claim.value as ClaimValue;
 }
 
-/** A claim as it is answered. */
+/** The claim as the API answers it. */
 export function shownClaim({ revision, value }: Pick<Item, 'revision' | 'value'>): Claim {
   return { ...(value as ClaimValue), revision };
 }
 
-/** What the audit says was acted upon. */
+/** The claim as the audit's target. */
 export function claimTarget(id: string): string {
   return `claim/${id}`;
 }
 
-/** Writes a new claim, with its places in the lists. */
+/** Writes a new claim, with its entries in the lists. */
 export function createdClaim(value: ClaimValue): readonly Change[] {
   const { id, subject, state } = value;
   return [
@@ -48,11 +47,11 @@ export function createdClaim(value: ClaimValue): readonly Change[] {
   ];
 }
 
-/** What an action changes of a claim. */
+/** The fields of a claim that an action changes. */
 export type ClaimPatch = Pick<ClaimValue, 'state'> &
   Partial<Pick<ClaimValue, 'evidence' | 'reviewNote' | 'decision' | 'observationId'>>;
 
-/** The next revision of a claim: its changes, and how it is shown. With its state it changes its place in the queues. */
+/** The next revision of a claim: its changes, and the new answer. A new state moves the claim to another queue. */
 export function changedClaim(
   claim: Item,
   patch: ClaimPatch,
@@ -63,7 +62,7 @@ export function changedClaim(
   const revision = claim.revision + 1;
   const changes: Change[] = [replaced(claim, value)];
   if (value.state !== before.state) {
-    // Guarded by the revision of the claim, which every move between the queues moves.
+    // The condition on the claim's revision guards this too: every move between queues changes the claim.
     changes.push({ kind: 'delete', key: placeInState(before.state, value.id), if: { kind: 'any' } });
     changes.push(listed(placeInState(value.state, value.id)));
   }

@@ -1,4 +1,4 @@
-/** The handlers of what a claim's owner does with it: adds evidence, withdraws it. */
+/** The handlers of a claim's owner: add evidence, withdraw. */
 import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
 import type { Item } from '../../storage/ledger.ts';
 import { type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
@@ -34,7 +34,7 @@ export const withdrawClaim = writeHandler<'withdrawClaim'>()({
   },
 });
 
-/** Another one's claim is not there, for whoever would change it, whatever else the credential may do. */
+/** Another subject's claim is answered as absent, whatever else the credential may do. */
 function ownClaim(request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>, item: Item | null): Item | Refused {
   const claim = item !== null && isOwn(request, item) ? item : null;
   return refusedPrecondition(request.ifMatch, claim) ?? (claim as Item);

@@ -23,7 +23,7 @@ import { listPage } from '../pipeline/list.ts';
 import { correctionOf } from './acceptance.ts';
 import { claimOf, claimTarget, createdClaim, isOwn, readClaim, shownClaim } from './claim-record.ts';
 
-/** One's own claims; with a state, the queue of everybody's. */
+/** The caller's own claims; with a state, the review queue. */
 export const listClaims: ReadHandler<'listClaims'> = {
   async answer(request, tools) {
     const { state } = request.query;
@@ -56,7 +56,7 @@ export const getClaim: ReadHandler<'getClaim'> = {
   },
 };
 
-/** Reads the market of a correction alone, whose value must meet the rules of that market. */
+/** Reads only the market of a correction: the corrected value must pass the rules of that market. */
 export const createClaim = writeHandler<'createClaim'>()({
   async read({ body: { assertion } }, reader) {
     return assertion.type === 'correction' ? await reader.get(marketKey(assertion.market)) : null;
@@ -92,7 +92,9 @@ export const createClaim = writeHandler<'createClaim'>()({
   },
 });
 
-/** Why nothing could come of a claim: what it is about is not there, or what it says breaks the rules of ingest. */
+/**
+ * Why a claim cannot take effect: its market or observation does not exist, or its value breaks the rules of ingest.
+ */
 function refusedAssertion(
   { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,
   market: Item | null,
@@ -116,7 +118,7 @@ function refusedAssertion(
     }
   }
   if (errors.length === 0) return null;
-  return refuse('validation-failed', 'Nothing could come of this claim: see errors.', { errors });
+  return refuse('validation-failed', 'This claim cannot take effect: see errors.', { errors });
 }
 
 function mustExist(assertion: ClaimAssertion): readonly Change[] {
@@ -125,7 +127,7 @@ function mustExist(assertion: ClaimAssertion): readonly Change[] {
   return keys.map((key) => ({ kind: 'check', key, if: { kind: 'present' } }));
 }
 
-/** The first version of the observation that a claim is about; null when it is about the market. */
+/** The first version of the observation that a claim is about; null if it is about the market. */
 function observationKeyOf(assertion: ClaimAssertion): ItemKey | null {
   if (assertion.type !== 'correction' && assertion.type !== 'retraction') return null;
   return observationKey(assertion.market, orderKey({ ...assertion, ordinal: 0 }));

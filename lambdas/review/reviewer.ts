@@ -1,4 +1,4 @@
-/** The handlers of what reviewers do with the claims of others: review and decide them. */
+/** The handlers of reviewers: review and decide the claims of other subjects. */
 import type { Item } from '../../storage/ledger.ts';
 import { readMarkets } from '../markets/read-markets.ts';
 import { type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
@@ -20,7 +20,7 @@ export const reviewClaim = writeHandler<'reviewClaim'>()({
   },
 });
 
-/** Reads the market too when it is about to change. Both must still be as read at the moment of commit. */
+/** Also reads the market if it will change. Both must be unchanged at the moment of commit. */
 export const decideClaim = writeHandler<'decideClaim'>()({
   async read(request, reader) {
     const claim = await readClaim(request, reader);
@@ -47,7 +47,7 @@ export const decideClaim = writeHandler<'decideClaim'>()({
 
 function claimOfAnother(request: OperationRequest<'reviewClaim' | 'decideClaim'>, claim: Item | null): Item | Refused {
   if (claim !== null && isOwn(request, claim)) {
-    return refuse('forbidden', 'This claim is yours: somebody else must review and decide it.');
+    return refuse('forbidden', 'This claim is your own: another subject must review and decide it.');
   }
   return refusedPrecondition(request.ifMatch, claim) ?? (claim as Item);
 }

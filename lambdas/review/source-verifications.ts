@@ -56,7 +56,9 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
     const about = aboutOf(request.body, state);
     const errors = [...timeErrors(request), ...('error' in about ? [about.error] : [])];
     if ('error' in about || errors.length > 0) {
-      return refuse('validation-failed', 'There is nothing to verify, or not at that time: see errors.', { errors });
+      return refuse('validation-failed', 'The subject does not exist, or the time is not plausible: see errors.', {
+        errors,
+      });
     }
     const id = request.newId('verification');
     const verifiedAt = canonicalInstant(request.body.verifiedAt);
@@ -82,24 +84,24 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
   },
 });
 
-/** How far ahead of our clock a source can have been retrieved: clocks differ. */
+/** Clocks differ, so a source may have been retrieved a little ahead of our clock. */
 const FUTURE_TOLERANCE_MS = 5 * 60 * 1000;
 
-/** Before there was anything to verify. */
+/** No source can have been verified before. */
 const EARLIEST = '2000-01-01T00:00:00Z';
 
 function timeErrors({ body, nowMs }: OperationRequest<'createSourceVerification'>): readonly ProblemError[] {
   const { verifiedAt } = body;
   const verifiedAtMs = Date.parse(verifiedAt);
   if (verifiedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
-    const detail = `${verifiedAt} is in the future of ${new Date(nowMs).toISOString()}: say when the source was retrieved`;
+    const detail = `${verifiedAt} is in the future of ${new Date(nowMs).toISOString()}: send the time at which the source was retrieved`;
     return [{ pointer: '/verifiedAt', code: 'date.future', detail }];
   }
   if (verifiedAtMs >= Date.parse(EARLIEST)) return [];
   return [{ pointer: '/verifiedAt', code: 'date.implausible', detail: `${verifiedAt} is before ${EARLIEST}` }];
 }
 
-/** Those of the latest observations of the market that supersede another one. */
+/** The market's latest observations that supersede another one. */
 async function readCorrections(reader: LedgerReader, { slug, market }: MarketState): Promise<readonly Observation[]> {
   const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
   const orders = Object.values(latest).map(({ order }) => order);
@@ -110,7 +112,7 @@ async function readCorrections(reader: LedgerReader, { slug, market }: MarketSta
 
 type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item };
 
-/** The market's source that a subject comes down to, and the metrics that now show what was compared with it. */
+/** The source of the market that the subject belongs to, and the metrics that now show the compared observation. */
 function aboutOf(
   { subject, verifiedAt }: Pick<VerificationValue, 'subject' | 'verifiedAt'>,
   { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
@@ -142,7 +144,7 @@ function aboutOf(
   return { market, source, metrics: isCompared ? [subject.metric] : [] };
 }
 
-/** A correction says something else than what was compared before it was recorded. */
+/** A verification from before a correction was recorded does not apply to the correction. */
 function wasThere({ supersedes, recordedAt }: Observation, verifiedAt: string): boolean {
   return supersedes === null || Date.parse(verifiedAt) >= Date.parse(recordedAt);
 }
@@ -151,14 +153,17 @@ function missing(pointer: string, code: string, detail: string): { readonly erro
   return { error: { pointer, code, detail } };
 }
 
-/** What a verification says that was not said. Where that is nothing, the market is only checked: no publication. */
+/**
+ * The changes that a verification makes to the market. If it changes nothing, the market is only checked and not
+ * published.
+ */
 function marketChanges(slug: string, market: Item, verification: Verified): readonly Change[] {
   const before = standingOf(market.value as MarketRecordValue);
   const after = verified(before, verification);
   return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
 }
 
-/** Who has verified is told by the audit alone. */
+/** Only the audit names the actor. */
 function shownVerification({ subjectOwner, ...shown }: VerificationValue): SourceVerificationRecord {
   return shown;
 }

@@ -1,4 +1,4 @@
-/** The states of a claim, and what leads from one to another: the whole of it, as one table. */
+/** The states of a claim, and the actions that lead from one to another: all of them, in one table. */
 import type { ClaimState } from '../../contract/operations/claims.ts';
 import type { ProblemError } from '../../contract/problems.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
@@ -7,7 +7,7 @@ export type ClaimAction = 'add-evidence' | 'withdraw' | 'start' | 'request-evide
 
 type Transitions = { readonly [Action in ClaimAction]?: ClaimState };
 
-/** What is not here is not allowed. Accepted, rejected and withdrawn are final. */
+/** Every other action is refused. Accepted, rejected and withdrawn are final. */
 export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } = {
   submitted: { 'add-evidence': 'submitted', withdraw: 'withdrawn', start: 'under-review' },
   'under-review': {
@@ -17,7 +17,7 @@ export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } 
     accept: 'accepted',
     reject: 'rejected',
   },
-  // Evidence that nobody brings must not keep a claim open: it can be decided from here too.
+  // Missing evidence must not keep a claim open, so it can be decided in this state too.
   'needs-evidence': {
     'add-evidence': 'under-review',
     withdraw: 'withdrawn',
@@ -30,7 +30,7 @@ export const CLAIM_TRANSITIONS: { readonly [State in ClaimState]: Transitions } 
   withdrawn: {},
 };
 
-/** The state after an action; or a refusal that names, for programs too, every action that the state allows. */
+/** The state after an action. A refusal lists every action that the state allows, for programs too. */
 export function nextState(state: ClaimState, action: ClaimAction): ClaimState | Refused {
   const transitions = CLAIM_TRANSITIONS[state];
   const next = transitions[action];
@@ -39,6 +39,6 @@ export function nextState(state: ClaimState, action: ClaimAction): ClaimState | 
     return { pointer: '', code: `allowed.${allowed}`, detail: `${state} → ${to}` };
   });
   const names = Object.keys(transitions).join(', ');
-  const remedy = names === '' ? 'that state is final' : `what it allows is ${names}`;
+  const remedy = names === '' ? 'that state is final' : `it allows ${names}`;
   return refuse('state-transition', `The claim is ${state}, which does not allow ${action}: ${remedy}.`, { errors });
 }

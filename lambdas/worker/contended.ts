@@ -1,6 +1,10 @@
-/** What passes by itself: others are in the way, or what they wrote is not visible as a whole yet. */
+/**
+ * Failures that pass by themselves: others are in the way, or a transaction of theirs is not visible as a whole yet. And one that
+ * does not pass: an item is missing.
+ */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
+import { workKey } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 
 /** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
@@ -18,17 +22,33 @@ export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
 }
 
 /**
+ * For what work is about, which was written together with the work itself. Where it is not there, a restored copy of the ledger has
+ * lost it: nothing can be done, now or ever. So the work goes, and what follows it in its lane is not held up.
+ *
+ * @throws as `missing`
+ */
+export async function missingSubject(
+  dependencies: MissingDependencies,
+  key: ItemKey<unknown>,
+  id: string,
+): Promise<never> {
+  return await missing(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
+}
+
+/**
  * For an item that was written together with other ones, which were found. A transaction may become visible item by item, so
  * only another transaction can tell that an item is not there.
  *
+ * @param end what is to be committed where it is not
  * @throws Contended when it is there by now, StorageCorrupt when it is not.
  */
 export async function missing(
   { ledger, newAttemptId }: MissingDependencies,
-  { partition, sort }: ItemKey,
+  { partition, sort }: ItemKey<unknown>,
+  end: readonly Change[] = [],
 ): Promise<never> {
   const check = { kind: 'check', key: { partition, sort }, if: { kind: 'absent' } } as const;
-  const { committed } = await ledger.transact([check], { attemptId: newAttemptId() });
+  const { committed } = await ledger.transact([check, ...end], { attemptId: newAttemptId() });
   throw committed
     ? new StorageCorrupt(`${partition}, ${sort} is missing`)
     : new Contended(`${partition}, ${sort} was not visible yet`);

@@ -22,17 +22,17 @@ export type LaneSize = 'small' | 'large';
 export interface Lane {
   readonly name: string;
   readonly size: LaneSize;
-  /** What is left of it as this worker knows it, in order. */
+  /** Its items that are left, as far as this worker knows, in order. */
   items: readonly WorkItem[];
 }
 
 /**
- * Of a lane that this worker has at work: to lease several items costs one transaction, as one does. Of any other lane it leases
- * the first alone: workers that meet there must not be in each other's way further on.
+ * It costs one transaction to lease several items, as it does to lease one. Of a lane that is new to it, a worker leases the first
+ * item alone: workers that meet there must not be in each other's way further on.
  */
 const LEASED_AT_ONCE = 10;
 
-/** For so long the parts of one large lane follow one another. Whoever else wants a large one finds the others free. */
+/** For so long the parts of one large lane follow one another. Meanwhile other workers find the other large lanes free. */
 const LARGE_TURN_MS = 2_000;
 
 export class Lanes {
@@ -93,7 +93,7 @@ export class Lanes {
     if (first !== undefined && isHeld(first, this.#dependencies)) return lane;
     const wanted = lane.items.slice(0, this.#own.has(lane.name) ? LEASED_AT_ONCE : 1);
     const leased = await takeLeases(this.#dependencies, wanted);
-    // Where not all of them were there to be had, the next look shows how things stand.
+    // If it did not get all of them, the next look shows how things stand.
     lane.items = leased.length < wanted.length ? leased : [...leased, ...lane.items.slice(wanted.length)];
     if (leased.length === 0) return null;
     this.#own.add(lane.name);
@@ -120,7 +120,7 @@ export class Lanes {
     }
   }
 
-  /** The first item of the lane was not done. Where it is still there, this worker leaves the lane alone from now on. */
+  /** The first item of the lane was not done. If it is still there, this worker leaves the lane alone from now on. */
   async leave(lane: Lane): Promise<void> {
     const [first] = lane.items;
     const [left] = await giveBack(this.#dependencies, lane.items);
@@ -128,7 +128,7 @@ export class Lanes {
     lane.items = [];
   }
 
-  /** Gives back all that it has; whether that was anything. */
+  /** Gives back all leases; says whether there were any. */
   async giveBackAll(): Promise<boolean> {
     let had = false;
     for (const lane of this.#lanes) {
@@ -149,7 +149,7 @@ export class Lanes {
     return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isInTheWay(lane));
   }
 
-  /** Whether another worker is on the same markets. Of two who have leased such work at the same time, the first in order stays. */
+  /** Whether another worker is on the same markets. Of two workers who lease such work at the same time, the lane with the first name stays. */
   #isInTheWay({ name, items: [first] }: Lane): boolean {
     return this.#lanes.some(
       (other) =>

@@ -1,9 +1,9 @@
 /**
- * Who works on what. A lease is written into the work item itself, under the condition that the item is as it was read. It ends
- * when it is given back, or by time: a worker that died holds up what it had for {@link LEASE_MS} at most.
+ * Leases of work. A lease is written into the work item itself, under the condition that the item is as it was read. It ends when
+ * it is given back, or by time: a worker that died holds up its lanes for {@link LEASE_MS} at most.
  *
- * A lease only saves work that would be done twice. A worker that is slower than its lease is overtaken, and the checkpoint of
- * what it works on fences it off.
+ * A lease only saves work that would be done twice. A worker that is slower than its lease is overtaken, and the checkpoints of
+ * its batch fence it off.
  */
 import { replaced, type Versioned, written } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
@@ -34,8 +34,8 @@ export function isHeld({ value: { lease } }: WorkItem, { owner, nowMs }: LeaseDe
 type Hint = Pick<WorkValue, 'touches'>;
 
 /**
- * Leases these items of one lane, or renews their leases, up to the first that another worker has. Gives those that it has got
- * and that are still there.
+ * Leases these items of one lane, or renews their leases, up to the first that another worker has. Returns the items that are
+ * leased now.
  */
 export async function takeLeases(
   dependencies: LeaseDependencies,
@@ -46,7 +46,7 @@ export async function takeLeases(
   return await write(dependencies, items, { lease, ...hint });
 }
 
-/** Gives leases back, so that nobody waits for their end. Gives the items that are still there. */
+/** Gives leases back, so that no worker waits for their end. Returns the items that are still there. */
 export async function giveBack(
   dependencies: LeaseDependencies,
   items: readonly WorkItem[],
@@ -67,7 +67,7 @@ async function write(
     if (result.committed) return changes.map(written);
     const found = new Map(result.refusals.map(({ index, found }) => [index, found as WorkItem | null]));
     const asFound = left.map((item, index) => (found.has(index) ? (found.get(index) ?? null) : item));
-    // Those that are gone have been done. What follows one that another worker has is not this worker's to do.
+    // Items that are gone have been done. An item that another worker has ends the list: those after it come later.
     const end = asFound.findIndex(
       (item, index) => found.has(index) && item !== null && item.value.lease?.owner !== owner,
     );

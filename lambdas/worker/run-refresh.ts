@@ -5,7 +5,7 @@ import { workKey } from '../../storage/records/batches.ts';
 import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import type { Outcome, WorkOf } from './run-work.ts';
+import type { StepOutcome, WorkOf } from './run-work.ts';
 
 export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'query' | 'transact'>;
@@ -16,19 +16,19 @@ const MARKS_AT_ONCE = MAX_TRANSACT_CHANGES - 1;
 
 /**
  * Marks the next markets. The work item itself says which have been marked: it is moved with their marks. The publication
- * begins to wait in a transaction after the last of these, so whoever sees it wait finds every mark.
+ * begins to wait in a transaction after the last of these, so a publisher that sees it wait finds every mark.
  *
  * @throws StorageUnavailable when storage fails: call it again.
  */
 export async function runRefresh(
   { ledger, newAttemptId }: RefreshDependencies,
   item: WorkOf<'refresh'>,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { after } = item.value;
   const changes = after === null ? end(item) : await nextMarks(ledger, item, after);
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  if (!committed) return 'later';
-  return after === null ? 'done' : { more: [] };
+  // Refused where the item has moved: by a transaction whose answer was lost, or by another worker.
+  return committed && after === null ? 'done' : { more: [] };
 }
 
 async function nextMarks(

@@ -23,8 +23,8 @@ export type WorkOf<Name extends Kind> = Versioned<WorkValue & { kind: Name }>;
  * - `later`: it is not due, or another worker is ahead with it.
  * - `more`: a part of it is done, which has written to these markets.
  */
-export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<Outcome>;
-export type Outcome = 'done' | 'later' | { readonly more: readonly string[] };
+export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<StepOutcome>;
+export type StepOutcome = 'done' | 'later' | { readonly more: readonly string[] };
 
 export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
   /** A host without a place for large files has no uploads. */
@@ -49,7 +49,7 @@ export interface WorkDone {
   readonly nextAtMs: number | null;
 }
 
-/** After so long the queue is read again: batches that have come meanwhile are seen then. */
+/** The queue is read again after so long, so that batches that have come meanwhile are seen. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** How often an item is tried in one run when storage does not answer or others are in its way, and the first pause. */
@@ -80,12 +80,12 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const large = hasTime() ? lanes.next('large') : undefined;
       if (large !== undefined) await step(large);
       if (lanes.turns > turnsBefore) continue;
-      // What it has but may not go on with, others may have left to it: it looks once more when it has nothing.
+      // Others may have ended because they saw its leases: it gives back those that it may not use, and looks once more.
       if ((await lanes.giveBackAll()) && hasTime()) continue;
       return { ...counts, nextAtMs: lanes.nextAtMs };
     }
   } finally {
-    // Where this fails, the leases end by themselves.
+    // If this fails, the leases end by themselves.
     await lanes.giveBackAll().catch(() => false);
   }
 
@@ -107,7 +107,7 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
 async function runItem(
   { runners, failed, pause, random }: WorkDependencies,
   item: WorkItem,
-): Promise<Outcome | 'failed'> {
+): Promise<StepOutcome | 'failed'> {
   for (let tries = 1; ; tries++) {
     try {
       return await runnerOf(runners, item.value.kind)(item);

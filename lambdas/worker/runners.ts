@@ -1,4 +1,4 @@
-/** What does the work of each kind. */
+/** The runners of all kinds of work. */
 import { type ErasureDependencies, runErasure } from '../accounts/run-erasure.ts';
 import { runBatch } from '../ingest/run-batch.ts';
 import type { UploadRunner } from '../ingest/run-upload.ts';

@@ -19,7 +19,16 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
   throw await supersededIfMoved(storage.ledger, head, ledgerBehind(publicKey({ kind: 'snapshot' }), shown, known));
 }
 
-/** The generation up to which the store is known to have come; 0 where it shows none. */
+/**
+ * The generation up to which the store is known to have come; 0 where it shows none. Without a snapshot the first one may be there
+ * in part. Of what a part of a bundle puts for a market, the newest page of its history is first.
+ */
 export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
-  return (await objects.stat(publicKey({ kind: 'snapshot' })))?.metadata.generation ?? 0;
+  const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
+  if (snapshot !== null) return snapshot.metadata.generation;
+  const [history] = (await objects.list(HISTORIES)).keys;
+  return history === undefined ? 0 : ((await objects.stat(history))?.metadata.generation ?? 0);
 }
+
+/** The keys of the newest pages of all histories begin with this. */
+const HISTORIES = publicKey({ kind: 'history', slug: 'any' }).slice(0, -'any.json'.length);

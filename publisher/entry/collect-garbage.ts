@@ -3,11 +3,14 @@
  * publisher deletes its own bundle and nothing else. Invoked by hand with `{ "dryRun": true }` it removes nothing.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
+import { checkFormat } from '../../storage/format.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
 import { collectGarbage } from '../sweep/collect-garbage.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
+const formatIsOurs = retriedOnce(() => checkFormat(storage.ledger));
 
 /**
  * What one batch of 1,000 objects may take, with room for requests that are tried again: if all of them go, 2,000 requests,
@@ -21,6 +24,7 @@ const storage = openStorage();
 const LONGEST_BATCH_MS = 60_000;
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
+  await formatIsOurs();
   const dryRun = typeof event === 'object' && event !== null && 'dryRun' in event && event.dryRun === true;
   const { removed, kept, prunedRecords, unknown, endedEarly } = await collectGarbage(storage, {
     dryRun,

@@ -4,7 +4,9 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
-import { answerDoorbell, type StreamAnswer } from '../../storage/table-stream.ts';
+import { claimFormat } from '../../storage/format.ts';
+import { retriedOnce } from '../../storage/retried-once.ts';
+import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
@@ -18,10 +20,11 @@ const PUT_OFF_PAUSE_MS = 500;
 const PUT_OFF_RETRIES = 4;
 
 const dependencies = openPublisher();
+const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
-  return await answerDoorbell(
+  return await handleStreamEvent(
     event,
     () => publishDue(hasTime),
     (error) => log('error', 'publishing failed', { fault: faultText(error) }),
@@ -30,6 +33,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 
 /** What is left when the time is over, the next sweep goes on with. */
 async function publishDue(hasTime: () => boolean): Promise<void> {
+  await formatIsOurs();
   for (let retries = 0; ; ) {
     const outcome = await publishOnce();
     if (outcome === null || !hasTime()) return;

@@ -1,13 +1,19 @@
 /**
- * Repairs as a Lambda function, invoked by hand; docs/operations.md and docs/deploy.md say when. Either may be invoked again.
+ * Repairs as a Lambda function, invoked by hand; docs/operations.md says when. Any of them may be invoked again.
  *
  * - `{ "market": "gold-usd" }` makes the record of one market say what its observations add up to.
  * - `{ "restore": true }` does so with every market that needs it, and then has the publisher go on from a store that is later
  *   than the ledger. Where the answer has a `next`, there was no time for all: invoke it again with `"after"` that slug.
+ * - `{ "migrate": true }` brings a ledger of an earlier version to the format of this one. Where it is `unfinished`, invoke it again.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
+import { checkFormat } from '../../storage/format.ts';
+import { type MigrationOutcome, migrateLedger } from '../../storage/migration/migrate-ledger.ts';
+import { HEAD_KEY } from '../../storage/records/publication.ts';
+import { rendererOf } from '../plan/render.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
+import { resume } from '../repair/resume.ts';
 import { log } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
@@ -19,21 +25,39 @@ const RESUMING_MS = 300_000;
 export type RepairAnswer =
   | { readonly outcome: RepairOutcome }
   /** How many markets were repaired, which the log names; and where to go on, null at the end. */
-  | { readonly repaired: number; readonly next: string | null };
+  | { readonly repaired: number; readonly next: string | null }
+  | { readonly ledger: MigrationOutcome };
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<RepairAnswer> {
-  const { market, restore: isRestore, after } = Object(event) as { readonly [name: string]: unknown };
-  if (typeof market === 'string') {
-    const outcome = await repairOne(storage, market);
-    log('info', 'repaired', { market, outcome });
-    return { outcome };
-  }
-  if (isRestore !== true) {
-    throw new RangeError('nothing was repaired: invoke it with { "market": "<slug>" } or { "restore": true }');
-  }
+  const asked = Object(event) as { readonly [name: string]: unknown };
   const hasTime = () => invocation.getRemainingTimeInMillis() > RESUMING_MS;
-  const { repaired, next } = await restore(storage, { hasTime, ...(typeof after === 'string' ? { after } : {}) });
+  if (asked.migrate === true) return await migrateAll(hasTime);
+  await checkFormat(storage.ledger);
+  if (typeof asked.market === 'string') return await repairMarket(asked.market);
+  if (asked.restore === true) return await restoreAll(typeof asked.after === 'string' ? asked.after : '', hasTime);
+  throw new RangeError(
+    'nothing was repaired: invoke it with { "market": "<slug>" }, { "restore": true } or { "migrate": true }',
+  );
+}
+
+async function repairMarket(market: string): Promise<RepairAnswer> {
+  const outcome = await repairOne(storage, market);
+  log('info', 'repaired', { market, outcome });
+  return { outcome };
+}
+
+async function restoreAll(after: string, hasTime: () => boolean): Promise<RepairAnswer> {
+  const { repaired, next } = await restore(storage, { after, hasTime });
   for (const [slug, outcome] of repaired) log('info', 'repaired', { market: slug, outcome });
   log('info', 'restored', { repaired: repaired.size, next });
   return { repaired: repaired.size, next };
+}
+
+async function migrateAll(hasTime: () => boolean): Promise<RepairAnswer> {
+  const ledger = await migrateLedger({ ...storage, renderer: rendererOf(storage.pageSizes), hasTime });
+  // A generation of an earlier version that was committed and not applied is a lost one.
+  const head = await storage.ledger.get(HEAD_KEY);
+  if (ledger === 'migrated' && head?.value.applied === false) await resume(storage);
+  log('info', 'migrated', { ledger });
+  return { ledger };
 }

@@ -4,12 +4,12 @@
  */
 import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
-import { MAX_GET_KEYS } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { inBatches, readAll } from '../../storage/paging.ts';
+import { readAll } from '../../storage/paging.ts';
 import { LIST_CHANGES, type ListState, listChangeKey, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { readMany } from '../read-many.ts';
 import { type ListChange, type ListChanges, readBody } from './list-items.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 
@@ -17,10 +17,21 @@ type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
 type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
 
 /** Remembers what a generation changes without the list. */
-export async function rememberListChanges(bundle: BundleWriter, list: ListState, markets: Changed): Promise<void> {
-  for (const slug of markets.changedItems.keys()) {
-    const value = { wasListed: wasListed(list, markets.joinedBefore.get(slug) ?? null) };
-    await bundle.add({ kind: 'record', key: listChangeKey(slug), value });
+export async function rememberListChanges(
+  { ledger }: PublisherStorage,
+  bundle: BundleWriter,
+  list: ListState,
+  markets: Changed,
+): Promise<void> {
+  const wasShown = (slug: string) => wasListed(list, markets.joinedBefore.get(slug) ?? null);
+  const slugs = [...markets.changedItems.keys()];
+  // One that has joined since the list may have left it before that: then this is remembered already.
+  const joined = slugs.filter((slug) => !wasShown(slug));
+  const known = await readMany(ledger, joined.map(listChangeKey));
+  const isKnown = new Set(known.map((item) => item?.sort));
+  for (const slug of slugs) {
+    if (isKnown.has(slug)) continue;
+    await bundle.add({ kind: 'record', key: listChangeKey(slug), value: { wasListed: wasShown(slug) } });
   }
 }
 
@@ -34,17 +45,12 @@ export async function takeListChanges(
   const changes = new Map<string, ListChange>();
   const remembered = await readAll(ledger, LIST_CHANGES);
   for (const { sort: slug } of remembered) await bundle.add({ kind: 'record', key: listChangeKey(slug), value: null });
-  const isPublished = await pMap(
-    inBatches(remembered, MAX_GET_KEYS),
-    async (batch) =>
-      (await ledger.getMany(batch.map(({ sort }) => publishedHeadsKey(sort)))).map((item) => item !== null),
-    { concurrency: OBJECT_CONCURRENCY },
-  );
-  const isListed = isPublished.flat();
+  const slugs = remembered.map(({ sort }) => sort);
+  const heads = await readMany(ledger, slugs.map(publishedHeadsKey));
   for (const [index, { sort: slug, value }] of remembered.entries()) {
     changes.set(slug, {
       wasListed: value.wasListed,
-      isListed: isListed[index] ?? false,
+      isListed: heads[index] !== null,
       item: () => readBody(objects, slug),
     });
   }

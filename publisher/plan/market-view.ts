@@ -10,6 +10,7 @@ import type { Item, Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll } from '../../storage/paging.ts';
 import {
   type MarketRecordValue,
+  marketIndexKey,
   marketKey,
   type ObservationValue,
   observationsOf,
@@ -30,6 +31,8 @@ export interface MarketView {
   readonly slug: string;
   /** Null when the market has been removed. */
   readonly record: Item<MarketRecordValue> | null;
+  /** Whether the index of markets has it, as far as that is not known from what is published. */
+  readonly isIndexed: boolean;
   /** What is published of it; null when nothing is. */
   readonly published: PublishedHeads | null;
   /** How many closed history pages from the oldest on are untouched by any change. */
@@ -59,6 +62,8 @@ export async function viewMarket(
   const record = await ledger.get(marketKey(slug));
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const published = (await ledger.get(publishedHeadsKey(slug)))?.value ?? null;
+  const isNew = published === null || isRefresh;
+  const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
   const marks = await readAll(ledger, historyMarksOf(slug));
   const historyMarks = marks.filter((mark) => mark.revision <= revision);
   const fromOrder = isRefresh || record === null ? '' : lowestOrder(historyMarks);
@@ -70,6 +75,7 @@ export async function viewMarket(
   return {
     slug,
     record,
+    isIndexed,
     published,
     keptPages: lastKept ? lastKept.index + 1 : 0,
     publishedPages,

@@ -2,15 +2,15 @@
 import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
-import { type DueMarkets, readDue } from './marks.ts';
-import { planList } from './plan-list.ts';
+import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
+import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
+import { shownDigest } from './shown-digest.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
@@ -54,6 +54,9 @@ export async function planGeneration(
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
 
+  const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
+  const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
+
   const renderer = rendererOf(pageSizes);
   const head: Draft['head'] = {
     generation,
@@ -64,7 +67,7 @@ export async function planGeneration(
     staticDigests: await addStaticBodies(dependencies, bundle, before),
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
-    ...knownSince(before, list, generation),
+    ...knownSince(before, list, isAnyUnknown ? null : generation),
   };
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
@@ -87,9 +90,14 @@ export async function planGeneration(
   };
 }
 
-/** The doubt has ended when the list is cut from all bodies. */
-function knownSince(before: HeadValue | null, list: ListState, generation: number): Pick<HeadValue, 'knownSince'> {
-  if (before?.list.isDoubtful && !list.isDoubtful) return { knownSince: generation };
+/** The doubt has ended when the list is cut from all bodies, and for those who were put off then, when they are rendered. */
+function knownSince(
+  before: HeadValue | null,
+  list: ListState,
+  now: number | null,
+): Required<Pick<HeadValue, 'knownSince'>> | Record<string, never> {
+  const hasEnded = before?.list.isDoubtful === true && !list.isDoubtful;
+  if (hasEnded || before?.knownSince === null) return { knownSince: now };
   return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
@@ -132,7 +140,7 @@ async function planListIfDue(
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful) {
+  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
     return { list: { ...list, shows: generation }, dueAtMs: null };
   }
   if (list !== null) {
@@ -143,15 +151,17 @@ async function planListIfDue(
     const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
     if (isBlocked || isEarly) {
       // One that is cut from all bodies needs no memory.
-      if (!list.isDoubtful) await rememberListChanges(bundle, list, markets);
+      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
     }
   }
   const changes = await takeListChanges(dependencies, bundle, list, markets);
   const { head, layout } = await planList(dependencies, generation, list, changes);
-  const shown = list?.isDoubtful ? await shownDigest(dependencies, 'market-list') : (list?.digest ?? null);
+  const name = { kind: 'market-list' } as const;
+  const { objects } = dependencies;
+  const shown = list?.isDoubtful ? await shownDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
   if (head.digest !== shown) {
-    const key = publicKey({ kind: 'market-list' });
+    const key = publicKey(name);
     await bundle.add({ kind: 'put', key, body: head.body, nextCursor: head.nextCursor });
   }
   return {
@@ -160,17 +170,13 @@ async function planListIfDue(
       shows: generation,
       digest: head.digest,
       markets: layout.markets,
+      pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
-      layout: await putLayout(dependencies.objects, generation, layout),
+      layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },
     dueAtMs: null,
   };
-}
-
-async function shownDigest({ objects }: PublisherDependencies, kind: 'market-list'): Promise<string | null> {
-  const found = await objects.get(publicKey({ kind }));
-  return found.kind === 'found' ? sha256Hex(found.body) : null;
 }
 
 /** Adds the bodies that depend on no record, where they change. */

@@ -46,6 +46,11 @@ export async function planList(
   return await cutList(storage, generation, cut, true);
 }
 
+/** Whether the list before is cut as the deployment cuts it now. */
+export function hasPageSize({ pageSize }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
+  return pageSize === markets;
+}
+
 /** Pages up to the last changed slug; all of them when a market joins or leaves, since that moves every later one. */
 function cutOfPages(
   { objects, pageSizes }: PublisherStorage,
@@ -57,7 +62,8 @@ function cutOfPages(
   const moves = all.filter(({ wasListed, isListed }) => wasListed !== isListed);
   const joined = moves.filter(({ isListed }) => isListed).length;
   const lastChanged = [...changes.keys()].reduce((last, slug) => (slug > last ? slug : last), '');
-  const cutPages = moves.length > 0 ? pages.length : pages.filter(({ first }) => first <= lastChanged).length;
+  const isMoved = moves.length > 0 || (before !== null && !hasPageSize(before, pageSizes));
+  const cutPages = isMoved ? pages.length : pages.filter(({ first }) => first <= lastChanged).length;
   const replaced = pages.slice(0, cutPages);
   const kept = pages.slice(cutPages);
   const head = { key: publicKey({ kind: 'market-list' }), digest: before?.digest ?? '', first: '' };

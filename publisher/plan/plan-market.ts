@@ -11,7 +11,7 @@ import type { HistoryPlan } from './history-cutter.ts';
 import type { MarketView } from './market-view.ts';
 import { marketBody, rendered } from './render.ts';
 
-/** SHA-256 in hex of the head bodies that readers have; null for one that they have not. */
+/** SHA-256 in hex of the head bodies that readers have; null for one that they have not, or not as it must be. */
 export interface ShownHeads {
   readonly market: string | null;
   readonly history: string | null;

@@ -1,10 +1,8 @@
 /** Plans the markets that are marked, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
-import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { type HeadValue, REMOVED_REVISION } from '../../storage/records/publication.ts';
-import { sha256Hex } from '../../storage/sha256.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -12,6 +10,7 @@ import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutt
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
 import { type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
+import { shownDigest } from './shown-digest.ts';
 
 /** What a set of marked markets comes to. */
 export interface MarketsPlan {
@@ -106,12 +105,14 @@ async function planOnce(
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }
+  // A list that is cut from all bodies, a refresh and a repair know of the markets that are in the index, and of no other ones.
+  if (!view.isIndexed) return 'the index of markets does not have it';
   const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
   // A page that misses an observation would be published for good. Pages that were put for nothing are swept.
   if (record !== null && history.sum !== record.value.sum) {
     return `its observations do not add up to its record of revision ${record.revision}`;
   }
-  const shown = isRefresh ? await readShownHeads(objects, slug) : undefined;
+  const shown = isRefresh ? await readShownHeads(objects, slug, history.head.nextCursor) : undefined;
   return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
 }
 
@@ -132,13 +133,11 @@ async function cutHistory(
   return cutter.finish();
 }
 
-/** A refresh believes what readers have, and not the ledger's record of it: the two may be of different times. */
-async function readShownHeads(objects: ObjectStore, slug: string): Promise<ShownHeads> {
-  const digestOf = async (kind: 'market' | 'history') => {
-    const found = await objects.get(publicKey({ kind, slug }));
-    return found.kind === 'found' ? sha256Hex(found.body) : null;
-  };
-  const [market, history] = await Promise.all([digestOf('market'), digestOf('history')]);
+async function readShownHeads(objects: ObjectStore, slug: string, nextCursor: string | null): Promise<ShownHeads> {
+  const [market, history] = await Promise.all([
+    shownDigest(objects, { kind: 'market', slug }),
+    shownDigest(objects, { kind: 'history', slug }, nextCursor),
+  ]);
   return { market, history };
 }
 

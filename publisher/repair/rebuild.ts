@@ -11,9 +11,9 @@ export interface RebuildOutcome {
 }
 
 /**
- * Publishes everything again, in place, by ordinary generations: what is missing from the store, or has other bytes than the
- * ledger gives it, is put back. May be called again. Nothing replaces an immutable page: where one has other bytes,
- * `ImmutableMismatch` says which to delete. Errors as of `publish`.
+ * Publishes everything again, in place, by ordinary generations: what is missing from the store is put back, and so are bodies
+ * that have other bytes or metadata than the ledger gives them. May be called again. Nothing replaces an immutable page: one
+ * that is damaged stays until somebody deletes it, and `verify` finds it. Errors as of `publish`.
  */
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await resume(dependencies);

@@ -17,6 +17,7 @@ import {
   observationsOf,
 } from '../../storage/records/markets.ts';
 import {
+  AWAITING_GENERATION,
   FRESH_MARKS,
   historyMarkKey,
   historyMarksOf,
@@ -81,11 +82,14 @@ export async function repairMarkets(
   return { outcomes, next: null };
 }
 
-/** Those in the index, and those of which only a mark is there. */
+/** Those in the index, and those of which only a mark is there, or somebody who waits for them. */
 async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonly string[]> {
   const slugs = new Set<string>();
   for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
   for await (const items of queryPages(ledger, FRESH_MARKS)) for (const mark of items) slugs.add(parseMark(mark).slug);
+  for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
+    for (const { value } of items) for (const slug of Object.keys(value?.revisions ?? {})) slugs.add(slug);
+  }
   return [...slugs].filter((slug) => slug > after).sort();
 }
 

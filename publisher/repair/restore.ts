@@ -3,6 +3,7 @@
  * Readers see no 404 and no empty list meanwhile.
  */
 import type { PublisherStorage } from '../dependencies.ts';
+import { forgetTorn } from './forget-torn.ts';
 import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { resume } from './resume.ts';
 
@@ -19,6 +20,9 @@ export async function restore(
   { after = '', hasTime = () => true }: { readonly after?: string; readonly hasTime?: () => boolean } = {},
 ): Promise<RestoreOutcome> {
   const { outcomes, next } = await repairMarkets(storage, { after, hasTime });
-  if (next === null) await resume(storage);
+  if (next === null) {
+    await forgetTorn(storage);
+    await resume(storage);
+  }
   return { repaired: outcomes, next };
 }

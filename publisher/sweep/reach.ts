@@ -6,9 +6,9 @@
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { type Item, type ItemKey, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
+import { queryPages, readAll } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -23,6 +23,7 @@ import {
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
+import { readMany } from '../read-many.ts';
 
 /** A generation that is in place, and the market list that it shows. */
 export interface SettledList {
@@ -31,7 +32,7 @@ export interface SettledList {
   readonly cursors: ReadonlySet<string>;
   /** The key of its layout. */
   readonly layoutKey: string;
-  /** See {@link HeadValue}; 0 where there was no doubt. */
+  /** See {@link HeadValue}; 0 where there was no doubt, and beyond all generations while there is. */
   readonly knownSince: number;
 }
 
@@ -39,7 +40,8 @@ export interface SettledList {
 export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
-  const { list, knownSince = 0 } = head.value;
+  const { list } = head.value;
+  const knownSince = head.value.knownSince === null ? Number.POSITIVE_INFINITY : (head.value.knownSince ?? 0);
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
@@ -110,7 +112,7 @@ export class Reach {
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // After the records of pages have been read: what they let go of in between is known as superseded by now.
-    const superseded = await this.#readMany(lostPages.map(supersededPageKey));
+    const superseded = await readMany(this.#ledger, lostPages.map(supersededPageKey));
     for (const [index, key] of lostPages.entries()) {
       const record = superseded[index] ?? null;
       if (record === null || this.isExpired(record)) unreachable.add(key);
@@ -122,7 +124,11 @@ export class Reach {
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
     if (name?.kind !== 'market' && name?.kind !== 'history') return false;
-    return (await this.#withoutMarket([{ key, slug: name.slug }])).length === 0;
+    // The records of a generation that is being applied show one after the other: the next run looks again.
+    const before = await this.#ledger.get(HEAD_KEY);
+    const isGone = (await this.#withoutMarket([{ key, slug: name.slug }])).length > 0;
+    const after = await this.#ledger.get(HEAD_KEY);
+    return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
   /** Bundles of earlier generations; layouts of expired ones, unless the list still has that layout. */
@@ -161,11 +167,20 @@ export class Reach {
    * the list that readers have may say more: it is remembered that it has changed until a list is published without it.
    */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
-    const heads = await this.#readMany(bodies.map(({ slug }) => publishedHeadsKey(slug)));
+    const heads = await readMany(
+      this.#ledger,
+      bodies.map(({ slug }) => publishedHeadsKey(slug)),
+    );
     const unpublished = bodies.filter((_, index) => heads[index] === null);
-    const listed = await this.#readMany(unpublished.map(({ slug }) => marketIndexKey(slug)));
+    const listed = await readMany(
+      this.#ledger,
+      unpublished.map(({ slug }) => marketIndexKey(slug)),
+    );
     const unlisted = unpublished.filter((_, index) => listed[index] === null);
-    const changes = await this.#readMany(unlisted.map(({ slug }) => listChangeKey(slug)));
+    const changes = await readMany(
+      this.#ledger,
+      unlisted.map(({ slug }) => listChangeKey(slug)),
+    );
     return unlisted.filter((_, index) => changes[index] === null);
   }
 
@@ -177,7 +192,10 @@ export class Reach {
     const places = [...Map.groupBy(pages, ({ slug }) => slug)].flatMap(([slug, some]) =>
       some.map((_, index) => ({ slug, record: historyPageKey(slug, index) })),
     );
-    const records = await this.#readMany(places.map(({ record }) => record));
+    const records = await readMany(
+      this.#ledger,
+      places.map(({ record }) => record),
+    );
     const found = new Set(
       places.flatMap(({ slug }, index) => {
         const page = records[index]?.value;
@@ -198,11 +216,5 @@ export class Reach {
       { concurrency: OBJECT_CONCURRENCY },
     );
     return lost.flat();
-  }
-
-  async #readMany<Value>(keys: readonly ItemKey<Value>[]): Promise<readonly (Item<Value> | null)[]> {
-    const getMany = (batch: readonly ItemKey<Value>[]) => this.#ledger.getMany(batch as readonly ItemKey[]);
-    const found = (await pMap(inBatches(keys, MAX_GET_KEYS), getMany, { concurrency: OBJECT_CONCURRENCY })).flat();
-    return found as readonly (Item<Value> | null)[];
   }
 }

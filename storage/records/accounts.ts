@@ -1,5 +1,5 @@
 /**
- * The records of accounts: who may do what, and what they keep here.
+ * The records of accounts: credentials, entitlements and owned resources.
  *
  * | partition                | sort                | holds                                                     |
  * |--------------------------|---------------------|-----------------------------------------------------------|
@@ -12,21 +12,25 @@
  * | `usage/<subject>`        | `<feature>[/<day>]` | a counter                                                 |
  * | `watchlists/<subject>`   | `<watchlist id>`    | {@link WatchlistValue}                                    |
  *
- * An **actor** is a credential: `user:<sub>` or `key:<key id>`. A **subject** owns things and has entitlements:
- * `user:<sub>`, or `account:<waitlist request id>` with all its keys. Ids are ULIDs with a prefix, so they sort by time.
+ * An **actor** is a credential: `user:<sub>` or `key:<key id>`. A **subject** owns resources and has entitlements:
+ * `user:<sub>`, or `account:<waitlist request id>` with all its keys. Ids are ULIDs with a prefix, so they sort by
+ * time.
  */
 import type { Feature } from '../../contract/features.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 
-/** What an idempotency key stands for. Expires; revision 0. */
+/** The stored outcome of a request with an idempotency key. Expires; revision 0. */
 export type IdempotencyValue = {
   /** Keyed digest of method, target, preconditions and body. */
   fingerprint: string;
   status: number;
   headers: { [name: string]: string };
-  /** The body as sent, encrypted: it may hold a new key's secret or a contact, which are kept nowhere else. */
+  /**
+   * The body as it was sent, encrypted. It may hold a new key's secret or a contact, which are stored nowhere else in
+   * plain text.
+   */
   sealedBody: string;
 };
 
@@ -36,7 +40,7 @@ export type ApiKeyValue = {
   subject: string;
   label: string;
   scopes: Scope[];
-  /** SHA-256 of the secret part in hex; during a rotation's overlap the one before counts too. */
+  /** SHA-256 of the secret in hex. During a rotation's overlap, the previous secret is valid too. */
   secretHash: string;
   previousSecret: { hash: string; validUntil: string } | null;
   createdAt: string;
@@ -44,10 +48,10 @@ export type ApiKeyValue = {
   revokedAt: string | null;
 };
 
-/** Which key came with the deployment. Revision counts those that were revoked and replaced. */
+/** The first operator key of the deployment. Revision counts replacements of a revoked one. */
 export type FirstKeyValue = { keyId: string };
 
-/** Revision counts changes. Null contact and texts: erased. */
+/** Revision counts changes. Contact and texts are null after an erasure. */
 export type WaitlistRequestValue = {
   id: string;
   contact: string | null;
@@ -62,18 +66,18 @@ export type WaitlistRequestValue = {
   decidedAt: string | null;
 };
 
-/** Revision 1 until the worker is through, then 2. */
+/** Revision 1 until the worker has finished, then 2. */
 export type ErasureValue = {
   id: string;
-  /** Whose data: `user:<sub>` or `account:<waitlist request id>`. */
+  /** `user:<sub>` or `account:<waitlist request id>`. */
   subject: string;
   requestedAt: string;
   finishedAt: string | null;
 };
 
 /**
- * Revision counts changes. The item is never deleted, so that no revision comes back: caches rest on that. A feature's own
- * revision is the item's at its last change.
+ * Revision counts changes. The item is never deleted, so that a revision never comes back: caches rely on it. A
+ * feature's own revision is the item's revision at the feature's last change.
  */
 export type EntitlementsValue = {
   features: { [Name in Feature]?: EntitlementGrant };
@@ -85,7 +89,7 @@ export type EntitlementGrant = { limit: number; revision: number; grantedAt: str
 /** Revision counts changes. */
 export type WatchlistValue = {
   name: string;
-  /** Slugs in the order of their owner. */
+  /** Slugs in the owner's order. */
   markets: string[];
   updatedAt: string;
 };
@@ -109,7 +113,7 @@ export const waitlistRequestKey = (id: string): ItemKey<WaitlistRequestValue> =>
 });
 
 const ACCOUNT = 'account:';
-/** The subject that owns what the keys of an approved waitlist request write. */
+/** The subject that owns the resources of an approved waitlist request's keys. */
 export const accountOf = (waitlistRequest: string): string => ACCOUNT + waitlistRequest;
 /** The waitlist request of an account; null for any other subject. */
 export const waitlistRequestOf = (subject: string): string | null =>

@@ -1,16 +1,16 @@
 /**
- * The records of accepted work: ingest batches, and the queue from which workers take them.
+ * The records of accepted work: ingest batches, uploads, and the queue of the workers.
  *
  * | partition           | sort                  | holds                                                              |
  * |---------------------|-----------------------|--------------------------------------------------------------------|
  * | `batch/<batch id>`  | `record`              | {@link BatchValue}                                                 |
  * | `batch/<batch id>`  | `raw/<n>`             | a part of the request's body as it came, gzip in base64            |
- * | `batch/<batch id>`  | `checkpoint`          | {@link CheckpointValue}: what has become of the batch              |
- * | `batch/<batch id>`  | `strand/<n>`          | {@link StrandValue}: how far one share of its markets has come     |
+ * | `batch/<batch id>`  | `checkpoint`          | {@link CheckpointValue}: the state of the batch                    |
+ * | `batch/<batch id>`  | `strand/<n>`          | {@link StrandValue}: the state of one share of its markets         |
  * | `batch/<batch id>`  | `faults/<source>/<n>` | {@link FaultsValue}                                                |
- * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file, and how far a worker has come   |
- * | `work`              | `<work id>`           | {@link WorkValue}: what a worker must do, in order of ids          |
- * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file taken in whole                   |
+ * | `batch/<upload id>` | `upload`              | {@link UploadValue}: a large file and its state                    |
+ * | `work`              | `<work id>`           | {@link WorkValue}: work that is due, in order of ids               |
+ * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { hash } from 'node:crypto';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
@@ -33,19 +33,19 @@ export type BatchValue = {
   receivedAt: string;
 };
 
-/** What became of rows. */
+/** Rows by their outcome. */
 export type RowTotals = { accepted: number; unchanged: number; refused: number };
 
 /**
- * Absent until something of the batch is decided. A batch that fits one transaction is ended by that transaction; any other
- * one is opened first. Revision 0 when it is opened, 1 when an opened batch is ended.
+ * Absent until the batch is decided. If the batch fits one transaction, that transaction ends it. Otherwise a first
+ * transaction opens it. Revision 0 when it is opened, 1 when an opened batch is ended.
  */
 export type CheckpointValue = RowTotals & {
-  /** While it is `applying`, the totals are of the rows that were set aside alone: the strands hold the rest. */
+  /** While it is `applying`, the totals count only rows that were set aside; the strands count the others. */
   state: 'applying' | 'applied' | 'examined' | 'refused';
-  /** Rows that were refused before anything was applied, by index; none of them is tried again. */
+  /** Indexes of rows that were refused before anything was applied. None of them is tried again. */
   setAside: number[];
-  /** How many strands the markets are dealt out to; 0 for a batch that was never opened. */
+  /** The number of strands of the batch; 0 for a batch that was never opened. */
   strands: number;
   /** Slugs of the markets that changed. */
   markets: string[];
@@ -53,37 +53,38 @@ export type CheckpointValue = RowTotals & {
 };
 
 /**
- * A share of an opened batch's markets. Each transaction that applies rows of the share moves it, under the condition that its
- * revision is the one that was read: so each row is applied once, however many workers do so and wherever they die. The
- * transaction that ends the batch moves every strand once more, so no worker that is late can apply anything after it.
+ * A strand: one share of an opened batch's markets. Each transaction that applies rows of the share also writes the
+ * next revision of this item, under the condition that it has the revision that was read. So each row is applied once,
+ * no matter how many workers apply it or when they die. The transaction that ends the batch writes a last revision of
+ * every strand, so a late worker cannot apply anything after it.
  */
 export type StrandValue = RowTotals & {
-  /** How many markets of the share are done, in order of their slugs. */
+  /** Markets of the share that are done, in order of slugs. */
   marketsDone: number;
-  /** How many rows of the market after those are done, in order of its history. */
+  /** Rows of the next market that are done, in order of its history. */
   rowsDone: number;
-  /** How many items of faults there are of this strand. */
+  /** The number of fault items of this strand. */
   faultParts: number;
-  /** Of the markets that changed, by slug: the newest revision that the batch has written. */
+  /** The newest revision that the batch has written of each changed market, by slug. */
   revisions: { [slug: string]: number };
 };
 
 /**
- * A large file, which is applied as a row of batches, one for each part of it. Revision: counts every change. The
- * transaction that ends a part's batch moves it on.
+ * A large file. It is applied in batches, one for each part. Revision counts changes. The transaction that ends a
+ * part's batch also changes this item.
  */
 export type UploadValue = {
   id: string;
   subject: string;
   mode: IngestMode;
-  /** As the sender said them. */
+  /** As the sender announced them. */
   sha256: string;
   bytes: number;
   records: number;
   createdAt: string;
-  /** `stopped`: it holds more records than was said, and what was left is not taken in. */
+  /** `stopped`: the file holds more records than were announced, and the rest is not taken in. */
   state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'stopped';
-  /** Of the file: what has been applied. */
+  /** Bytes of the file that are applied. */
   bytesDone: number;
   linesDone: number;
   partsDone: number;
@@ -91,14 +92,14 @@ export type UploadValue = {
   accepted: number;
   unchanged: number;
   refused: number;
-  /** The first batches that have refused records. */
+  /** The first batches with refused records. */
   refusedIn: { batch: string; firstLine: number; refused: number }[];
   /** The batch of the newest part. */
   lastBatch: string | null;
   finishedAt: string | null;
 };
 
-/** What an item of faults holds; see `batchReportSchema`, where `pointer` and `line` are put as the request needs them. */
+/** Faults of rows; see `batchReportSchema`. The report writes `pointer` and `line` in the form of the request. */
 export type FaultsValue = {
   index: number;
   line: number | null;
@@ -107,12 +108,15 @@ export type FaultsValue = {
   detail: string;
 }[];
 
-/** What a worker must do. Its id is that of the batch, the upload, the erasure or the publication. Revision: counts changes. */
+/** Work that is due. Its id is that of the batch, upload, erasure or publication. Revision counts changes. */
 export type WorkValue = Task & {
-  /** Of several items of one lane, the first on the queue alone may be worked on: they are done in the order of their ids. */
+  /**
+   * A worker may take only the first item of a lane on the queue, so the items of a lane are done in order of their
+   * ids.
+   */
   lane: string;
   lease: Lease | null;
-  /** Slugs of the markets that it writes to in many transactions: see `touches.ts`. Absent where it does not. */
+  /** Slugs of the markets that the work writes to in many transactions: see `touches.ts`. Absent for other work. */
   touches?: string[];
 };
 
@@ -121,18 +125,18 @@ export type Task =
   | { kind: 'upload'; upload: string }
   | { kind: 'erasure'; erasure: string }
   /**
-   * Marks these markets, or all, to be rendered again: those after a slug are left to do. Once all are marked, which is when
-   * `after` is null, the publication begins to wait.
+   * Sets refresh marks on these markets, or on all; those after `after` are left. When all marks are set, `after` is
+   * null and the publication begins to wait.
    */
   | { kind: 'refresh'; markets: string[] | null; after: string | null; publication: string | null };
 
 /**
- * Until this moment no other worker takes the item; where there is no owner it is not due before. A lease saves work that would
- * be done twice. Safety does not depend on it: checkpoints see to that.
+ * Until this moment no other worker takes the item. Without an owner, the item is not due before this moment. A lease
+ * only saves double work. Safety does not depend on it: the checkpoints ensure that each row is applied once.
  */
 export type Lease = { owner: string | null; untilMs: number };
 
-/** A file that has been taken in to its last row, by the digest of its bytes and of its mapping. */
+/** A file that was taken in completely, by the digest of its bytes and its mapping. */
 export type IngestedFileValue = { ingestedAt: string; accepted: number; unchanged: number };
 
 const PART_DIGITS = 4;
@@ -150,13 +154,13 @@ export const checkpointKey = (id: string): ItemKey<CheckpointValue> => ({
   partition: batchPartition(id),
   sort: 'checkpoint',
 });
-/** How far each share of the batch's markets has come, in order. */
+/** The strands of a batch, in order. */
 export const strandsOf = (id: string): KeyRange<StrandValue> => ({ partition: batchPartition(id), prefix: 'strand/' });
 export const strandKey = (id: string, strand: number): ItemKey<StrandValue> => ({
   partition: batchPartition(id),
   sort: `strand/${part(strand)}`,
 });
-/** All faults of a batch, in order of where they came up. */
+/** All faults of a batch, in the order in which they were found. */
 export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({
   partition: batchPartition(id),
   prefix: 'faults/',
@@ -167,7 +171,7 @@ export const faultsKey = (id: string, source: number, index: number): ItemKey<Fa
 });
 
 export const WORK_PARTITION = 'work';
-/** Everything that is queued, in order of ids. */
+/** All work, in order of ids. */
 export const WORK_QUEUE: KeyRange<WorkValue> = { partition: WORK_PARTITION };
 export const workKey = (id: string): ItemKey<WorkValue> => ({ partition: WORK_PARTITION, sort: id });
 
@@ -178,21 +182,26 @@ export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => (
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARACTERS = 10;
-const CHANCE_CHARACTERS = 16;
+const RANDOM_CHARACTERS = 16;
 
-/** Holds a part of an upload. An id like any batch's: the time of the upload, and a digest of upload and part in place of chance. */
+/**
+ * The id of the batch with a part of an upload. It has the upload's time, and a digest of upload and part instead of
+ * random characters, so a repeated try makes the same batch.
+ */
 export function partBatchId(uploadId: string, part: number): string {
   const time = uploadId.slice('upl_'.length).slice(0, TIME_CHARACTERS);
   return digestedBatchId(time, `${uploadId}\n${part}`);
 }
 
-/** Holds a part of a file that is ingested by its digest. It follows from the file and from what is in the part. */
+/**
+ * The id of the batch with a part of a file that is ingested by its digest. The same file and part give the same id.
+ */
 export function fileBatchId(fileDigest: string, records: readonly unknown[]): string {
   return digestedBatchId(CROCKFORD.charAt(0).repeat(TIME_CHARACTERS), `${fileDigest}\n${JSON.stringify(records)}`);
 }
 
 function digestedBatchId(time: string, content: string): string {
   const digest = hash('sha256', content, 'buffer');
-  const rest = Array.from({ length: CHANCE_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
+  const rest = Array.from({ length: RANDOM_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
   return `bat_${time}${rest.join('')}`;
 }

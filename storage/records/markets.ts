@@ -7,7 +7,7 @@
  * | `market/<slug>` | `observation/<order>` | {@link ObservationValue}, in the order of history |
  * | `markets`       | `<slug>`              | nothing: lists the slugs in order                 |
  *
- * Ledger keys are spelled in this folder and nowhere else.
+ * Ledger keys are spelled only in this folder.
  */
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
@@ -16,7 +16,7 @@ import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
 
-/** A market as the ledger knows it: its definition, and what its observations add up to. Revision: the market's. */
+/** A market in the ledger: its definition, and values derived from its observations. Revision: the market's. */
 export type MarketRecordValue = {
   name: string;
   kind: string;
@@ -30,31 +30,31 @@ export type MarketRecordValue = {
   unknownValues: number;
   firstObservedAt: string | null;
   lastObservedAt: string | null;
-  /** The order key of the newest observation: what comes after it is an append. */
+  /** The order key of the newest observation. An observation with a greater key is an append. */
   lastOrder: string | null;
-  /** What its observations add up to, each at the revision of its item: see `history-sum.ts`. */
+  /** The sum of its observations, each with the revision of its item: see `history-sum.ts`. */
   sum: string;
-  /** What accepted claims and source verifications say of it; absent while there are none. */
+  /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
 };
 
 /**
  * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
  *
- * A metric is disputed while an accepted claim disputes it, or while the latest comparison of what it shows with its
- * source is a mismatch. A claim is about the metric: its dispute is settled when the metric's latest observation is
- * corrected or retracted. A comparison is about one version of one observation: it is dropped as soon as another is the
- * metric's latest, a correction, a retraction or a newer observation; until then a later comparison takes its place. So
- * the same comparisons come to the same, in whatever order they arrive.
+ * A metric is disputed while an accepted claim disputes it, or while the latest comparison of its shown observation
+ * with the source is a mismatch. A claim is about the metric: its dispute ends when the metric's latest observation is
+ * corrected or retracted. A comparison is about one version of one observation. It is dropped as soon as the metric
+ * shows another: a correction, a retraction or a newer observation. Until then a later comparison replaces it. So the
+ * same comparisons give the same result in any order of arrival.
  */
 export type MarketStanding = {
-  /** The public name of who represents the market, and the claim that said so. */
+  /** The public name of the organisation that represents the market, and its claim. */
   representedBy: { name: string; claim: string } | null;
   /** The newest accepted claim that disputes each metric. */
   disputes: { [metric: string]: string };
   /** The latest comparison, by `verifiedAt`, of each metric's latest observation with its source. */
   comparisons: { [metric: string]: { outcome: 'confirmed' | 'mismatch'; verifiedAt: string; verification: string } };
-  /** The latest verification, by `verifiedAt`, of each of the sources that the market lists, by the source's URL. */
+  /** The latest verification, by `verifiedAt`, of each source that the market lists, by the source's URL. */
   verifications: { [sourceUrl: string]: SourceVerification };
 };
 
@@ -63,28 +63,28 @@ export type ObservationValue = Observation;
 
 const ORDINAL_DIGITS = 4;
 
-/** What identifies an observation: (market, metric, observedAt, source), and which version of it. */
+/** The identity of an observation: (market, metric, observedAt, source), and its version. */
 export interface ObservationIdentity {
   readonly market: string;
   readonly metric: string;
   readonly observedAt: string;
   readonly sourceUrl: string;
-  /** 0 for the first; each correction counts one up. */
+  /** 0 for the first version; each correction adds one. */
   readonly ordinal: number;
 }
 
 /**
- * The place of an observation in its market's history: by instant, then metric, then source, then version. Depends on
- * nothing but the identity, so the same observations give the same history in whatever order they arrived.
+ * The place of an observation in its market's history: by instant, then metric, then source, then version. Depends only
+ * on the identity, so the same observations give the same history in any order of arrival.
  */
 export function orderKey(identity: ObservationIdentity): string {
-  // Always with its milliseconds: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
+  // Always with milliseconds: "…00Z" and "…00.000Z" are one instant, and "…00.500Z" must sort after both.
   const instant = millisecondInstant(identity.observedAt);
   const source = sha256Hex(identity.sourceUrl).slice(0, 16);
   return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 }
 
-/** Which version of its observation is at that place: see {@link ObservationIdentity}. */
+/** The version of the observation at that place: see {@link ObservationIdentity}. */
 export function ordinalOf(order: string): number {
   return Number(order.slice(order.lastIndexOf('/') + 1));
 }
@@ -94,7 +94,7 @@ export function observationId(identity: ObservationIdentity): string {
   return observationIdAt(identity.market, orderKey(identity));
 }
 
-/** The same, by the observation's {@link orderKey}. */
+/** The same, from the observation's {@link orderKey}. */
 export function observationIdAt(market: string, order: string): string {
   return `obs_${sha256Hex(`${market}\n${order}`).slice(0, 24)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The records of publishing: what must be published, what is, and what of it waits to be swept.
+ * The records of publishing: marks, the published state, and superseded pages.
  *
  * | partition                 | sort                     | holds                                                     |
  * |---------------------------|--------------------------|-----------------------------------------------------------|
@@ -11,34 +11,38 @@
  * | `generation-of`           | `<what>`                 | {@link GenerationOfValue}                                 |
  * | `head`                    | `head`                   | {@link HeadValue}: the only commit point                  |
  * | `publication`             | `generation/<n>`         | {@link GenerationValue}                                   |
- * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: the list shows it as it was      |
+ * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: changed since the last list      |
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
  * | `superseded`              | `<object key>`           | {@link SupersededValue}: page waiting to be swept         |
- * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep goes on           |
+ * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
 import type { StaticKind } from '../../contract/public-objects.ts';
 import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 
-/** An immutable internal object, and the SHA-256 of what it holds, in hex. */
+/** An immutable internal object, and the SHA-256 of its contents, in hex. */
 export type ObjectRef = { key: string; digest: string };
 
-/** The market list as it is published. */
+/** The published market list. */
 export type ListState = {
   /** The generation that rendered it. */
   generation: number;
   /** The newest generation whose markets it shows as they are. */
   shows: number;
-  /** SHA-256 of its first page, in hex; null where readers have none. */
+  /** SHA-256 of its first page, in hex; null if there is no published list. */
   digest: string | null;
-  /** How many markets it shows. */
+  /** The number of markets in it. */
   markets: number;
+  /** How many a full page shows. Absent where that is not known. */
+  pageSize?: number;
   publishedAtMs: number;
-  /** What it is made of; null where that is not known. */
+  /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
-  /** What readers have may be of another time than this: the next list is cut from the bodies of all markets. */
+  /**
+   * The published list may be of another time than this record: the next list is cut from the bodies of all markets.
+   */
   isDoubtful: boolean;
 };
 
@@ -51,24 +55,36 @@ export type HeadValue = {
   /** False from the swap until every head body of the generation is in place. */
   applied: boolean;
   list: ListState;
-  /** What rendered it: the version of the code, and the sizes of pages. Another one renders all markets again. */
+  /** The version of the rendering code, and the sizes of pages. A different renderer renders all markets again. */
   renderer: string;
-  /** SHA-256 of each static body, in hex; without those of which it is not known what readers have. */
+  /** SHA-256 of each static body, in hex. A body whose published bytes are not known is left out. */
   staticDigests: { [Kind in StaticKind]?: string };
   counts: { markets: number; observations: number; unknownValues: number };
-  /** The last slug whose fresh mark it took, where it left others: the next goes on after it. Absent where it left none. */
+  /**
+   * The slug of the last fresh mark that the generation took, if it left others. The next generation continues after
+   * it. Absent if it left no fresh mark.
+   */
   marksTakenTo?: string;
-  /** The generation that ended the last doubt: readers may hold cursors of pages that were shown before, and that no record names. */
-  knownSince?: number;
+  /**
+   * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
+   * no record names. Null until a market that was put off then is rendered.
+   */
+  knownSince?: number | null;
 };
 
 /** One generation, for the sweep. Revision: the generation. */
 export type GenerationValue = {
   generation: number;
   publishedAt: string;
-  /** When its last head was put in place, milliseconds since the epoch: the one before stops being handed out. */
+  /**
+   * When its last head was put in place, in milliseconds since the epoch. From then on readers no longer get cursors of
+   * the generation before it.
+   */
   appliedAtMs: number | null;
-  /** Of the list that it published, which says which pages it has superseded; null where it published none. */
+  /**
+   * The layout of the list that the generation published. It names the pages that it superseded. Null if it published
+   * no list.
+   */
   layout: ObjectRef | null;
 };
 
@@ -77,34 +93,34 @@ export type PublishedPage = {
   cursor: string;
   /** SHA-256 of its bytes, in hex. */
   digest: string;
-  /** The orders of the observations that it covers, inclusive. */
+  /** The orders of the first and the last observation on it. */
   first: string;
   last: string;
-  /** How many there are. Absent, with the sum, where an earlier version has published it. */
+  /** The number of observations on it. Absent, like the sum, if an earlier version published the page. */
   count?: number;
-  /** What the history adds up to, up to the end of this page: see `history-sum.ts`. */
+  /** The sum of the history up to the end of this page: see `history-sum.ts`. */
   sum?: string;
 };
 
-/** What is published of one market. Revision: the generation that last changed any of it. */
+/** The published state of one market. Revision: the generation that last changed any of it. */
 export type PublishedHeads = {
   /** SHA-256 of the bodies of the market and of the newest page of its history, in hex. */
   marketDigest: string;
   historyDigest: string;
   /** Of the market's record. */
   revision: number;
-  /** How many closed history pages there are. */
+  /** The number of closed history pages. */
   closedPages: number;
   observations: number;
   unknownValues: number;
-  /** The generation that published it first. */
+  /** The generation that first published it. */
   joined: number;
 };
 
-/** What the list showed before the market changed. */
+/** Whether the last list shows the market. */
 export type ListChangeValue = { wasListed: boolean };
 
-/** Since when, in milliseconds since the epoch, and why. */
+/** Since when, in milliseconds since the epoch, and the reason. */
 export type PutOffValue = { sinceMs: number; reason: string };
 
 /** A page that no longer belongs to the newest generation. Revision: the generation that superseded it. */
@@ -114,29 +130,35 @@ const INDEX_DIGITS = 9;
 
 const MARKS = 'dirty';
 /**
- * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of the
- * market's record, as the same transaction writes it, or {@link REMOVED_REVISION}. A view that is older than its mark is not
- * there yet.
+ * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of
+ * the market's record, as the same transaction writes it, or {@link REMOVED_REVISION}. A view that is older than its
+ * mark is not complete yet.
  */
 export const marketMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `market/${slug}` });
-/** Of the mark of a market that has been removed: it has no record, while a new market's may not show yet. */
+/**
+ * The revision of a removed market's mark. A removed market has no record; the record of a new market may only be not
+ * visible yet.
+ */
 export const REMOVED_REVISION = -1;
-/** Marks the closed pages of a history from this place on: needed unless the observation was appended. Revision: as above. */
+/**
+ * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as
+ * above.
+ */
 export const historyMarkKey = (slug: string, order: string): ItemKey<null> => ({
   partition: MARKS,
   sort: `history/${slug}/${order}`,
 });
-/** Marks a market to be rendered from its first observation on, and compared with what readers have. Revision: 0. */
+/** Marks a market to be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
 export const refreshMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `refresh/${slug}` });
 
-/** The marks of markets that were written to, in order of their slugs. */
+/** Marks of markets that were written to, in order of slugs. */
 export const FRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'market/' };
-/** The marks of markets that shall be rendered again, in order of their slugs. */
+/** Marks of markets that must be rendered again, in order of slugs. */
 export const REFRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'refresh/' };
 /** The marks of closed pages of one history. */
 export const historyMarksOf = (slug: string): KeyRange<null> => ({ partition: MARKS, prefix: `history/${slug}/` });
 
-/** Reads a mark's key back: the market, and for closed history pages the place from which to render. */
+/** The inverse of the mark keys: the market, and for closed history pages the place from which to render. */
 export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string; readonly fromOrder: string | null } {
   const [kind, slug, ...order] = sort.split('/');
   if (slug === undefined || !['market', 'history', 'refresh'].includes(kind ?? '')) {
@@ -145,13 +167,14 @@ export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string
   return { slug, fromOrder: kind === 'history' ? order.join('/') : null };
 }
 
-/** In order of the slugs. */
+/** In order of slugs. */
 export const PUT_OFF: KeyRange<PutOffValue> = { partition: 'put-off' };
 export const putOffKey = (slug: string): ItemKey<PutOffValue> => ({ partition: PUT_OFF.partition, sort: slug });
 
 /**
- * What waits to be told in which generation it became public: `batch/<id>` or `publication/<id>`. A batch says which revision
- * of each market it waits for. A publication says nothing: it begins to wait once its marks have been acknowledged.
+ * A batch (`batch/<id>`) or a publication (`publication/<id>`) that waits for its generation. A batch names the
+ * revision of each market that it waits for. A publication has no value: it begins to wait when its marks are
+ * acknowledged.
  */
 export type AwaitingGenerationValue = { revisions: { [slug: string]: number } } | null;
 /** The answer: the first generation that is known to show all of it. */
@@ -167,16 +190,16 @@ export const generationOfKey = (what: string): ItemKey<GenerationOfValue> => ({
   sort: what,
 });
 
-/** In a partition of its own: permission to remove records of generations is none to remove HEAD. */
+/** In a partition of its own, so that the permission to delete records of generations does not include HEAD. */
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
-/** Every generation of which something is kept, oldest first. */
+/** Every recorded generation, oldest first. */
 export const GENERATIONS: PrefixRange<GenerationValue> = { partition: 'publication', prefix: 'generation/' };
 export const generationKey = (generation: number): ItemKey<GenerationValue> => ({
   partition: GENERATIONS.partition,
   sort: `${GENERATIONS.prefix}${String(generation).padStart(15, '0')}`,
 });
 
-/** In order of the slugs. */
+/** In order of slugs. */
 export const LIST_CHANGES: KeyRange<ListChangeValue> = { partition: 'list-changes' };
 export const listChangeKey = (slug: string): ItemKey<ListChangeValue> => ({
   partition: LIST_CHANGES.partition,
@@ -197,10 +220,10 @@ export const historyPageKey = (slug: string, index: number): ItemKey<PublishedPa
   partition: publishedPartition(slug),
   sort: `page/${String(index).padStart(INDEX_DIGITS, '0')}`,
 });
-/** Which page of its history an item records, counted from the oldest. */
+/** The index of the page in its history, counted from the oldest. */
 export const indexOfPage = ({ sort }: Pick<Item, 'sort'>): number => Number(sort.slice('page/'.length));
 
-/** Superseded pages of histories. Those of the list are named by the layout that superseded them. */
+/** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
 export const supersededPageKey = (objectKey: string): ItemKey<SupersededValue> => ({
   partition: SUPERSEDED_PAGES.partition,
@@ -210,7 +233,7 @@ export const supersededPageKey = (objectKey: string): ItemKey<SupersededValue> =
 /** Revision 0. */
 export const WALK_KEY: ItemKey<WalkValue> = { partition: 'garbage', sort: 'walk' };
 
-/** All object keys up to this one have been looked at by a sweep; '' when it begins anew. */
+/** A sweep has visited all object keys up to this one; '' when the walk begins again. */
 export type WalkValue = { after: string };
 
 export type PublicationValue = {

@@ -15,13 +15,13 @@ import type { ClaimAssertion, ClaimState } from '../../contract/operations/claim
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 
-/** Who did what to what. Never changed, never deleted; revision 0. */
+/** The actor, action and target of one write. Never changed, never deleted; revision 0. */
 export type AuditValue = {
   id: string;
   /** RFC 3339. */
   at: string;
   actor: string;
-  /** The operation's id, or `system:…` for what the service does by itself. */
+  /** The id of the operation, or `system:…` for the service itself. */
   action: string;
   target: string;
   requestId: string;
@@ -38,9 +38,9 @@ export type ClaimValue = {
   createdAt: string;
   updatedAt: string;
   decision: { outcome: 'accepted' | 'rejected'; note: string; decidedAt: string } | null;
-  /** What reviewers last asked for. */
+  /** The evidence that reviewers last asked for. */
   reviewNote: string | null;
-  /** The observation that says what was asserted, since a correction or a retraction was accepted. */
+  /** The superseding observation, once a correction or a retraction is accepted. */
   observationId: string | null;
 };
 
@@ -52,7 +52,7 @@ export type VerificationValue = {
     | { type: 'source'; url: string };
   outcome: 'confirmed' | 'mismatch' | 'moved' | 'unreachable' | 'gone' | 'inconclusive';
   verifiedAt: string;
-  /** What the source said, in its own words or digits. */
+  /** The text or digits of the source, unchanged. */
   found: string | null;
   note: string | null;
   createdAt: string;

@@ -71,9 +71,9 @@ export interface StubSettings {
   readonly rival?: StubItem;
 }
 
-export async function startAwsStub({ items: first = [], keepsPuts, rival }: StubSettings = {}): Promise<AwsStub> {
+export async function startAwsStub({ keepsPuts, rival, ...given }: StubSettings = {}): Promise<AwsStub> {
   const requests: string[] = [];
-  let items: readonly StubItem[] = first;
+  let items: readonly StubItem[] = given.items ?? [];
   const objects = new Map<string, StoredObject>();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));

@@ -7,10 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENVIRONMENT, PUBLISHER_METRICS, TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import type { ItemKey } from '../../storage/ledger.ts';
+import { workKey } from '../../storage/records/batches.ts';
+import { FORMAT_KEY } from '../../storage/records/formats.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { startAwsStub } from './aws-stub.ts';
+import { type StubItem, startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
 import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
@@ -159,6 +161,7 @@ describe('in a fresh process', () => {
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
     ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'unknown' }],
+    ['repair', 'an administrator after an upgrade', { migrate: true }, { ledger: 'current' }],
     ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ])('%s answers %s', async (name, _, event, expected) => {
     const { result, fault } = await invoke(name, event);
@@ -189,18 +192,16 @@ function outcomesIn(log: string) {
   });
 }
 
-describe('a worker', () => {
-  /** On the queue, of a kind that only a later version knows. */
-  const UNKNOWN_WORK = {
-    [TABLE_PARTITION_KEY]: { S: WORK_PARTITION },
-    [TABLE_SORT_KEY]: { S: 'new-1' },
-    revision: { N: '0' },
-    attemptId: { S: 'queued' },
-    value: { S: JSON.stringify({ kind: 'new', lane: 'new-1', lease: null }) },
-  };
+function stubItem({ partition, sort }: ItemKey<unknown>, value: string): StubItem {
+  const key = { [TABLE_PARTITION_KEY]: { S: partition }, [TABLE_SORT_KEY]: { S: sort } };
+  return { ...key, revision: { N: '1' }, attemptId: { S: 'somebody' }, value: { S: value } };
+}
 
+describe('a worker', () => {
   test('fails for its schedule where work has failed, so that an alarm tells of it, and logs which', async () => {
-    const stuck = await startAwsStub({ items: [UNKNOWN_WORK] });
+    const work = { kind: 'of a later version', lane: 'new-1', lease: null };
+    const queued = stubItem(workKey('new-1'), JSON.stringify(work));
+    const stuck = await startAwsStub({ items: [stubItem(FORMAT_KEY, '{"format":2}'), queued] });
     const { fault, log } = await invoke('worker', SCHEDULE_EVENT, undefined, stuck.url);
     stuck.close();
     expect(fault).toMatchObject({ when: 'call', message: expect.stringContaining('1 items') });
@@ -226,18 +227,49 @@ describe('publish is counted', () => {
   });
 
   test('when a rival was quicker', async () => {
-    const rival = {
-      [TABLE_PARTITION_KEY]: { S: HEAD_KEY.partition },
-      [TABLE_SORT_KEY]: { S: HEAD_KEY.sort },
-      revision: { N: '1' },
-      attemptId: { S: 'rival' },
-      value: { S: 'null' },
-    };
-    const taken = await startAwsStub({ rival });
+    const taken = await startAwsStub({
+      rival: stubItem(HEAD_KEY, 'null'),
+      items: [stubItem(FORMAT_KEY, '{"format":2}')],
+    });
     const { result, log } = await invoke('publish', SCHEDULE_EVENT, undefined, taken.url);
     taken.close();
     expect(result).toEqual(NO_FAILURES);
     expect(outcomesIn(log)).toEqual([expect.objectContaining({ what: 'superseded' })]);
+  });
+});
+
+describe('a ledger of a later format', () => {
+  const item = stubItem(FORMAT_KEY, '{"format":3}');
+  const ours = stubItem(FORMAT_KEY, '{"format":2}');
+  const cases: readonly [FunctionName, unknown][] = [
+    ['worker', SCHEDULE_EVENT],
+    ['publish', SCHEDULE_EVENT],
+    ['collect-garbage', SCHEDULE_EVENT],
+    ['upload-arrived', UPLOADED_EVENT],
+    ['repair', { restore: true }],
+    ['repair', { migrate: true }],
+  ];
+
+  test.each(cases)('%s refuses, and changes nothing: %j', async (name, event) => {
+    const aws = await startAwsStub({ items: [item] });
+    const { fault } = await invoke(name, event, undefined, aws.url);
+    aws.close();
+    expect(JSON.stringify(fault)).toContain('format 3');
+    expect(new Set(aws.requests)).toEqual(new Set(['DynamoDB_20120810.GetItem']));
+  });
+
+  test('write-api answers 503 and logs why, and answers where the format is ours', async () => {
+    for (const [stored, status] of [
+      [item, 503],
+      [ours, 401],
+    ] as const) {
+      const aws = await startAwsStub({ items: [stored] });
+      const { result, log } = await invoke('write-api', HTTP_EVENT, undefined, aws.url);
+      aws.close();
+      expect(result).toMatchObject({ statusCode: status });
+      expect(log.includes('format 3')).toBe(status === 503);
+      expect(aws.requests.filter((request) => request.endsWith('TransactWriteItems'))).toEqual([]);
+    }
   });
 });
 

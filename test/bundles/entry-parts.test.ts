@@ -1,4 +1,4 @@
-/** What the Lambda functions are made of beside the service itself: environment, doorbell, secret, log. */
+/** What the Lambda functions are made of beside the service itself: environment, stream trigger, secret, log. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
-import { answerDoorbell } from '../../storage/table-stream.ts';
+import { handleStreamEvent } from '../../storage/table-stream.ts';
 import { createWorld, market, readerOf } from '../publisher/world.ts';
 import { SCHEDULE_EVENT, STREAM_EVENT } from './recorded-events.ts';
 
@@ -59,20 +59,20 @@ describe('the environment of a function', () => {
   });
 });
 
-describe('a doorbell', () => {
+describe('a stream trigger', () => {
   const fails = async () => {
     throw new Error('unreachable');
   };
 
-  test('has no ring of the stream sent again, and tells what failed', async () => {
+  test('has no record of the stream sent again, and reports the failure', async () => {
     const failed = vi.fn();
-    expect(await answerDoorbell(STREAM_EVENT, fails, failed)).toEqual({ batchItemFailures: [] });
+    expect(await handleStreamEvent(STREAM_EVENT, fails, failed)).toEqual({ batchItemFailures: [] });
     expect(failed).toHaveBeenCalledExactlyOnceWith(new Error('unreachable'));
   });
 
-  test.each([SCHEDULE_EVENT, {}, null, 'event'])('fails where nobody rang: %j', async (event) => {
+  test.each([SCHEDULE_EVENT, {}, null, 'event'])('fails where the stream did not trigger it: %j', async (event) => {
     const failed = vi.fn();
-    await expect(answerDoorbell(event, fails, failed)).rejects.toThrow('unreachable');
+    await expect(handleStreamEvent(event, fails, failed)).rejects.toThrow('unreachable');
     expect(failed).not.toHaveBeenCalled();
   });
 });

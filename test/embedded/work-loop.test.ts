@@ -19,7 +19,7 @@ function start(ledger: Ledger, options: Partial<WorkLoopOptions> = {}) {
   const publishing = { wake: () => {}, settled: async () => {} };
   const report = (what: string, cause: unknown) => void reports.push([what, cause]);
   const loop = startWorkLoop(
-    { ...systemRuntime, nowMs: () => Date.now(), ledger, uploads: openMemoryUploads() },
+    { ...systemRuntime, nowMs: () => Date.now(), ledger, uploads: openMemoryUploads(() => Date.now()) },
     { publishing, onErased: () => {}, report, ...options },
   );
   onTestFinished(() => loop.stop());

@@ -38,7 +38,7 @@ describe('the table', () => {
     expect(resourceOf(data, 'AWS::DynamoDB::Table', 'Ledger')).toMatchObject(RETAINED);
   });
 
-  it('table: a stream of keys, which is a doorbell and not the data', () => {
+  it('table: a stream of keys, which is a trigger and not the data', () => {
     expect(table.StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
   });
 

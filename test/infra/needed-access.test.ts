@@ -10,11 +10,15 @@ import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operato
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
+import { resume } from '../../publisher/repair/resume.ts';
 import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
+import { checkFormat, claimFormat, type FormatDependencies } from '../../storage/format.ts';
 import type { Ledger } from '../../storage/ledger.ts';
+import { migrateLedger } from '../../storage/migration/migrate-ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { readOldLedger } from '../fixtures/data-folder.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
@@ -140,6 +144,40 @@ describe('the publisher', () => {
       expect(asked).toContainEqual({ action, partition });
     }
     expect(refused('publish', asked)).toEqual([]);
+  });
+});
+
+describe('the format of a ledger', () => {
+  const check = ({ ledger }: FormatDependencies) => checkFormat(ledger);
+  const USES: readonly [FunctionName, (dependencies: FormatDependencies) => Promise<unknown>][] = [
+    ['write-api', check],
+    ['worker', claimFormat],
+    ['upload-arrived', check],
+    ['publish', claimFormat],
+    ['collect-garbage', check],
+    ['repair', check],
+  ];
+
+  it.each(USES)('%s may learn, of an empty ledger and of one in use', async (name, use) => {
+    const ledger = openMemoryLedger();
+    const asked: AccessCall[] = [];
+    const dependencies = { ledger: recordAccess(ledger, asked), newAttemptId };
+    await use(dependencies);
+    await claimFormat({ ledger, newAttemptId });
+    await use(dependencies);
+    expect(asked).toContainEqual({ action: 'dynamodb:GetItem', partition: 'format' });
+    expect(refused(name, asked)).toEqual([]);
+  });
+
+  it.each(['applied', 'committed'] as const)('the repair may migrate, and go on from there: %s', async (old) => {
+    const world = createWorld();
+    for (const changes of await readOldLedger(old)) await world.ledger.transact(changes, { attemptId: newAttemptId() });
+    const asked: AccessCall[] = [];
+    const ledger = recordAccess(world.ledger, asked);
+    const objects = recordObjectAccess(world.objects, asked);
+    expect(await migrateLedger({ ...world.dependencies, ledger, renderer: 'as now' })).toBe('migrated');
+    await resume({ ...world.dependencies, ledger, objects });
+    expect(refused('repair', asked)).toEqual([]);
   });
 });
 

@@ -67,11 +67,11 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), call))).toEqual(deleting);
   });
 
-  it('HEAD is deleted by nobody, and records of generations by garbage collection alone', () => {
+  it('HEAD is deleted by nobody; records of generations by garbage collection, and by a person who migrates', () => {
     const deleting = (partition: string) =>
       able((name) => allows(roleOf(name), { action: 'dynamodb:DeleteItem', partition }));
     expect(deleting(HEAD_KEY.partition)).toEqual([]);
-    expect(deleting(GENERATIONS.partition)).toEqual(['collect-garbage']);
+    expect(deleting(GENERATIONS.partition)).toEqual(['collect-garbage', 'repair']);
   });
 
   it.each([
@@ -81,9 +81,10 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work is given by who takes requests, sees uploads arrive, or publishes; the worker writes its leases there', () => {
+  it('work is given by who takes requests, sees uploads arrive, or publishes; leases are written, and lanes migrated', () => {
     const call = { action: 'dynamodb:PutItem', partition: WORK_PARTITION };
-    expect(able((name) => allows(roleOf(name), call))).toEqual(['write-api', 'worker', 'upload-arrived', 'publish']);
+    const names = ['write-api', 'worker', 'upload-arrived', 'publish', 'repair'];
+    expect(able((name) => allows(roleOf(name), call))).toEqual(names);
   });
 
   it('HEAD is moved by the publisher, and by a person with a repair', () => {

@@ -6,7 +6,7 @@ import { runBatch } from '../../lambdas/ingest/run-batch.ts';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
-import { rawPartKey } from '../../storage/records/batches.ts';
+import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
@@ -179,4 +179,17 @@ describe('what may pass leaves the batch as it is, to be gone on with', () => {
     await run(ledger);
     expect(await reportOn(ledger)).toMatchObject({ state: 'applied', counts: { accepted: 122 }, errors: [] });
   });
+});
+
+test('work for a batch that a copy of the ledger has lost goes, told once, and what follows it in its lane is done', async () => {
+  const ledger = openRecordedLedger();
+  await queueBatch(ledger, 'bat-1', RECORDS);
+  await queueBatch(ledger, 'bat-2', [market('c')]);
+  await ledger.transact([{ kind: 'delete', key: batchKey('bat-1'), if: { kind: 'any' } }], { attemptId: 'a restore' });
+  const failed: string[] = [];
+  const told = ({ sort }: { readonly sort: string }, error: unknown) => failed.push(`${sort} ${(error as Error).name}`);
+  expect(await workOff({ ledger, failed: told })).toMatchObject({ done: 1, failed: 1 });
+  expect(failed).toEqual(['bat-1 StorageCorrupt']);
+  expect(await queuedWork(ledger)).toEqual([]);
+  expect(await ledger.get(marketKey('c'))).not.toBeNull();
 });

@@ -5,6 +5,7 @@ import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../
 import type { Observation } from '../../contract/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
+import { Contended } from '../../lambdas/worker/contended.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { type ItemKey, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { batchKey, rawPartKey } from '../../storage/records/batches.ts';
@@ -273,6 +274,39 @@ describe('a stored batch that is not what came', () => {
   function remove(ledger: Ledger, key: ItemKey) {
     return ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'damage' });
   }
+});
+
+describe('a batch whose transactions have not become visible as a whole', () => {
+  /** Reads do not show items of which this is the key, transactions do. */
+  function hiding(ledger: Ledger, sort: RegExp): Ledger {
+    const isHidden = (item: { readonly sort: string } | null) => item !== null && sort.test(item.sort);
+    return {
+      transact: (changes, options) => ledger.transact(changes, options),
+      get: async (key) => (isHidden(key) ? null : await ledger.get(key)),
+      getMany: async (keys) => {
+        const items = await ledger.getMany(keys);
+        return items.map((item) => (isHidden(item) ? null : item)) as never;
+      },
+      query: async (partition, options) => {
+        const page = await ledger.query(partition, options);
+        return { ...page, items: page.items.filter((item) => !isHidden(item)) };
+      },
+    };
+  }
+
+  test.each<[string, RegExp]>([
+    ['itself', /^record$/],
+    ['a part of its body', /^raw\//],
+    ['a strand', /^strand\/0001$/],
+  ])('is left as it is, and applied once it shows %s', async (_, hidden) => {
+    const ledger = await ledgerWithMixed();
+    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 6 : -1, diesAfter);
+    if (hidden.source.includes('strand')) await runBatch(dependenciesOn(dying.ledger), 'mixed').catch(() => {});
+    const before = await ledger.dump();
+    await expect(runBatch(dependenciesOn(hiding(ledger, hidden)), 'mixed')).rejects.toThrow(Contended);
+    expect(await ledger.dump()).toEqual(before);
+    expect(await run(ledger, 'mixed')).toEqual(expectedReport);
+  });
 });
 
 /** Corrections, retractions, new markets and refused rows over several transactions. */

@@ -1,16 +1,17 @@
 /** Processes that live in a world: they are woken, do their round, die and are started again. */
 import type { Incarnation } from './processes.ts';
-import { type Api, dueIn, type Host, isPassing, rungBy } from './wiring.ts';
+import { type Api, dueIn, type Host, isOfRestore, isPassing, rungBy } from './wiring.ts';
 import type { World } from './world.ts';
 
 const POLL_MS = 60_000;
-const MANY_POLLS = 20;
+const MANY_POLLS = 10;
 const LONGEST_POLL_MS = 4 * 60 * 60 * 1000;
 /** How long an invocation has time for more work. */
 const INVOCATION_MS = 60_000;
 /** How often a market that is put off is tried again by the invocation that has put it off. */
 const PUT_OFF_RETRIES = 4;
 const PUT_OFF_PAUSE_MS = 500;
+const OPERATOR_PAUSE_MS = 5_000;
 
 /** One process after another under one name. */
 export class Slot<State> {
@@ -39,6 +40,7 @@ export class Slot<State> {
     const life: Incarnation = {
       name: `${this.#name}.${++this.#lives}`,
       isMortal: true,
+      age: this.#world.operations.age,
       dead: false,
       die: () => {
         if (life.dead) return;
@@ -57,17 +59,21 @@ export class Actor {
   readonly #world: World;
   readonly #slot: Slot<Host>;
   readonly #round: (host: Host) => Promise<void>;
+  readonly #isOperator: boolean;
   #isRunning = false;
   #again = false;
 
-  constructor(world: World, name: string, round: (host: Host) => Promise<void>) {
+  /** @param isOperator works also while the service is down */
+  constructor(world: World, name: string, round: (host: Host) => Promise<void>, isOperator = false) {
     this.#world = world;
+    this.#isOperator = isOperator;
     this.#round = round;
     this.#slot = new Slot(
       world,
       name,
       (host) => host,
       () => {
+        if (!this.#isRunning) return;
         this.#isRunning = false;
         this.#again = false;
         this.ring(world.random.spread(10, 60_000));
@@ -84,6 +90,7 @@ export class Actor {
   }
 
   #begin(): void {
+    if (this.#world.isDown && !this.#isOperator) return;
     if (this.#isRunning) {
       this.#again = true;
       return;
@@ -102,8 +109,9 @@ export class Actor {
     this.#round(this.#slot.state).then(
       () => ended(''),
       (error: unknown) => {
-        if (!isPassing(error) && this.#world.torn.size === 0)
+        if (!isPassing(error) && !(this.#world.isBeingRestored && isOfRestore(error))) {
           this.#world.fail('alarm', `${life.name}: ${describe(error)}`);
+        }
         ended(describe(error));
       },
     );
@@ -114,7 +122,7 @@ export interface Actors {
   readonly publishers: readonly Actor[];
   readonly workers: readonly Actor[];
   readonly sweeper: Actor;
-  readonly repairer: Actor;
+  readonly operator: Actor;
   readonly api: Slot<Api>;
   killAll(): void;
 }
@@ -151,10 +159,19 @@ export function startActors(
     publishers,
     workers,
     sweeper: new Actor(world, 'sweep', (host) => wiring.sweep(host)),
-    repairer: new Actor(world, 'operator', (host) => wiring.restore(host)),
+    operator: new Actor(
+      world,
+      'operator',
+      async (host) => {
+        world.isBeingRestored = true;
+        await untilDone(host, () => wiring.restore(host));
+        world.restored();
+      },
+      true,
+    ),
     api: new Slot(world, 'api', (host) => wiring.openApi(host)),
     killAll: () => {
-      for (const actor of [...publishers, ...workers]) actor.die();
+      for (const actor of [...publishers, ...workers, actors.sweeper, actors.operator]) actor.die();
       actors.api.life.die();
     },
   };
@@ -179,14 +196,15 @@ export class Poll {
   readonly #actors: Actors;
   #isScheduled = false;
   #left = Number.POSITIVE_INFINITY;
-  /** Polls since anything was committed. */
+  /** Polls since anything new was due. */
   #fruitless = 0;
 
   constructor(world: World, actors: Actors) {
     this.#world = world;
     this.#actors = actors;
-    world.onCommit(() => {
-      this.#fruitless = 0;
+    world.onCommit(({ changes }) => {
+      const { publishing, working } = rungBy(changes);
+      if (publishing || working) this.#fruitless = 0;
       this.start();
     });
   }
@@ -215,6 +233,18 @@ export class Poll {
     if (publishing.length > 0) for (const actor of this.#actors.publishers) actor.ring(random.unit() * POLL_MS);
     if (working.length > 0) for (const actor of this.#actors.workers) actor.ring(random.unit() * POLL_MS);
     this.start();
+  }
+}
+
+/** What fails for a while, an operator tries again. */
+async function untilDone(host: Host, step: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await host.pause(OPERATOR_PAUSE_MS);
+    }
   }
 }
 

@@ -85,6 +85,18 @@ export class LedgerItems {
     return copy;
   }
 
+  /** Puts an item back as it was. */
+  undo(key: Place, before: Item | null): void {
+    this.#entryOf(key).committed = before;
+  }
+
+  /** All that is committed is visible, and nothing is under way. */
+  settle(): void {
+    for (const { entries } of this.#partitions.values()) {
+      for (const [sort, { committed }] of entries) entries.set(sort, settledEntry(committed));
+    }
+  }
+
   #entryOf({ partition, sort }: Place): Entry {
     let found = this.#partitions.get(partition);
     if (found === undefined) {

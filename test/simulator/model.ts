@@ -15,8 +15,17 @@ export interface SentBatch {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly records: readonly IngestRecordInput[];
-  /** How many versions of each observation are public once this batch is. */
-  readonly versions: readonly { readonly market: string; readonly identity: string; readonly count: number }[];
+  /** What comes of it. */
+  readonly versions: readonly SentVersion[];
+}
+
+/** A version of an observation, and how many of it there are then. */
+export interface SentVersion {
+  readonly market: string;
+  readonly identity: string;
+  /** Null is a retraction. */
+  readonly amount: number | null;
+  readonly count: number;
 }
 
 /** Versions of each observation, oldest first; null is a retraction. By market, then by source and instant. */
@@ -30,6 +39,7 @@ interface Own {
 /** One writer, and what has come of its writes. */
 export class Writer {
   readonly name: string;
+  readonly #isPlain: boolean;
   readonly #random: Random;
   readonly #expected: Expected;
   readonly #own: Own[] = [];
@@ -37,8 +47,10 @@ export class Writer {
   #day: number;
   #amount = 1_000;
 
-  constructor(name: string, random: Random, expected: Expected) {
+  /** @param isPlain each batch is about one market, and says nothing else of what is known: none depends on another market */
+  constructor(name: string, random: Random, expected: Expected, isPlain = false) {
     this.name = name;
+    this.#isPlain = isPlain;
     this.#random = random;
     this.#expected = expected;
     this.#day = 40;
@@ -51,7 +63,7 @@ export class Writer {
       [3, 'backfill' as const],
       [this.#own.length > 0 ? 3 : 0, 'correct' as const],
       [this.#own.length > 0 ? 1 : 0, 'retract' as const],
-      [this.#own.length > 0 ? 1 : 0, 'conflict' as const],
+      [this.#own.length > 0 && !this.#isPlain ? 1 : 0, 'conflict' as const],
       [this.#appended.length > 0 ? 1 : 0, 'again' as const],
     ]);
     if (kind === 'again') return { ...random.pick(this.#appended), versions: [] };
@@ -60,7 +72,8 @@ export class Writer {
       this.#appended.push(batch);
       return batch;
     }
-    const old = [...new Set(Array.from({ length: random.int(1, 3) }, () => random.pick(this.#own)))];
+    const picked = [...new Set(Array.from({ length: random.int(1, 3) }, () => random.pick(this.#own)))];
+    const old = this.#isPlain ? picked.filter(({ market }) => market === picked[0]?.market) : picked;
     if (kind === 'retract') return this.#batch('append', false, [], old);
     if (kind === 'correct') return this.#batch('correct', false, old);
     const partial = random.chance(0.5);
@@ -81,13 +94,14 @@ export class Writer {
       [1, 4],
     ]);
     const rows: Own[] = [];
+    const only = this.#isPlain ? random.pick(SLUGS) : null;
     for (let index = 0; index < count; index++) {
-      const market = random.pick(random.chance(0.8) ? KNOWN_SLUGS : SLUGS);
+      const market = only ?? random.pick(random.chance(0.8) ? KNOWN_SLUGS : SLUGS);
       const day = isBackfill ? random.int(0, 30) : this.#day++;
       const isNew = ![...this.#own, ...rows].some((own) => own.market === market && own.day === day);
       if (isNew) rows.push({ market, day });
     }
-    return rows.length > 0 ? rows : [{ market: 'a', day: this.#day++ }];
+    return rows.length > 0 ? rows : [{ market: only ?? 'a', day: this.#day++ }];
   }
 
   /** Rows that say something else of what is known are refused, and unless it is partial the whole batch with them. */
@@ -125,20 +139,15 @@ export class Writer {
     return [...slugs].map(definition);
   }
 
-  #add(own: Own, amount: number | null): SentBatch['versions'][number] {
+  #add(own: Own, amount: number | null): SentVersion {
     if (!this.#own.some(({ market, day }) => market === own.market && day === own.day)) this.#own.push(own);
-    const versions = this.#versions(own);
-    versions.push(amount);
-    return { market: own.market, identity: identityOf(this.#identity(own.market, own.day)), count: versions.length };
+    const { market } = own;
+    const identity = identityOf(this.#identity(market, own.day));
+    return { market, identity, amount, count: expect(this.#expected, { market, identity, amount }) };
   }
 
-  #versions({ market, day }: Own): (number | null)[] {
-    const ofMarket = this.#expected.get(market) ?? new Map<string, (number | null)[]>();
-    this.#expected.set(market, ofMarket);
-    const identity = identityOf(this.#identity(market, day));
-    const versions = ofMarket.get(identity) ?? [];
-    ofMarket.set(identity, versions);
-    return versions;
+  #versions({ market, day }: Own): readonly (number | null)[] {
+    return this.#expected.get(market)?.get(identityOf(this.#identity(market, day))) ?? [];
   }
 
   #identity(market: string, day: number) {
@@ -158,6 +167,32 @@ export class Writer {
       outlierConfirmed: true,
     };
   }
+}
+
+/** Adds a version to what must be public, and gives how many there are. */
+function expect(expected: Expected, { market, identity, amount }: Omit<SentVersion, 'count'>): number {
+  const ofMarket = expected.get(market) ?? new Map<string, (number | null)[]>();
+  expected.set(market, ofMarket);
+  const versions = ofMarket.get(identity) ?? [];
+  ofMarket.set(identity, versions);
+  return versions.push(amount);
+}
+
+export function copyOf(expected: Expected): Expected {
+  return new Map(
+    [...expected].map(([market, known]) => [market, new Map([...known].map(([of, versions]) => [of, [...versions]]))]),
+  );
+}
+
+/** What must be public where of all that was sent these batches alone are left. */
+export function expectOnly(expected: Expected, base: Expected, batches: Iterable<SentBatch>): void {
+  expected.clear();
+  for (const [market, known] of copyOf(base)) expected.set(market, known);
+  for (const { versions } of batches) for (const version of versions) expect(expected, version);
+}
+
+export function marketsOf({ records }: SentBatch): readonly string[] {
+  return records.map((record) => (record.type === 'market' ? record.slug : record.market));
 }
 
 export function definition(slug: string): IngestRecordInput {

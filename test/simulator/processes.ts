@@ -9,6 +9,8 @@ import type { Trace } from './trace.ts';
 export interface Incarnation {
   readonly name: string;
   readonly isMortal: boolean;
+  /** See {@link Operations.age}. */
+  readonly age: number;
   dead: boolean;
   die(): void;
 }
@@ -49,7 +51,11 @@ export class AtOnce implements Performer {
 }
 
 /** A caller that never dies. */
-export const BYSTANDER: Incarnation = { name: 'bystander', isMortal: false, dead: false, die: () => undefined };
+export const BYSTANDER = immortal('bystander');
+
+export function immortal(name: string): Incarnation {
+  return { name, isMortal: false, age: Number.POSITIVE_INFINITY, dead: false, die: () => undefined };
+}
 
 /** As the adapter of DynamoDB does it. */
 const MOST_TRIES = 10;
@@ -61,6 +67,8 @@ export class Operations implements Performer {
   readonly #fates: Fates;
   readonly #random: Random;
   readonly #trace: Trace;
+  /** Counted up when a ledger is restored: no request of a process that was there before lands any more. */
+  age = 0;
   /** How many operations there were, and how often a transaction met another one. */
   performed = 0;
   contended = 0;
@@ -93,7 +101,7 @@ export class Operations implements Performer {
     tries: number,
   ): void {
     // A request that its process has sent may arrive after the process died, or never.
-    if (caller.dead && (!operation.isWrite || this.#random.chance(0.5))) return;
+    if (caller.age < this.age || (caller.dead && (!operation.isWrite || this.#random.chance(0.5)))) return;
     const note = (outcome: string) => this.#note(caller, operation, outcome);
     const unavailable = () => reject(new StorageUnavailable(`${operation.name}: injected`));
     switch (fate) {
@@ -153,6 +161,7 @@ export class Operations implements Performer {
   /** Nobody waits for it; one that meets another transaction is cancelled for good. */
   #landLate<Result>(caller: Incarnation, operation: Operation<Result>): void {
     this.#scheduler.after(this.#fates.lateMs(), () => {
+      if (caller.age < this.age) return;
       let outcome: string;
       try {
         const result = operation.effect();

@@ -5,7 +5,7 @@
 import type { Random } from './random.ts';
 
 /** More than any world that comes to rest: what goes on for ever ends here. */
-const MOST_EVENTS = 100_000;
+const MOST_EVENTS = 500_000;
 
 interface Event {
   readonly atMs: number;

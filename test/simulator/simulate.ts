@@ -1,5 +1,5 @@
 /** A whole simulation: what happens in the world of a seed, from its beginning until it is judged. */
-import { Poll, startActors } from './actors.ts';
+import { type Actors, Poll, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { askForPublication, Client, sendUpload, writeBatches } from './clients.ts';
 import { judgeEfficiency } from './efficiency.ts';
@@ -8,12 +8,13 @@ import { Writer } from './model.ts';
 import { checkOthers, judge } from './oracle.ts';
 import { Random } from './random.ts';
 import { edgeReader, followLinks, type Read, storeReader, walkList } from './readers.ts';
+import { goBack } from './restored.ts';
 import { tearOneTransaction } from './torn.ts';
 import { Trace } from './trace.ts';
 import { PLAIN, type Settings } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 
-export const KINDS = ['ordinary', 'torn', 'workers'] as const;
+export const KINDS = ['ordinary', 'torn', 'restored', 'workers'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Simulation {
@@ -50,8 +51,9 @@ const POLLS_BEFORE_REPAIR = 10;
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Simulation> {
   const random = new Random(seed ^ 0x2545f491);
   const drawn = random.weighted<Kind>([
-    [46, 'ordinary'],
+    [40, 'ordinary'],
     [3, 'torn'],
+    [6, 'restored'],
     [1, 'workers'],
   ]);
   const kind = options.kind ?? drawn;
@@ -65,7 +67,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const settings = { ...PLAIN, ...drawSettings(random), ...options.settings };
   const world = new World(seed, base, conditions, settings, trace, options);
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
-  await (kind === 'torn' ? runTorn(world) : runOrdinary(world));
+  await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored'));
   if (world.violation === null) await judge(world);
   world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
@@ -85,13 +87,14 @@ function drawSettings(random: Random): Settings {
   };
 }
 
-async function runOrdinary(world: World): Promise<void> {
+async function runOrdinary(world: World, isRestored: boolean): Promise<void> {
+  if (isRestored) world.ledger.log = [];
   const actors = startActors(world, 2, 2);
   const poll = new Poll(world, actors);
   poll.start();
   const { random } = world;
   const isSwept = random.chance(0.5);
-  settleAfter(world, script(world, actors), () => poll.limit(SETTLING_POLLS));
+  settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored }), () => poll.limit(SETTLING_POLLS));
   await world.scheduler.run();
   if (world.violation !== null || !isSwept) return;
   // A day later nothing of what is public may be swept.
@@ -105,12 +108,14 @@ async function runTorn(world: World): Promise<void> {
   const poll = new Poll(world, actors);
   poll.start();
   tearOneTransaction(world, actors);
-  settleAfter(world, script(world, actors), () => poll.limit(POLLS_BEFORE_REPAIR));
+  settleAfter(world, script(world, actors, { isRestored: false, isPlain: true }), () =>
+    poll.limit(POLLS_BEFORE_REPAIR),
+  );
   await world.scheduler.run();
   if (world.violation !== null) return;
   if (world.torn.size > 0) {
     checkOthers(world);
-    actors.repairer.ring(0);
+    actors.operator.ring(0);
   }
   poll.limit(SETTLING_POLLS);
   await world.scheduler.run();
@@ -127,26 +132,40 @@ function settleAfter(world: World, script: Promise<void>, settle: () => void): v
   );
 }
 
+interface ScriptOptions {
+  /** The ledger is restored after one of the phases. */
+  readonly isRestored: boolean;
+  /** No batch depends on more than one market. */
+  readonly isPlain: boolean;
+}
+
 /** What clients and readers do, in one to three phases that may lie a day apart. */
-async function script(world: World, actors: ReturnType<typeof startActors>): Promise<void> {
+async function script(world: World, actors: Actors, { isRestored, isPlain }: ScriptOptions): Promise<void> {
   const { random, scheduler } = world;
   const size = random.weighted(SIZES);
-  const writers = Array.from({ length: random.int(1, size.writers) }, (_, index) => {
-    const name = `writer-${index + 1}`;
-    return { client: new Client(world, actors, name), writer: new Writer(name, random, world.expected) };
-  });
+  const writersOf = (age: string) =>
+    Array.from({ length: random.int(1, size.writers) }, (_, index) => {
+      const name = `writer-${index + 1}${age}`;
+      return { client: new Client(world, actors, name), writer: new Writer(name, random, world.expected, isPlain) };
+    });
+  let writers = writersOf('');
   const edge = random.chance(0.3) ? edgeReader(world, 'edge') : null;
   const phases = random.int(1, size.phases);
+  const restoredAfter = isRestored ? random.int(1, phases) : 0;
   for (let phase = 1; phase <= phases; phase++) {
     const busy: Promise<unknown>[] = writers.map(({ client, writer }) =>
       writeBatches(world, client, writer, random.int(1, size.batches), () => random.spread(2, 2_000)),
     );
     if (random.chance(0.15)) busy.push(askForPublication(world, actors));
-    if (random.chance(0.1) && phase === 1) busy.push(sendUpload(world, actors, random.int(4, 10)));
+    if (random.chance(0.1) && phase === 1 && !isPlain) busy.push(sendUpload(world, actors, random.int(4, 10)));
     if (random.chance(0.4)) actors.sweeper.ring(random.spread(1, 20_000));
     readDuring(world, edge);
     await Promise.all(busy);
     await scheduler.sleep(random.pick([10, 1_000, 60_000, 2 * HOUR_MS, 25 * HOUR_MS]));
+    if (phase !== restoredAfter) continue;
+    await goBack(world, actors);
+    // What became of their writes, writers from before cannot know.
+    writers = writersOf('-later');
   }
 }
 

@@ -36,6 +36,11 @@ export interface Committed {
   readonly changes: readonly Change[];
 }
 
+export interface Logged {
+  readonly changes: readonly Change[];
+  readonly before: readonly (Item | null)[];
+}
+
 /** What a point-in-time restore may leave of a transaction: which of its changes are there. */
 export type Tear = (changes: readonly Change[]) => ReadonlySet<number> | null;
 
@@ -55,6 +60,8 @@ export class SimulatedLedger {
   /** Transactions that reached the ledger, by process. */
   readonly attempts = new Map<string, number>();
   committed = 0;
+  /** Every transaction, with what was there before; kept where the ledger is to be restored. */
+  log: Logged[] | null = null;
 
   constructor(
     items: LedgerItems,
@@ -134,6 +141,26 @@ export class SimulatedLedger {
     };
   }
 
+  /**
+   * Takes back the last transactions, as a restore does. Of the first one of them these changes stay.
+   *
+   * @returns that transaction
+   */
+  goBack(transactions: number, isKept: (index: number) => boolean): readonly Change[] {
+    const { log, items } = this;
+    if (log === null) throw new Error('no log is kept of this ledger');
+    let torn: readonly Change[] = [];
+    for (const [step, { changes, before }] of log.splice(-transactions).reverse().entries()) {
+      const isLast = step === transactions - 1;
+      for (const [index, { key }] of changes.entries()) {
+        if (!isLast || !isKept(index)) items.undo(key, before[index] ?? null);
+      }
+      torn = changes;
+    }
+    items.settle();
+    return torn;
+  }
+
   #pageLimit(): number {
     const { shortPageRate } = this.#conditions;
     const isShort = shortPageRate > 0 && this.#random.chance(shortPageRate);
@@ -162,6 +189,7 @@ export class SimulatedLedger {
     const staggerMs = this.#staggerMs(caller);
     const acknowledgedAtMs = nowMs + staggerMs + this.#random.unit() * ACKNOWLEDGED_AFTER_MS;
     const kept = this.tear?.(changes) ?? null;
+    this.log?.push({ changes, before: changes.map(({ key }) => items.committed(key)) });
     for (const [index, change] of changes.entries()) {
       items.lock(change.key, acknowledgedAtMs);
       if (change.kind === 'check' || (kept !== null && !kept.has(index))) continue;

@@ -10,13 +10,23 @@ import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objec
 /** A list may come out of a cache that late, and its cursors must work for their lifetime from then on. */
 const KEPT_MS = (CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
 
+export interface WatchedWorld {
+  readonly nowMs: () => number;
+  readonly fail: (rule: string, detail: string) => void;
+  /** Whether the ledger has such a market. */
+  readonly isThere: (slug: string) => boolean;
+}
+
 export class StoreWatch implements StoreWitness {
   readonly #entries: ObjectEntries;
   readonly #nowMs: () => number;
   readonly #fail: (rule: string, detail: string) => void;
+  readonly #isThere: (slug: string) => boolean;
   /** By key, never forgotten. */
   readonly #immutable = new Map<string, string>();
   readonly #newest = new Map<string, number>();
+  /** The last generation before the ledger was restored; 0 where it never was. */
+  #lastOfBefore = 0;
   /** The pages behind each first page, and when pages ceased to be behind one. */
   readonly #chains = new Map<string, ReadonlySet<string>>();
   readonly #retiredAtMs = new Map<string, number>();
@@ -25,10 +35,11 @@ export class StoreWatch implements StoreWitness {
   /** Every version that a first page or body has had, with the time from which it was in place. */
   readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
 
-  constructor(entries: ObjectEntries, nowMs: () => number, fail: (rule: string, detail: string) => void) {
+  constructor(entries: ObjectEntries, { nowMs, fail, isThere }: WatchedWorld) {
     this.#entries = entries;
     this.#nowMs = nowMs;
     this.#fail = fail;
+    this.#isThere = isThere;
     for (const [key, entry] of entries) this.put(key, entry, undefined);
   }
 
@@ -39,6 +50,11 @@ export class StoreWatch implements StoreWitness {
 
   versionsOf(key: string): readonly { readonly etag: string; readonly sinceMs: number }[] {
     return this.#versions.get(key) ?? [];
+  }
+
+  /** Revisions are counted on from older ones. Generations only grow. */
+  ledgerGoesBack(): void {
+    this.#lastOfBefore = Math.max(...this.#newest.values(), 0);
   }
 
   put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void {
@@ -69,7 +85,13 @@ export class StoreWatch implements StoreWitness {
   deleted(key: string, _entry: StoredEntry): void {
     const name = parsePublicKey(key);
     if (name === null) return;
-    if (!('cursor' in name)) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
+    if (!('cursor' in name)) {
+      // A restore may have lost the market; some time after that its body goes.
+      const isGone = (name.kind === 'market' || name.kind === 'history') && !this.#isThere(name.slug);
+      if (!isGone) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
+      this.#chains.delete(key);
+      return;
+    }
     for (const [head, chain] of this.#chains) {
       if (chain.has(key)) this.#fail('deleted-in-use', `${key} is deleted, and behind ${head}`);
     }
@@ -82,7 +104,8 @@ export class StoreWatch implements StoreWitness {
 
   #checkMarket(slug: string, entry: StoredEntry, before: StoredEntry | undefined): void {
     const { revision, history } = bodyOf<ListedMarket>(entry);
-    const revisionBefore = before === undefined ? 0 : bodyOf<ListedMarket>(before).revision;
+    const isOld = before === undefined || before.metadata.generation <= this.#lastOfBefore;
+    const revisionBefore = isOld ? 0 : bodyOf<ListedMarket>(before).revision;
     if (revision < revisionBefore) {
       this.#fail('going-back', `market ${slug} goes back from revision ${revisionBefore} to ${revision}`);
     }

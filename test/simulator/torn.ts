@@ -11,7 +11,7 @@ export function tearOneTransaction(world: World, actors: Actors): void {
   ledger.tear = (changes) => {
     if (marketWrittenBy(changes) === null || passed-- > 0) return null;
     ledger.tear = null;
-    for (const market of marketsOf(changes)) world.torn.add(market);
+    for (const market of marketsIn(changes)) world.torn.add(market);
     const kept = new Set([...changes.keys()].filter(() => random.chance(0.5)));
     world.note('world', 'torn', `kept ${[...kept].join(', ')}`);
     return kept;
@@ -19,7 +19,7 @@ export function tearOneTransaction(world: World, actors: Actors): void {
   ledger.onTorn = () => actors.killAll();
 }
 
-function marketsOf(changes: readonly Change[]): readonly string[] {
+export function marketsIn(changes: readonly Change[]): readonly string[] {
   const partitions = changes.map(({ key }) => key.partition).filter((name) => name.startsWith('market/'));
   return [...new Set(partitions)].map((name) => name.slice('market/'.length));
 }

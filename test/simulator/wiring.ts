@@ -18,7 +18,7 @@ import { mayPass } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
-import { Superseded } from '../../publisher/errors.ts';
+import { BundleLost, Superseded } from '../../publisher/errors.ts';
 import { staticBodies } from '../../publisher/plan/static-bodies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
@@ -29,8 +29,8 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
-import { MARKET_INDEX, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
+import { batchKey, WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { MARKET_INDEX, marketIndexKey, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -161,6 +161,11 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
   return putOff.length > 0 ? 'put-off' : 'nothing';
 }
 
+/** What publishers say who go on while HEAD is being raised. */
+export function isOfRestore(error: unknown): boolean {
+  return error instanceof BundleLost;
+}
+
 /** What waits for a publisher, and for a worker. */
 export interface Due {
   readonly publishing: readonly string[];
@@ -206,6 +211,24 @@ export function batchesAnsweredBy(changes: readonly Change[]): readonly string[]
       ? [key.sort.slice('batch/'.length)]
       : [],
   );
+}
+
+/** Batches of which these changes are a part: they are taken in, worked off, or told to be public. */
+export function batchesOf(changes: readonly Change[]): readonly string[] {
+  const names = changes.flatMap(({ key: { partition, sort } }) => {
+    if (partition.startsWith('batch/')) return [partition.slice('batch/'.length)];
+    const isAnswer = partition === AWAITING_GENERATION.partition || partition === generationOfKey('-').partition;
+    return isAnswer && sort.startsWith('batch/') ? [sort.slice('batch/'.length)] : [];
+  });
+  return [...new Set(names)];
+}
+
+export function isMarket(items: LedgerItems, slug: string): boolean {
+  return items.committed(marketIndexKey(slug)) !== null;
+}
+
+export function isAccepted(items: LedgerItems, batch: string): boolean {
+  return items.committed(batchKey(batch)) !== null;
 }
 
 export function isAnswered(items: LedgerItems, batch: string): boolean {

@@ -7,8 +7,7 @@ import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
 import { type Conditions, Fates } from './faults.ts';
 import type { LedgerItems } from './ledger-items.ts';
-import type { Expected, SentBatch } from './model.ts';
-import { versionsShown } from './model.ts';
+import { copyOf, type Expected, expectOnly, type SentBatch, versionsShown } from './model.ts';
 import { type Incarnation, Operations } from './processes.ts';
 import { shownHistory } from './published.ts';
 import { Random } from './random.ts';
@@ -17,7 +16,7 @@ import { type Committed, type LedgerGaps, SimulatedLedger } from './simulated-le
 import { type ObjectEntries, objectsPortOf, type StoreGaps } from './simulated-objects.ts';
 import { StoreWatch } from './store-watch.ts';
 import type { Trace } from './trace.ts';
-import { batchesAnsweredBy, type Host, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
+import { batchesAnsweredBy, type Host, isMarket, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
 
 /** Something that must not be, and the rule that it breaks. */
 export interface Violation {
@@ -54,6 +53,15 @@ export class World {
   /** Markets of which a transaction was torn: nobody knows what belongs to them. */
   readonly torn = new Set<string>();
   violation: Violation | null = null;
+  /** Batches of which nobody knows whether somebody was told. */
+  readonly untold = new Set<string>();
+  /** Everything is stopped that writes or publishes. */
+  isDown = false;
+  /** An operator is at it. */
+  isBeingRestored = false;
+  /** How often the ledger has been restored. */
+  restores = 0;
+  readonly #base: BaseWorld;
   /** Rejects when the world ends. */
   readonly ended: Promise<never>;
   #end: (error: Error) => void = () => undefined;
@@ -81,9 +89,11 @@ export class World {
     this.trace = trace;
     this.operations = new Operations(this.scheduler, this.fates, storageRandom, trace);
     this.objects = new Map(base.objects);
-    this.expected = new Map([...base.expected].map(([market, known]) => [market, new Map(known)]));
+    this.#base = base;
+    this.expected = copyOf(base.expected);
     const fail = (rule: string, detail: string) => this.fail(rule, detail);
-    this.watch = new StoreWatch(this.objects, () => this.scheduler.elapsedMs, fail);
+    const isThere = (slug: string) => isMarket(this.items, slug);
+    this.watch = new StoreWatch(this.objects, { nowMs: () => this.scheduler.elapsedMs, fail, isThere });
     const onCommit = (committed: Committed) => {
       this.#checkAnswers(committed);
       for (const listener of this.#listeners) listener(committed);
@@ -123,6 +133,21 @@ export class World {
     this.note('oracle', 'VIOLATION', `${rule}: ${detail}`);
     this.violation ??= { rule, detail };
     this.scheduler.stop();
+  }
+
+  /** From now on the ledger is an older one: what it does not know was never written. */
+  goBack(isKnown: (batch: string) => boolean): void {
+    this.isDown = true;
+    this.restores++;
+    for (const batch of this.acknowledged.keys()) if (!isKnown(batch)) this.acknowledged.delete(batch);
+    expectOnly(this.expected, this.#base.expected, this.acknowledged.values());
+    this.watch.ledgerGoesBack();
+  }
+
+  /** All processes may go on. */
+  restored(): void {
+    this.isDown = false;
+    this.isBeingRestored = false;
   }
 
   note(actor: string, what: string, detail = ''): void {

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { StorageCorrupt } from '../../../storage/errors.ts';
+import type { ObjectHead } from '../../../storage/object-store.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
-import { createWorld, dependenciesOn, market, publicObjects } from '../world.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects } from '../world.ts';
+
+const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
 test('a ledger that knows of no generation is not published over one that readers can see', async () => {
   const world = createWorld();
@@ -13,6 +18,23 @@ test('a ledger that knows of no generation is not published over one that reader
   const empty = dependenciesOn(openSqliteLedger(':memory:'), world.objects, world.clock);
   await expect(publish(empty)).rejects.toThrow(StorageCorrupt);
   expect(publicObjects(world.objects)).toEqual(before);
+});
+
+test('nor over a first generation that is there in part', async () => {
+  const world = createWorld();
+  await world.ingest([market('a')]);
+  await publish(world.dependencies);
+  const snapshot = await world.objects.stat(SNAPSHOT);
+  await world.objects.delete(SNAPSHOT, (snapshot as ObjectHead).etag);
+  const before = publicObjects(world.objects);
+
+  const older = createWorld();
+  await older.ingest([market('a'), price('a', 0, 1)]);
+  const restored = dependenciesOn(older.ledger, world.objects, world.clock);
+  await expect(publish(restored)).rejects.toThrow(StorageCorrupt);
+  expect(publicObjects(world.objects)).toEqual(before);
+  expect(await rebuild(restored)).toEqual({ generation: 3, putOff: [] });
+  expect(publicObjects(world.objects).get('public/api/v1/histories/a.json')).toContain('"amountMinor":1');
 });
 
 test('the first generation of an empty ledger is an empty list', async () => {

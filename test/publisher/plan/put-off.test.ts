@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { isPutOffTooLong } from '../../../publisher/plan/put-off.ts';
 import { publish } from '../../../publisher/publish.ts';
+import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import type { ItemKey } from '../../../storage/ledger.ts';
 import { readAll } from '../../../storage/paging.ts';
-import { marketPartition } from '../../../storage/records/markets.ts';
+import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { FRESH_MARKS, PUT_OFF, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
 import { faultyStorage } from '../faulty-storage.ts';
@@ -291,6 +292,21 @@ describe('a market that is put off', () => {
     world.lag.show();
     while ((await publish(dependencies)).isMoreDue);
     expect(await marked(world)).toEqual([]);
+    await expectVerified(world);
+  });
+
+  test('is one that the index does not have: it joins the list once it is repaired', async () => {
+    const world = await publishedWorld();
+    await world.ingest([market('zinc')]);
+    const { ledger, dependencies } = world;
+    const lost = { kind: 'delete', key: marketIndexKey('zinc'), if: { kind: 'any' } } as const;
+    await ledger.transact([lost], { attemptId: 'a copy that has lost it' });
+    expect((await publish(dependencies)).putOff).toMatchObject([{ slug: 'zinc' }]);
+    expect(bodyOf(world, 'zinc')).toBeUndefined();
+    await repairOne(dependencies, 'zinc');
+    await publish(dependencies);
+    expect(bodyOf(world, 'zinc')).toBeDefined();
+    expect(await recorded(world)).toEqual([]);
     await expectVerified(world);
   });
 });

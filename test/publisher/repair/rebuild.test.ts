@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, publicKey, STATIC_KINDS } from '../../../contract/public-objects.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
-import { BundleLost, Superseded } from '../../../publisher/errors.ts';
+import { BundleLost, LedgerBehind, Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
@@ -194,6 +194,63 @@ async function listedItems(objects: MemoryObjects): Promise<unknown[]> {
     key = publicKey({ kind: 'market-list-page', cursor: page.nextCursor });
   }
 }
+
+const WRONG_LABELS: readonly Partial<ObjectMetadata>[] = [
+  { contentType: 'binary/octet-stream' },
+  { cacheControl: 'public, max-age=31536000' },
+  { cacheTag: 'other' },
+  { nextCursor: 'other' },
+];
+const ALL_WRONG: Partial<ObjectMetadata> = Object.assign({}, ...WRONG_LABELS);
+
+describe('into a store in which an object has the right bytes and other metadata', () => {
+  /** A copy in another store, of which one object has other metadata. */
+  async function relabelled(altered: string, wrong: Partial<ObjectMetadata>): Promise<[World, MemoryObjects]> {
+    const world = await publishedWorld();
+    const copy = openMemoryObjects();
+    for (const [key, { body, metadata }] of world.objects.snapshot()) {
+      const label = key === altered ? { ...metadata, ...wrong } : metadata;
+      await copy.put(key, body, label, { kind: 'absent' });
+    }
+    copy.resetCounts();
+    return [world, copy];
+  }
+
+  const HISTORY = publicKey({ kind: 'history', slug: 'b' });
+  const LIST = publicKey({ kind: 'market-list' });
+
+  test.each([
+    ...[HISTORY, LIST].flatMap((key) => WRONG_LABELS.map((wrong) => [key, wrong] as const)),
+    ...publicKeys.filter((key) => !isPage(key)).map((key) => [key, ALL_WRONG] as const),
+    // The embedded server takes it for how far the store has come.
+    [SNAPSHOT, { generation: 2 }] as const,
+  ])('a head is put back, once: %s %j', async (key, wrong) => {
+    const [world, objects] = await relabelled(key, wrong);
+    await rebuildInto(world, objects);
+    expect(new Set(publicPuts(objects))).toEqual(new Set([key, ...ALWAYS_PUT]));
+    expect(withoutSnapshot(objects)).toEqual(withoutSnapshot(world.objects));
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+    objects.resetCounts();
+    await rebuildInto(world, objects);
+    expect(new Set(publicPuts(objects))).toEqual(new Set(ALWAYS_PUT));
+  });
+
+  test.each(publicKeys.filter(isPage))('a page stays as it is, and comes back once it is deleted: %s', async (key) => {
+    const [world, objects] = await relabelled(key, ALL_WRONG);
+    await rebuildInto(world, objects);
+    expect(objects.snapshot().get(key)?.metadata).toMatchObject(ALL_WRONG);
+    const { etag } = (await objects.stat(key)) as ObjectHead;
+    await objects.delete(key, etag);
+    await rebuildInto(world, objects);
+    expect(metadataOf(objects)).toEqual(metadataOf(world.objects));
+  });
+
+  test.each([HISTORY, LIST])('a head of a later generation than the ledger knows of is reported: %s', async (key) => {
+    const [world, objects] = await relabelled(key, { ...ALL_WRONG, generation: 9 });
+    await expect(rebuildInto(world, objects)).rejects.toThrow(LedgerBehind);
+    expect(objects.snapshot().get(key)?.metadata.generation).toBe(9);
+  });
+});
 
 describe('of an undamaged store', () => {
   test('puts what no digest is known of, and the snapshot', async () => {

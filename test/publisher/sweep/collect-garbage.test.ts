@@ -571,6 +571,48 @@ describe('a sweep and a publish at once', () => {
     expect(operations).toBeGreaterThan(50);
   });
 
+  test('a publication that supersedes 100 pages, in part, before any operation of a sweep harms no reader', async () => {
+    let operations = 0;
+    for (let reached = true; reached; operations++) {
+      const world = createWorld();
+      const history = Array.from({ length: 405 }, (_, day) => price('h', day - 405, day + 1));
+      await world.ingest([market('a'), market('h'), ...history]);
+      await publish(world.dependencies);
+      const witness = new Witness(world);
+      await witness.noteGeneration();
+      await world.ingest([price('h', -405, -1)], 'correct');
+      // What is recorded takes three transactions: the publication stops after each of them in turn.
+      const gate = Promise.withResolvers<void>();
+      const paused = Promise.withResolvers<void>();
+      let transactions = 0;
+      const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+        if (what.startsWith('ledger.transact') && ++transactions === 3 + (operations % 3)) {
+          paused.resolve();
+          await gate.promise;
+        }
+        return await run();
+      });
+      let published: Promise<unknown> | null = null;
+      const overtaken = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+        published = publish(dependenciesOn(slow.ledger, slow.objects, world.clock));
+        await paused.promise;
+        return await run();
+      });
+      await collectGarbage(dependenciesOn(overtaken.ledger, overtaken.objects, world.clock), FOR_GOOD);
+      reached = published !== null;
+      await witness.expectKept(false);
+      gate.resolve();
+      await published;
+      const superseded = reached ? 101 : 0;
+      expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toHaveLength(superseded);
+      await expectVerified(world);
+      await witness.noteGeneration();
+      await witness.expectKept(false);
+      expect(witness.retainedOfHistories()).toBe(superseded);
+    }
+    expect(operations).toBeGreaterThan(10);
+  });
+
   test('the bodies of a market that is defined again as it was stay, whenever it is published', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {

@@ -1,14 +1,12 @@
 /** Ledgers of format 1, as that version has written them, become ledgers of this one: wherever the migration is interrupted. */
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mendedLinks, recountOf } from '../../../publisher/repair/recount.ts';
 import { FormatTooNew, FormatTooOld } from '../../../storage/errors.ts';
 import { checkFormat, claimFormat } from '../../../storage/format.ts';
-import { type Change, type Ledger, MAX_TRANSACT_CHANGES } from '../../../storage/ledger.ts';
+import type { Ledger } from '../../../storage/ledger.ts';
 import { migrateLedger } from '../../../storage/migration/migrate-ledger.ts';
 import { MigrationDisturbed } from '../../../storage/migration/migration.ts';
-import { inBatches, readAll } from '../../../storage/paging.ts';
+import { readAll } from '../../../storage/paging.ts';
 import { checkpointKey, partBatchId, strandKey, WORK_QUEUE } from '../../../storage/records/batches.ts';
 import { FORMAT_KEY, LEDGER_FORMAT } from '../../../storage/records/formats.ts';
 import { MARKET_INDEX, marketKey, observationsOf } from '../../../storage/records/markets.ts';
@@ -20,7 +18,7 @@ import {
   SUPERSEDED_PAGES,
 } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
-import { type OldDataFolder, unpackDataFolder } from '../../fixtures/data-folder.ts';
+import { type OldDataFolder, readOldLedger } from '../../fixtures/data-folder.ts';
 import { openRecordedLedger, type RecordedLedger } from '../../ingest/recorded-ledger.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../../publisher/faulty-storage.ts';
 import { openMemoryObjects } from '../memory-objects.ts';
@@ -37,30 +35,17 @@ const migrationOf = (ledger: Ledger) => ({
   renderer: 'as now',
 });
 
-type Row = { partition: string; sort: string; revision: number; value: string };
-
 /** What the old version has written. */
-const rows = new Map<OldDataFolder, readonly Row[]>();
+const written = new Map<OldDataFolder, Awaited<ReturnType<typeof readOldLedger>>>();
 
 beforeAll(async () => {
-  for (const name of ['applied', 'committed'] as const) {
-    const { folder, remove } = await unpackDataFolder(name);
-    const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { readOnly: true });
-    rows.set(name, database.prepare('SELECT * FROM items').all() as Row[]);
-    database.close();
-    await remove();
-  }
+  for (const name of ['applied', 'committed'] as const) written.set(name, await readOldLedger(name));
 });
 
 /** A copy of it in memory. */
 async function opened(name: OldDataFolder): Promise<RecordedLedger> {
   const ledger = openRecordedLedger();
-  const puts = rows.get(name)?.map(({ partition, sort, revision, value }): Change => {
-    return { kind: 'put', key: { partition, sort }, revision, value: JSON.parse(value), if: { kind: 'any' } };
-  });
-  for (const batch of inBatches(puts ?? [], MAX_TRANSACT_CHANGES)) {
-    await ledger.transact(batch, { attemptId: `copy-${++attempts}` });
-  }
+  for (const changes of written.get(name) ?? []) await ledger.transact(changes, { attemptId: `copy-${++attempts}` });
   return ledger;
 }
 

@@ -1,4 +1,4 @@
-/** Wakes a function for what is new in a partition of the ledger: by the table's stream, and by the clock. */
+/** Invokes a function when items of certain partitions change, by the table's stream, and on a schedule. */
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
@@ -11,61 +11,61 @@ import { TABLE_PARTITION_KEY } from '../../contract/aws.ts';
 import { allow } from '../policies.ts';
 import type { ServiceFunction } from './service-function.ts';
 
-/** How an item of a partition may have changed. */
-export type RingingEvent = 'INSERT' | 'MODIFY';
+/** The changes of an item that count. */
+export type ItemEvent = 'INSERT' | 'MODIFY';
 
-export interface DoorbellProps {
-  readonly woken: ServiceFunction;
+export interface StreamTriggerProps {
+  readonly invoked: ServiceFunction;
   readonly tableStreamArn: string;
   readonly partitions: readonly string[];
-  /** Removal is never news: it says that something is done. */
-  readonly events: readonly RingingEvent[];
-  /** Rings within this time are one ring. */
+  /** Never a removal: it means that work is done. */
+  readonly events: readonly ItemEvent[];
+  /** Records within this time lead to one invocation. */
   readonly coalesce: Duration;
-  /** Told of records that were given up. */
+  /** Receives the position of records that were given up. */
   readonly failures: IQueue;
 }
 
-const MOST_RECORDS = 1_000;
-const TRIES_AGAIN = 3;
-/** Later the sweep has been there many times. */
-const OLDEST_RING = Duration.hours(1);
+const BATCH_RECORDS = 1_000;
+const RETRIES = 3;
+/** By then the schedule has invoked the function many times. */
+const OLDEST_RECORD = Duration.hours(1);
 
-/** What the role of a function with a doorbell needs for it. */
-export function doorbellStatements(tableStreamArn: string, failuresArn: string): readonly PolicyStatement[] {
+/** The permissions that the role of the invoked function needs. */
+export function streamStatements(tableStreamArn: string, failuresArn: string): readonly PolicyStatement[] {
   return [
     allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], [tableStreamArn]),
-    // Knows no resources.
+    // This action cannot be limited to a resource.
     allow(['dynamodb:ListStreams'], ['*']),
     allow(['sqs:SendMessage'], [failuresArn]),
   ];
 }
 
-export class Doorbell extends Construct {
-  constructor(scope: Construct, id: string, props: DoorbellProps) {
+export class StreamTrigger extends Construct {
+  constructor(scope: Construct, id: string, props: StreamTriggerProps) {
     super(scope, id);
-    const { woken, tableStreamArn, partitions, events, coalesce, failures } = props;
+    const { invoked, tableStreamArn, partitions, events, coalesce, failures } = props;
     const key = { [TABLE_PARTITION_KEY]: { S: FilterRule.or(...partitions) } };
     new EventSourceMapping(this, 'Stream', {
-      target: woken.function,
+      target: invoked.function,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       filters: [FilterCriteria.filter({ eventName: FilterRule.or(...events), dynamodb: { Keys: key } })],
-      batchSize: MOST_RECORDS,
+      batchSize: BATCH_RECORDS,
       maxBatchingWindow: coalesce,
       parallelizationFactor: 1,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
-      retryAttempts: TRIES_AGAIN,
-      maxRecordAge: OLDEST_RING,
+      retryAttempts: RETRIES,
+      maxRecordAge: OLDEST_RECORD,
       onFailure: new SqsDlq(failures),
     });
-    addSchedule(this, 'Sweep', woken, Duration.minutes(1));
+    addSchedule(this, 'Schedule', invoked, Duration.minutes(1));
   }
 }
 
-/** The next one comes soon enough: nothing is gained by trying one again. */
-export function addSchedule(scope: Construct, id: string, woken: ServiceFunction, every: Duration): void {
-  const target = new LambdaTarget(woken.function, { retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+/** Invocations are not retried, because the next one comes soon enough. */
+export function addSchedule(scope: Construct, id: string, invoked: ServiceFunction, every: Duration): void {
+  const target = new LambdaTarget(invoked.function, { retryAttempts: 0, maxEventAge: Duration.minutes(1) });
   new Rule(scope, id, { schedule: Schedule.rate(every), targets: [target] });
 }

@@ -1,0 +1,27 @@
+/**
+ * `npm run repair -- gold-usd`: makes the record of a market say what its observations add up to, and has the market published
+ * again. The server must be stopped.
+ */
+import { type RepairOutcome, repairOne } from '../publisher/repair/repair-market.ts';
+import { StartError } from './config.ts';
+import { useDataFolder } from './stopped-server.ts';
+
+const USAGE = 'usage: npm run repair -- SLUG ...';
+
+const IN_WORDS: { readonly [Outcome in RepairOutcome]: string } = {
+  unchanged: 'adds up already',
+  repaired: 'repaired',
+  removed: 'removed: it has observations, and nothing says what they are of',
+  unknown: 'there is no such market',
+};
+
+await useDataFolder(async (storage, terminal) => {
+  const slugs = process.argv.slice(2);
+  if (slugs.length === 0) throw new StartError(USAGE);
+  for (const slug of slugs) {
+    const outcome = await repairOne(storage, slug);
+    if (outcome === 'unknown') process.exitCode = 1;
+    terminal.say(`  ${slug}: ${IN_WORDS[outcome]}`);
+  }
+  terminal.done('The next start publishes them again: npm start');
+});

@@ -1,0 +1,42 @@
+/** What an operator does with the data folder of a server that is stopped: opened, used, and closed again. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../publisher/dependencies.ts';
+import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
+import { systemRuntime } from '../storage/runtime.ts';
+import { readConfig, StartError } from './config.ts';
+import { LEDGER_FILE, openDataFolder } from './data-folder.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+/**
+ * Does it with the folder of this environment, brought to the format of this version, and sets the exit code. What the person
+ * can mend is told in one line.
+ */
+export async function useDataFolder(
+  use: (storage: PublisherStorage, terminal: Terminal) => Promise<void>,
+): Promise<void> {
+  const terminal = openTerminal(process.stdout);
+  try {
+    process.umask(0o077);
+    const { dataFolder } = readConfig(process.env);
+    if (!existsSync(join(dataFolder, LEDGER_FILE))) throw new StartError(`There is no ledger in ${dataFolder}.`);
+    const data = await openDataFolder(dataFolder);
+    try {
+      const outcome = await data.migrate((markets) =>
+        terminal.working(`Migrating the data folder: ${markets} markets`),
+      );
+      if (outcome === 'migrated') terminal.done('Migrated the data folder to the format of this version');
+      const { ledger, objects } = data;
+      await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES }, terminal);
+    } finally {
+      data.close();
+    }
+  } catch (error) {
+    terminal.clear();
+    const isExpected = EXPECTED.some((expected) => error instanceof expected);
+    console.error(isExpected ? (error as Error).message : error);
+    process.exitCode = 1;
+  }
+}
+
+const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];

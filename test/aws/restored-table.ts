@@ -1,0 +1,114 @@
+/**
+ * What a restore to an earlier moment leaves: the engine has no point-in-time recovery, so the table is made what it was. And readers,
+ * who go on asking meanwhile.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
+import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
+
+type Row = Record<string, AttributeValue>;
+
+/** Rows by their keys. */
+export type Rows = ReadonlyMap<string, Row>;
+
+/** The rows of before. Of one market the newest observation is missing, of the other there is what a later transaction has added. */
+export function torn(before: Rows, now: Rows, missing: string, added: string): Rows {
+  const observationsIn = (rows: Rows, slug: string) =>
+    [...rows].filter(([, row]) => row[TABLE_PARTITION_KEY]?.S === marketPartition(slug) && isObservation(row));
+  const rows = new Map(before);
+  const names = observationsIn(before, missing).map(([name]) => name);
+  rows.delete(names.sort().at(-1) ?? '');
+  for (const [name, row] of observationsIn(now, added)) if (!before.has(name)) rows.set(name, row);
+  return rows;
+}
+
+const isObservation = (row: Row) => row[TABLE_SORT_KEY]?.S?.startsWith(OBSERVATION_PREFIX) === true;
+
+/** What a section of the runbook has people send to the repair. */
+export function payloadIn(section: string): unknown {
+  const runbook = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const [, text = ''] = runbook.split(`## ${section}\n`);
+  const [, payload = ''] = /--function-name tidemark-repair[^']*--payload '([^']+)'/.exec(text) ?? [];
+  return JSON.parse(payload);
+}
+
+/** Everything in the table. */
+export async function readRows(client: DynamoDBClient, tableName: string): Promise<Rows> {
+  const rows = new Map<string, Row>();
+  for (let start: Row | undefined; ; ) {
+    const page = await client.send(
+      new ScanCommand({ TableName: tableName, ExclusiveStartKey: start, ConsistentRead: true }),
+    );
+    for (const row of page.Items ?? []) {
+      rows.set(`${row[TABLE_PARTITION_KEY]?.S} ${row[TABLE_SORT_KEY]?.S}`, row);
+    }
+    start = page.LastEvaluatedKey;
+    if (start === undefined) return rows;
+  }
+}
+
+/** Has the table hold these rows and no others. */
+export async function putBack(client: DynamoDBClient, tableName: string, rows: Rows): Promise<void> {
+  for (const [name, row] of await readRows(client, tableName)) {
+    if (rows.has(name)) continue;
+    const { [TABLE_PARTITION_KEY]: pk, [TABLE_SORT_KEY]: sk } = row;
+    await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk, sk } as Row }));
+  }
+  const now = await readRows(client, tableName);
+  for (const [name, row] of rows) {
+    if (JSON.stringify(now.get(name)) === JSON.stringify(row)) continue;
+    await client.send(new PutItemCommand({ TableName: tableName, Item: row }));
+  }
+}
+
+/** Every URL that a reader comes to who follows all links. */
+export async function everyUrl(reader: PublicReader): Promise<readonly string[]> {
+  const urls = [SNAPSHOT_URL, WAITLIST_URL];
+  const walk = async function* (first: string) {
+    for (let url: string | null = first; url !== null; ) {
+      urls.push(url);
+      const { data, page } = JSON.parse(Buffer.from((await reader(url)).body).toString());
+      yield data as readonly { readonly slug: string }[];
+      url = page.nextCursor === null ? null : `${first}?cursor=${page.nextCursor}`;
+    }
+  };
+  for await (const markets of walk(MARKETS_URL)) {
+    for (const { slug } of markets) {
+      urls.push(marketUrl(slug));
+      for await (const _ of walk(historyUrl(slug)));
+    }
+  }
+  return urls;
+}
+
+/** Reads all of them, around and around, until told to stop; then gives how often each was read, and what was no 200. */
+export function keepReading(reader: PublicReader, urls: readonly string[], forgetReads: () => void) {
+  let isStopped = false;
+  const failures: string[] = [];
+  const reading = (async () => {
+    for (let rounds = 0; ; rounds++) {
+      forgetReads();
+      for (const url of urls) {
+        const { status } = await reader(url);
+        if (status !== 200) failures.push(`${status} ${url}`);
+        if (isStopped && rounds > 0) return rounds;
+      }
+    }
+  })();
+  return {
+    async stop(): Promise<{ readonly rounds: number; readonly failures: readonly string[] }> {
+      isStopped = true;
+      return { rounds: await reading, failures };
+    },
+  };
+}

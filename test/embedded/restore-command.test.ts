@@ -1,0 +1,112 @@
+/** `npm run restore` and `npm run repair`, as an operator types them, on the data folder of a stopped server. */
+import { spawnSync } from 'node:child_process';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { LedgerBehind } from '../../publisher/errors.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { readAll } from '../../storage/paging.ts';
+import { observationsOf } from '../../storage/records/markets.ts';
+import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+
+function run(command: 'restore' | 'repair', dataFolder: string, ...words: readonly string[]) {
+  const script = join(import.meta.dirname, `../../embedded/${command}.ts`);
+  const { PATH = '' } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
+    env: { PATH, TIDEMARK_DATA: dataFolder },
+    encoding: 'utf8',
+  });
+  return { code: status, output: stdout, errors: stderr };
+}
+
+let folder: string;
+
+/** Uses the folder as a server would, and stops. */
+async function use<Result>(
+  work: (data: DataFolder, dependencies: ReturnType<typeof dependenciesOn>) => Promise<Result>,
+) {
+  const data = await openDataFolder(folder);
+  try {
+    await data.migrate(() => {});
+    return await work(data, dependenciesOn(data.ledger, data.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES));
+  } finally {
+    data.close();
+  }
+}
+
+const take = (records: readonly ReturnType<typeof price>[]) =>
+  use(async ({ ledger }, dependencies) => {
+    await createWorld(DEFAULT_PAGE_SIZES, ledger).ingest(records);
+    await publish(dependencies);
+  });
+
+const tear = () =>
+  use(async ({ ledger }) => {
+    const [newest] = (await readAll(ledger, observationsOf('gold'))).slice(-1);
+    if (newest === undefined) throw new Error('there is no observation');
+    const key = { partition: newest.partition, sort: newest.sort };
+    await ledger.transact([{ kind: 'delete', key, if: { kind: 'any' } }], { attemptId: 'a tear' });
+  });
+
+const expectPublished = (observations: number) =>
+  use(async ({ objects }, dependencies) => {
+    expect(await publish(dependencies)).toMatchObject({ putOff: [], isMoreDue: false });
+    expect(await verify(readerOf(objects), { settled: true })).toMatchObject({ findings: [], observations });
+  });
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  await take([market('gold'), market('tin'), price('gold', 0, 1), price('gold', 1, 2), price('tin', 0, 3)]);
+});
+
+describe('npm run restore', () => {
+  test('goes on with an older copy of the ledger, of which a transaction is torn', async () => {
+    const [ledger, copy] = [join(folder, 'ledger.sqlite'), join(folder, 'ledger.copy')];
+    await copyFile(ledger, copy);
+    await take([price('gold', 2, 5), market('zinc')]);
+    await take([price('tin', 2, 5)]);
+    await copyFile(copy, ledger);
+    await tear();
+    await expect(use((_, dependencies) => publish(dependencies))).rejects.toThrow(LedgerBehind);
+
+    const { code, output, errors } = run('restore', folder);
+    expect([code, errors]).toEqual([0, '']);
+    for (const part of ['gold: repaired', 'npm start']) expect(output).toContain(part);
+    expect(output).not.toContain('tin');
+    await expectPublished(2);
+    expect(run('restore', folder).output).toContain('All markets add up');
+    await expectPublished(2);
+  });
+});
+
+describe('npm run repair', () => {
+  test('repairs the markets that are named, and says what it did', async () => {
+    await tear();
+    const { code, output, errors } = run('repair', folder, 'gold', 'tin');
+    expect([code, errors]).toEqual([0, '']);
+    for (const part of ['gold: repaired', 'tin: adds up already']) expect(output).toContain(part);
+    await expectPublished(2);
+  });
+
+  test('fails for a market that is none, and without one', async () => {
+    expect(run('repair', folder, 'gold-usd')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('no such'),
+    });
+    expect(run('repair', folder)).toMatchObject({ code: 1, errors: expect.stringContaining('usage') });
+  });
+});
+
+test('what cannot be used is said in one line, and nothing is made', async () => {
+  const empty = await temporaryFolder();
+  const { code, errors } = run('restore', empty);
+  expect([code, errors.trim().split('\n')]).toEqual([1, [expect.stringContaining(empty)]]);
+  const inUse = await openDataFolder(folder);
+  const refused = run('restore', folder);
+  inUse.close();
+  expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('in use') });
+});

@@ -1,0 +1,103 @@
+/** Refresh work: every market is marked, and whoever asked for it waits only once all marks are there. */
+import { describe, expect, test } from 'vitest';
+import type { Ledger } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { marketIndexKey } from '../../storage/records/markets.ts';
+import { awaitingGenerationKey, REFRESH_MARKS, refreshMarkKey } from '../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
+import {
+  diesAfter,
+  type Fault,
+  failsWithEffect,
+  failsWithoutEffect,
+  faultyStorage,
+  ProcessDied,
+} from '../publisher/faulty-storage.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { queuedWork } from './queued-batch.ts';
+import { workOff } from './work-off.ts';
+
+const ID = 'pub_1';
+const SLUGS = Array.from({ length: 250 }, (_, index) => `market-${String(index).padStart(3, '0')}`);
+
+let attempts = 0;
+
+async function ledgerWith(work: Partial<WorkValue> = {}): Promise<Ledger> {
+  const ledger = openSqliteLedger(':memory:');
+  const put = (key: ReturnType<typeof workKey> | ReturnType<typeof marketIndexKey>, value: WorkValue | null) =>
+    ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'absent' } }], {
+      attemptId: `setup-${++attempts}`,
+    });
+  for (const slug of SLUGS) await put(marketIndexKey(slug), null);
+  const refresh = { kind: 'refresh', markets: null, after: '', publication: ID, lane: ID, lease: null } as const;
+  await put(workKey(ID), { ...refresh, ...work } as WorkValue);
+  return ledger;
+}
+
+async function marked(ledger: Ledger): Promise<readonly string[]> {
+  return (await readAll(ledger, REFRESH_MARKS)).map(({ sort }) => sort.slice(REFRESH_MARKS.prefix.length));
+}
+
+const isWaiting = async (ledger: Ledger) => (await ledger.get(awaitingGenerationKey(`publication/${ID}`))) !== null;
+
+describe('refresh work', () => {
+  test('marks every market', async () => {
+    const ledger = await ledgerWith();
+    expect(await workOff({ ledger })).toMatchObject({ done: 1 });
+    expect(await marked(ledger)).toEqual(SLUGS);
+    expect(await isWaiting(ledger)).toBe(true);
+    expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('marks the markets that were asked for', async () => {
+    const ledger = await ledgerWith({ markets: ['market-007', 'market-003'] } as Partial<WorkValue>);
+    await workOff({ ledger });
+    expect(await marked(ledger)).toEqual(['market-003', 'market-007']);
+    expect(await isWaiting(ledger)).toBe(true);
+  });
+
+  test('that no publication has asked for has nobody wait', async () => {
+    const ledger = await ledgerWith({ publication: null } as Partial<WorkValue>);
+    await workOff({ ledger });
+    expect(await marked(ledger)).toEqual(SLUGS);
+    expect(await isWaiting(ledger)).toBe(false);
+  });
+
+  test('has somebody wait in no transaction that sets a mark: those may become visible in any order', async () => {
+    const inner = await ledgerWith();
+    const keys: string[][] = [];
+    const ledger: Ledger = {
+      get: (key) => inner.get(key),
+      getMany: (several) => inner.getMany(several),
+      query: (partition, options) => inner.query(partition, options),
+      transact: (changes, options) => {
+        keys.push(changes.map(({ key }) => key.partition));
+        return inner.transact(changes, options);
+      },
+    };
+    await workOff({ ledger });
+    const { partition } = refreshMarkKey('');
+    expect(keys.filter((partitions) => partitions.includes(partition)).length).toBe(3);
+    expect(keys.at(-1)).toEqual(['work', 'awaiting-generation']);
+  });
+
+  test.each<[string, Fault]>([
+    ['fails without effect', failsWithoutEffect],
+    ['loses its answer', failsWithEffect],
+    ['is the last before the process dies', diesAfter],
+  ])('whose operation %s is completed by the next worker', async (_, fault) => {
+    for (let at = 0; ; at++) {
+      const ledger = await ledgerWith();
+      const faulty = faultyStorage(ledger, openMemoryObjects(), at, fault);
+      await workOff({ ledger: faulty.ledger, owner: 'one' }).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied) && (error as Error).name !== 'StorageUnavailable') throw error;
+      });
+      if (await isWaiting(ledger)) expect(await marked(ledger)).toEqual(SLUGS);
+      await workOff({ ledger, owner: 'one' });
+      expect(await marked(ledger), `operation ${at}`).toEqual(SLUGS);
+      expect([await isWaiting(ledger), await queuedWork(ledger)]).toEqual([true, []]);
+      if (faulty.operations.length <= at) break;
+    }
+  });
+});

@@ -1,0 +1,148 @@
+/** A list that is published after several generations, from what is remembered of them. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { type PublicObjectName, publicKey } from '../../../contract/public-objects.ts';
+import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { HEAD_KEY, LIST_CHANGES } from '../../../storage/records/publication.ts';
+import { faultyStorage } from '../faulty-storage.ts';
+import { removeMarket } from '../remove-market.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+const EVERY_MS = 60_000;
+
+const paced = ({ dependencies }: World): PublisherDependencies => ({ ...dependencies, listEverySeconds: () => 60 });
+
+const SLUGS = Array.from({ length: 18 }, (_, index) => `m-${String(index).padStart(2, '0')}`);
+
+/** Six pages. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(SLUGS.map((slug) => market(slug)));
+  await publish(paced(world));
+  return world;
+}
+
+function shown(world: World, name: PublicObjectName) {
+  const body = publicObjects(world.objects).get(publicKey(name));
+  return body === undefined ? null : JSON.parse(body);
+}
+
+const snapshot = (world: World) => shown(world, { kind: 'snapshot' });
+const remembered = async ({ ledger }: World) =>
+  (await readAll(ledger, LIST_CHANGES)).map(({ sort, value }) => [sort, value.wasListed]);
+
+/** All items of the list, in order. */
+function listed(world: World): { slug: string; revision: number }[] {
+  const items: { slug: string; revision: number }[] = [];
+  for (let name: PublicObjectName = { kind: 'market-list' }; ; ) {
+    const { data, page } = shown(world, name);
+    items.push(...data);
+    if (page.nextCursor === null) return items;
+    name = { kind: 'market-list-page', cursor: page.nextCursor };
+  }
+}
+
+async function expectVerified(world: World): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+}
+
+test('a sweep that a publication without the list overtakes at any moment leaves the bodies of a market that the list shows', async () => {
+  const many = Array.from({ length: 60 }, (_, index) => `n-${String(index).padStart(3, '0')}`);
+  let operations = 0;
+  for (let reached = true; reached; operations++) {
+    const world = createWorld();
+    await world.ingest([...many, 'zz'].map((slug) => market(slug)));
+    await publish(paced(world));
+    // What is recorded takes two transactions: that the market is gone, and that the list still shows it.
+    await world.ingest(many.map((slug) => ({ ...market(slug), name: 'Renamed' }) as IngestRecordInput));
+    await removeMarket(world, 'zz');
+    const gate = Promise.withResolvers<void>();
+    const paused = Promise.withResolvers<void>();
+    let transactions = 0;
+    const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact') && ++transactions === 3) {
+        paused.resolve();
+        await gate.promise;
+      }
+      return await run();
+    });
+    let published: Promise<unknown> | null = null;
+    const overtaken = faultyStorage(world.ledger, world.objects, operations, async ({ run }) => {
+      published = publish({ ...paced(world), ledger: slow.ledger, objects: slow.objects });
+      await paused.promise;
+      return await run();
+    });
+    await collectGarbage({ ...world.dependencies, ...overtaken }, { dryRun: false });
+    reached = published !== null;
+    gate.resolve();
+    await published;
+    await expectVerified(world);
+  }
+  expect(operations).toBeGreaterThan(10);
+});
+
+describe('a list that shows the changes of several generations', () => {
+  const step = fc.record({
+    kind: fc.constantFrom('observe', 'define', 'remove'),
+    slug: fc.constantFrom('a', 'm-00', 'm-04', 'm-13', 'm-17', 'zz'),
+    isPublished: fc.boolean(),
+    isDue: fc.boolean(),
+  });
+
+  test('shows every market as it is, and is cut from its pages and the bodies of what changed alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const world = await publishedWorld();
+        for (const [day, { kind, slug, isPublished, isDue }] of steps.entries()) {
+          if (kind === 'remove') await removeMarket(world, slug);
+          else await world.ingest([market(slug), ...(kind === 'observe' ? [price(slug, day, day)] : [])], 'correct');
+          if (!isPublished) continue;
+          if (isDue) world.clock.nowMs += EVERY_MS;
+          await publish(paced(world));
+          if (isDue) await expectVerified(world);
+        }
+        world.clock.nowMs += EVERY_MS;
+        const changes = (await remembered(world)).length;
+        world.objects.resetCounts();
+        const { kind } = await publish(paced(world));
+        // Pages, the layout, the bundle.
+        expect(world.objects.counts.get).toBeLessThanOrEqual(kind === 'unchanged' ? 0 : 7 + changes + 2);
+        await expectVerified(world);
+        expect(await remembered(world)).toEqual([]);
+        const { listGeneration, generation } = snapshot(world);
+        expect(listGeneration).toBe(generation);
+        const isListed = new Map(listed(world).map((item) => [item.slug, item]));
+        for (const slug of ['a', ...SLUGS, 'zz']) {
+          const item = await world.ledger.get({ partition: `market/${slug}`, sort: 'record' });
+          expect(isListed.get(slug)?.revision ?? null).toBe(item?.revision ?? null);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('a page of the list before is lost: it is cut from the bodies of all markets', async () => {
+    for (const lost of [0, 3, 5]) {
+      const world = await publishedWorld();
+      const pages = [...publicObjects(world.objects).keys()].filter((key) => /markets\.json|market-pages/.test(key));
+      const key = pages[lost] as string;
+      const present = await world.objects.stat(key);
+      if (present !== null) await world.objects.delete(key, present.etag);
+      await world.ingest([price('m-03', 0, 1)]);
+      await publish(paced(world));
+      await world.ingest([market('b'), price('m-17', 0, 1)]);
+      world.clock.nowMs += EVERY_MS;
+      world.objects.resetCounts();
+      await publish(paced(world));
+      expect(world.objects.counts.get).toBeGreaterThan(SLUGS.length - 3);
+      await expectVerified(world);
+      expect((await world.ledger.get(HEAD_KEY))?.value.list.markets).toBe(19);
+    }
+  });
+});

@@ -1,0 +1,116 @@
+/** A deployment that renders otherwise than the one before asks for a refresh of all markets, and publishes them again. */
+import { describe, expect, test } from 'vitest';
+import { runRefresh } from '../../../lambdas/worker/run-refresh.ts';
+import type { WorkOf } from '../../../lambdas/worker/run-work.ts';
+import type { PageSizes, PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { WORK_PARTITION } from '../../../storage/records/batches.ts';
+import { HEAD_KEY, REFRESH_MARKS } from '../../../storage/records/publication.ts';
+import { diesAfter, failsWithoutEffect, faultyStorage } from '../faulty-storage.ts';
+import { createWorld, dependenciesOn, market, price, readerOf, type World } from '../world.ts';
+
+/** Published in pages of 3 markets and 4 observations. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
+  await world.ingest([...Array(9).keys()].flatMap((day) => [price('b', day, day + 1), price('g', 2 * day, day + 1)]));
+  await publish(world.dependencies);
+  return world;
+}
+
+const resized = ({ ledger, objects, clock }: World, pageSizes: PageSizes): PublisherDependencies =>
+  dependenciesOn(ledger, objects, clock, pageSizes);
+
+const OTHER_SIZES: PageSizes = { markets: 2, observations: 3 };
+
+const workOf = async ({ ledger }: Pick<World, 'ledger'>) =>
+  (await readAll<WorkOf<'refresh'>['value']>(ledger, { partition: WORK_PARTITION })).filter(
+    ({ value }) => value.kind === 'refresh',
+  );
+
+/** As the worker does it. */
+async function markAll(world: World): Promise<void> {
+  for (let [item] = await workOf(world); item !== undefined; [item] = await workOf(world)) {
+    await runRefresh(world.dependencies, item);
+  }
+}
+
+async function publishAll(dependencies: PublisherDependencies): Promise<void> {
+  while ((await publish(dependencies)).isMoreDue);
+}
+
+describe('other page sizes', () => {
+  test('are found by the next publication, which asks for the refresh in the transaction that moves HEAD', async () => {
+    const world = await publishedWorld();
+    const moves: string[] = [];
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      if (what.startsWith('ledger.transact')) moves.push(`${(await workOf(world)).length} before ${what.slice(0, 70)}`);
+      return await run();
+    });
+    const outcome = await publish(dependenciesOn(ledger, objects, world.clock, OTHER_SIZES));
+    expect(outcome).toMatchObject({ kind: 'published', generation: 2, asksForRefresh: true });
+    expect(moves[0]).toMatch(/^0 before ledger.transact \[\{"kind":"put","key":\{"partition":"head"/);
+    expect(moves.slice(1).every((move) => move.startsWith('1 before'))).toBe(true);
+    expect(await workOf(world)).toMatchObject([
+      { value: { markets: null, after: '', publication: null, lease: null } },
+    ]);
+  });
+
+  test.each([
+    ['dies right after it has moved HEAD', diesAfter, 1],
+    ['cannot move HEAD', failsWithoutEffect, 0],
+  ] as const)('are asked for once, where the publisher %s', async (_, fault, asked) => {
+    const world = await publishedWorld();
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', (operation) =>
+      operation.what.startsWith('ledger.transact') ? fault(operation) : operation.run(),
+    );
+    await publish(dependenciesOn(ledger, objects, world.clock, OTHER_SIZES)).catch(() => null);
+    expect(await workOf(world)).toHaveLength(asked);
+    await publish(resized(world, OTHER_SIZES));
+    expect(await workOf(world)).toHaveLength(1);
+    expect(await publish(resized(world, OTHER_SIZES))).toMatchObject({ kind: 'unchanged', asksForRefresh: false });
+    expect(await workOf(world)).toHaveLength(1);
+  });
+
+  test.each<PageSizes>([
+    OTHER_SIZES,
+    { markets: 5, observations: 4 },
+    { markets: 3, observations: 6 },
+    { markets: 1, observations: 2 },
+    { markets: 100, observations: 250 },
+  ])(
+    'of $markets markets and $observations observations: everything is cut anew, and stays whole meanwhile',
+    async (sizes) => {
+      const world = await publishedWorld();
+      const dependencies = { ...resized(world, sizes), maxMarkedMarkets: 3 };
+      await publishAll(dependencies);
+      await markAll(world);
+      expect(await readAll(world.ledger, REFRESH_MARKS)).toHaveLength(8);
+      for (let isMoreDue = true; isMoreDue; ) {
+        ({ isMoreDue } = await publish(dependencies));
+        // Of either size, but every link good.
+        const report = await verify(readerOf(world.objects), { settled: true, pageSizes: sizes });
+        expect(report.findings.filter(({ rule }) => rule !== 'page-size')).toEqual([]);
+      }
+      const report = await verify(readerOf(world.objects), { settled: true, pageSizes: sizes });
+      expect(report.findings).toEqual([]);
+      expect(await publish(dependencies)).toMatchObject({ kind: 'unchanged' });
+    },
+  );
+});
+
+test('another version of the renderer is one that renders otherwise', async () => {
+  const world = await publishedWorld();
+  const head = await world.ledger.get(HEAD_KEY);
+  if (head === null) throw new Error('nothing was published');
+  const value = { ...head.value, renderer: `0${head.value.renderer}` };
+  const put = { kind: 'put', key: HEAD_KEY, revision: head.revision, value, if: { kind: 'any' } } as const;
+  await world.ledger.transact([put], { attemptId: 'an older version' });
+  expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2, asksForRefresh: true });
+  expect(await workOf(world)).toHaveLength(1);
+  await markAll(world);
+  await publishAll(world.dependencies);
+  expect(await readAll(world.ledger, REFRESH_MARKS)).toEqual([]);
+});

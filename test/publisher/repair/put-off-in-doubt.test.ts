@@ -1,0 +1,107 @@
+/** A market that does not add up when HEAD is raised: readers keep what the store has of it, for as long as it is theirs. */
+import { expect, test } from 'vitest';
+import { publish } from '../../../publisher/publish.ts';
+import { repairOne } from '../../../publisher/repair/repair-market.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { marketKey } from '../../../storage/records/markets.ts';
+import { WALK_KEY } from '../../../storage/records/publication.ts';
+import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { laggingLedger } from '../lagging-ledger.ts';
+import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES } from '../world.ts';
+
+const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
+
+/** An older ledger beside a later store. The store has pages of `gold` that the ledger does not know, and `gold` is torn. */
+async function restoredWorld() {
+  const [later, older] = [createWorld(), createWorld()];
+  const history = Array.from({ length: 10 }, (_, day) => price('gold', day, 100 + day));
+  for (const { ingest, dependencies } of [later, older]) {
+    await ingest([market('gold'), market('tin'), ...history]);
+    await publish(dependencies);
+  }
+  await later.ingest([price('gold', 1, 7)], 'correct');
+  await publish(later.dependencies);
+  const record = await older.ledger.get(marketKey('gold'));
+  if (record === null) throw new Error('gold is gone');
+  const torn = { ...record.value, sum: 'f'.repeat(32) };
+  const put = {
+    kind: 'put',
+    key: marketKey('gold'),
+    revision: record.revision,
+    value: torn,
+    if: { kind: 'any' },
+  } as const;
+  await older.ledger.transact([put], { attemptId: 'torn' });
+  const world = { ...older, objects: later.objects, clock: older.clock };
+  const dependencies = dependenciesOn(older.ledger, later.objects, older.clock);
+  await resume(dependencies);
+  return { ...world, dependencies };
+}
+
+type Restored = Awaited<ReturnType<typeof restoredWorld>>;
+
+const pagesOfGold = ({ objects }: Restored) =>
+  [...publicObjects(objects).keys()].filter((key) => key.includes('/history-pages/gold/'));
+
+async function expectVerified({ objects }: Restored): Promise<void> {
+  const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: false });
+  expect(report.findings).toEqual([]);
+}
+
+test('its pages stay while it is put off, however long that is', async () => {
+  const world = await restoredWorld();
+  expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'gold' }]);
+  const before = pagesOfGold(world);
+  for (let day = 0; day < 3; day++) {
+    world.clock.nowMs += RETENTION_MS + 1;
+    await world.ingest([price('tin', day, 1)]);
+    await publish(world.dependencies);
+    await collectGarbage(world.dependencies, { dryRun: false });
+    expect(pagesOfGold(world)).toEqual(before);
+    await expectVerified(world);
+  }
+});
+
+test('they stay for the life of a cursor once it is published again, and no longer', async () => {
+  const world = await restoredWorld();
+  await publish(world.dependencies);
+  const before = pagesOfGold(world);
+  world.clock.nowMs += RETENTION_MS / 2;
+  await repairOne(world.dependencies, 'gold');
+  expect((await publish(world.dependencies)).putOff).toEqual([]);
+  const publishedAtMs = world.clock.nowMs;
+  for (const elapsedMs of [RETENTION_MS / 2 + 1, RETENTION_MS]) {
+    world.clock.nowMs = publishedAtMs + elapsedMs;
+    await collectGarbage(world.dependencies, { dryRun: false });
+    expect(pagesOfGold(world)).toEqual(expect.arrayContaining(before));
+  }
+  world.clock.nowMs += 1;
+  await collectGarbage(world.dependencies, { dryRun: false });
+  expect(pagesOfGold(world).length).toBeLessThan(before.length);
+  await expectVerified(world);
+});
+
+test('a market that is put off later, as many are for a moment, holds no sweep up', async () => {
+  const lag = laggingLedger(openSqliteLedger(':memory:'));
+  const world = createWorld(SMALL_PAGES, lag.writer);
+  await world.ingest([market('gold'), market('tin')]);
+  const dependencies = dependenciesOn(lag.reader, world.objects, world.clock);
+  await publish(dependencies);
+  await resume(dependencies);
+  await publish(dependencies);
+  await world.ingest([price('gold', 0, 1)]);
+  await publish(dependencies);
+  for (let day = 1; day < 4; day++) {
+    world.clock.nowMs += RETENTION_MS / 2;
+    lag.hold();
+    await world.ingest([price('gold', day, 1)]);
+    lag.show(({ sort }) => sort === 'market/gold');
+    expect((await publish(dependencies)).putOff).toHaveLength(1);
+    lag.show();
+    await publish(dependencies);
+  }
+  await collectGarbage(dependencies, { dryRun: false });
+  expect(await world.ledger.get(WALK_KEY)).not.toBeNull();
+});

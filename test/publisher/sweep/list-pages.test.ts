@@ -1,0 +1,135 @@
+/** Pages of the list that were superseded: the layout of the list names them, and no item of the ledger. */
+import { describe, expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { type ListLayout, readLayoutAt } from '../../../publisher/plan/list-layout.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { GENERATIONS, HEAD_KEY, SUPERSEDED_PAGES } from '../../../storage/records/publication.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** A cursor is good for a day, and may come out of a cache 315 s late. In numbers of its own: readers are promised them. */
+const RETENTION_MS = 24 * HOUR_MS + 315_000;
+
+const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+
+/** Four pages of the list: the head, and those that begin with d, g and j. */
+async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(SLUGS.map((slug) => market(slug)));
+  await publish(world.dependencies);
+  return world;
+}
+
+async function change(world: World, slug: string, day: number): Promise<void> {
+  await world.ingest([price(slug, day, day)]);
+  await publish(world.dependencies);
+}
+
+async function layoutOf({ ledger, objects }: World): Promise<ListLayout> {
+  const { layout = null } = (await ledger.get(HEAD_KEY))?.value.list ?? {};
+  const found = layout && (await readLayoutAt(objects, layout));
+  if (!found) throw new Error('there is no layout');
+  return found;
+}
+
+const pageKeys = (cursors: readonly string[]) =>
+  cursors.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
+const pagesOf = async (world: World) => pageKeys((await layoutOf(world)).pages.map(({ cursor }) => cursor));
+const keysOf = ({ objects }: World, part: string) => [...objects.snapshot().keys()].filter((key) => key.includes(part));
+const stored = (world: World) => keysOf(world, '/market-pages/');
+
+async function sweepAfter(world: World, elapsedMs: number): Promise<readonly string[]> {
+  world.clock.nowMs += elapsedMs;
+  const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+  expect(report.findings).toEqual([]);
+  return removed;
+}
+
+describe('the layout of a list', () => {
+  test('is one object, which says what there is and what it has superseded; the ledger has no item of any page', async () => {
+    const world = await publishedWorld();
+    const first = await layoutOf(world);
+    expect(first).toMatchObject({
+      markets: 10,
+      superseded: [],
+      pages: ['d', 'g', 'j'].map((slug) => ({ first: slug })),
+    });
+    await change(world, 'e', 0);
+    const second = await layoutOf(world);
+    expect(second.superseded).toEqual([first.pages[0]?.cursor]);
+    expect(second.pages.slice(1)).toEqual(first.pages.slice(1));
+    expect(keysOf(world, 'layout/')).toHaveLength(2);
+    const records = await readAll(world.ledger, GENERATIONS);
+    expect(records.map(({ value }) => value.layout?.key)).toEqual(keysOf(world, 'layout/'));
+    expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toEqual([]);
+  });
+
+  test('is left as it is by a generation that publishes no list', async () => {
+    const world = await publishedWorld();
+    const { layout } = (await world.ledger.get(HEAD_KEY))?.value.list ?? {};
+    const openapi = { body: '{"other":true}', digest: 'a'.repeat(64) };
+    await publish({ ...world.dependencies, staticBodies: { ...world.dependencies.staticBodies, openapi } });
+    expect((await world.ledger.get(HEAD_KEY))?.value.list.layout).toEqual(layout);
+    expect(keysOf(world, 'layout/')).toEqual([layout?.key]);
+    const records = await readAll(world.ledger, GENERATIONS);
+    expect(records.map(({ value }) => value.layout?.key)).toEqual([layout?.key, undefined]);
+  });
+
+  test('goes when it has expired, but the one that the list still has', async () => {
+    const world = await publishedWorld();
+    await change(world, 'e', 0);
+    const [, current] = keysOf(world, 'layout/');
+    await sweepAfter(world, 10 * RETENTION_MS);
+    expect(keysOf(world, 'layout/')).toEqual([current]);
+  });
+});
+
+describe('a superseded page of the list', () => {
+  test('stays until it has expired, and not a moment longer', async () => {
+    const world = await publishedWorld();
+    const before = await pagesOf(world);
+    await change(world, 'e', 0);
+    expect(await sweepAfter(world, RETENTION_MS)).toEqual([]);
+    expect(await sweepAfter(world, 1)).toContain(before[0]);
+    expect(stored(world)).toEqual((await pagesOf(world)).toSorted());
+  });
+
+  test('stays as long after each generation, whichever had put it', async () => {
+    const world = await publishedWorld();
+    const [first = '', second = '', third = ''] = await pagesOf(world);
+    // Each generation supersedes pages of the first one: those that begin with d, with g, and with j.
+    await change(world, 'e', 0);
+    world.clock.nowMs += 10 * HOUR_MS;
+    await change(world, 'h', 1);
+    world.clock.nowMs += 10 * HOUR_MS;
+    await change(world, 'j', 2);
+    const olderPages = () => stored(world).filter((key) => [first, second, third].includes(key));
+    const left: string[][] = [];
+    for (const elapsedMs of [RETENTION_MS - 20 * HOUR_MS, 1, 10 * HOUR_MS - 1, 1, 10 * HOUR_MS - 1, 1]) {
+      await sweepAfter(world, elapsedMs);
+      left.push(olderPages());
+    }
+    const [all, both, one] = [[first, second, third], [second, third], [third]].map((keys) => keys.toSorted());
+    expect(left).toEqual([all, both, both, one, one, []]);
+  });
+
+  test('whose generation has long expired stays a day all the same, once it is superseded', async () => {
+    const world = await publishedWorld();
+    const before = await pagesOf(world);
+    for (let day = 0; day < 3; day++) {
+      world.clock.nowMs += 10 * RETENTION_MS;
+      await change(world, 'a', day);
+      await sweepAfter(world, 0);
+    }
+    expect(await pagesOf(world)).toEqual(before);
+    await change(world, 'j', 9);
+    expect(await sweepAfter(world, RETENTION_MS)).not.toEqual(expect.arrayContaining([before.at(-1)]));
+    expect(stored(world)).toEqual(expect.arrayContaining([...before]));
+    await sweepAfter(world, 1);
+    expect(stored(world)).toEqual((await pagesOf(world)).toSorted());
+  });
+});
