@@ -31,7 +31,7 @@ const VERIFY_SECONDS_A_READ = 0.02;
 /** infra/alarms.ts; a test counts them. */
 export const ALARMS = 16;
 /** What the publisher says of itself, and what CloudFront says in addition. */
-const METRICS = 3 + 8;
+export const METRICS = 3 + 8;
 
 export interface Line {
   readonly what: string;

@@ -1,4 +1,6 @@
 /** The formulae of the cost model, against what is counted. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   acceptedBatch,
@@ -8,10 +10,15 @@ import {
   sweep,
   workedOffBatch,
 } from '../../bench/cost-model.ts';
+import { monthTable, unitTable } from '../../bench/costs.ts';
 import { type CountedService, openCountedService } from '../../bench/counted-service.ts';
+import { ALARMS, METRICS } from '../../bench/month.ts';
 import { differences, type OperationCounts, sumOf } from '../../bench/operations.ts';
 import { dollarsOf } from '../../bench/prices.ts';
 import { laterObservation, readSample, syntheticMarket } from '../../bench/synthetic-markets.ts';
+
+import { apiAlarms, edgeAlarms } from '../../infra/alarms.ts';
+import { readConfiguration } from '../../infra/configuration.ts';
 
 const sample = await readSample();
 const marketAt = (index: number) => syntheticMarket(sample, index);
@@ -133,4 +140,21 @@ test('a sweep costs what the model says', async () => {
   }
   const expired = { expiredLists: 1, expiredListPages: 2 };
   expectCounted(sweep({ ...shape, listPages: 4, ...expired }), withoutCalls(sweeps[2] as OperationCounts));
+});
+
+describe('docs/deploy.md', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
+
+  test.each([
+    ['what one of each costs', unitTable],
+    ['what a month costs', monthTable],
+  ])('says %s as the model does: npm run bench -- costs', (_, table) => {
+    expect(text).toContain(table());
+  });
+
+  test('counts the alarms that there are', () => {
+    const configuration = readConfiguration({ waitlistEmail: 'keys@tidemark.test' });
+    expect([...apiAlarms('api', configuration), ...edgeAlarms('distribution')]).toHaveLength(ALARMS);
+    expect(text).toContain(`each of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics`);
+  });
 });
