@@ -49,7 +49,7 @@ export interface Journal {
  */
 const MAX_SHARED_TEXTS = 175;
 
-/** How often markets are read and decided again when other writers keep changing them. */
+/** How often markets are read and decided again while other writers keep changing them. */
 export const DECISIONS_AT_MOST = 10;
 
 /**
