@@ -18,7 +18,7 @@ import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.t
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { tallyOf } from '../markets/tally.ts';
-import { Contended, inTheWay, mayPass } from '../worker/contended.ts';
+import { Contended, inTheWay, isRetryable } from '../worker/contended.ts';
 import {
   type BatchDependencies,
   type BatchEnd,
@@ -60,7 +60,7 @@ export async function runBatch(
     const run = { ...unread, records: await readRecords(dependencies, batch) };
     return await untilEnded(run, (checkpoint) => (checkpoint === null ? begin(run) : resume(run, checkpoint)));
   } catch (error) {
-    if (!mayPass(error)) await untilEnded(unread, (checkpoint) => giveUp(unread, checkpoint));
+    if (!isRetryable(error)) await untilEnded(unread, (checkpoint) => giveUp(unread, checkpoint));
     throw error;
   }
 }

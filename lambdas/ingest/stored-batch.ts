@@ -4,7 +4,7 @@ import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { type MissingDependencies, missing, missingSubject } from '../worker/contended.ts';
+import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
@@ -57,7 +57,7 @@ export async function readRecords(dependencies: ReadDependencies, batch: BatchVa
   const keys = Array.from({ length: batch.rawParts }, (_, part) => rawPartKey(batch.id, part));
   const parts: string[] = [];
   for (const [part, item] of (await dependencies.ledger.getMany(keys)).entries()) {
-    const text = item?.value ?? (await missing(dependencies, rawPartKey(batch.id, part)));
+    const text = item?.value ?? (await missingItem(dependencies, rawPartKey(batch.id, part)));
     if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is no text`);
     parts.push(text);
   }

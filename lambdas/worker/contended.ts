@@ -23,7 +23,7 @@ export function inTheWay(what: string, changes: readonly Change[], refusals: rea
 }
 
 /** Whether what has failed may be done by trying again. */
-export function mayPass(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   return error instanceof StorageUnavailable || error instanceof Contended;
 }
 
@@ -42,7 +42,7 @@ export async function missingSubject(
   key: ItemKey<unknown>,
   id: string,
 ): Promise<never> {
-  return await missing(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
+  return await missingItem(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function missingSubject(
  * @param end what is to be committed where it is not
  * @throws Contended when it is there by now, StorageCorrupt when it is not.
  */
-export async function missing(
+export async function missingItem(
   { ledger, newAttemptId }: MissingDependencies,
   { partition, sort }: ItemKey<unknown>,
   end: readonly Change[] = [],

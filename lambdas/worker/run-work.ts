@@ -7,7 +7,7 @@ import type { Versioned } from '../../storage/changes.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Task, WorkValue } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { mayPass } from './contended.ts';
+import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';
 
@@ -112,7 +112,7 @@ async function runItem(
     try {
       return await runnerOf(runners, item.value.kind)(item);
     } catch (error) {
-      if (mayPass(error) && tries < TRIES) {
+      if (isRetryable(error) && tries < TRIES) {
         await pause(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + random()));
         continue;
       }
