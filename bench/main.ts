@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.ts';
+import { benchCosts } from './costs.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLongHistory } from './long-history.ts';
 import { benchPublishAll } from './publish-all.ts';
@@ -17,6 +18,7 @@ import { benchPublishMany } from './publish-many.ts';
 import { benchPublishOne } from './publish-one.ts';
 import { benchRead } from './read.ts';
 import { benchRender } from './render.ts';
+import { benchRestart } from './restart.ts';
 import { benchSteadyFeed } from './steady-feed.ts';
 import { number } from './table.ts';
 import { benchWhileUploading } from './while-uploading.ts';
@@ -34,8 +36,10 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   'long-history': benchLongHistory,
   'steady-feed': benchSteadyFeed,
   'while-uploading': benchWhileUploading,
+  restart: benchRestart,
   'publish-all': benchPublishAll,
   read: benchRead,
+  costs: benchCosts,
 };
 
 const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …] [options]

@@ -14,12 +14,16 @@ export const PRICES = {
   apiRequest: 1 / 1_000_000,
   edgeRequest: 0.01 / 10_000,
   routerRequest: 0.1 / 1_000_000,
-  /** Taken in; stored for a month it is 0.03. */
-  logGigabyte: 0.5,
+  /** Of 1,024 MB. */
+  apiFunctionSecond: 0.0000133334,
+  /** Taken in, and kept for a month. */
+  logGigabyte: 0.5 + 0.03,
   tableGigabyteMonth: 0.25 + 0.2,
   bucketGigabyteMonth: 0.023,
   alarmMonth: 0.1,
+  /** Of our own, and each of CloudFront's additional ones. */
   metricMonth: 0.3,
+  /** Three are free. */
   dashboardMonth: 3,
   secretMonth: 0.4,
 } as const;

@@ -19,7 +19,9 @@ export class BundleLost extends Error {
 /**
  * The store is later than the ledger: an older copy of the ledger was restored, or the store belongs to another ledger.
  */
-export class LedgerBehind extends StorageCorrupt {}
+export class LedgerBehind extends StorageCorrupt {
+  override readonly name = 'LedgerBehind';
+}
 
 /**
  * For an object of a later generation than the ledger knows. No object is put before HEAD has reached its generation.

@@ -261,7 +261,8 @@ describe('a market that is put off', () => {
     world.lag.show(isMark);
     const sinceMs = world.clock.nowMs;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      if (what.startsWith('ledger.transact')) {
+      // By then it has read who is put off.
+      if (what === 'ledger.query dirty' && world.clock.nowMs === sinceMs) {
         await publish(world.dependencies);
         world.clock.nowMs += 60_000;
       }

@@ -1,0 +1,56 @@
+/** The write API, the worker, the publisher and the sweep on one ledger and one store that count, in memory. */
+import { runWork } from '../lambdas/worker/run-work.ts';
+import { createRunners } from '../lambdas/worker/runners.ts';
+import { publish } from '../publisher/publish.ts';
+import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import { systemRuntime } from '../storage/runtime.ts';
+import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
+import { openApi } from './api.ts';
+import { countLedger, countObjects } from './counting-storage.ts';
+import { DEPLOYMENT } from './deployment.ts';
+import { openMemoryObjects } from './memory-objects.ts';
+import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
+import { SettableClock } from './publish-due.ts';
+
+/** What each does, and what it asks of storage. */
+export interface CountedService {
+  readonly clock: SettableClock;
+  /** Takes one batch in. */
+  accept(records: readonly unknown[]): Promise<OperationCounts>;
+  /** One invocation of the worker. */
+  work(): Promise<OperationCounts>;
+  /** One generation, and with it the list, unless it shall wait. */
+  publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
+  sweep(): Promise<OperationCounts>;
+}
+
+export async function openCountedService(): Promise<CountedService> {
+  const counter = new OperationCounter();
+  const ledger = countLedger(openSqliteLedger(':memory:'), counter);
+  const objects = countObjects(openMemoryObjects(), counter);
+  const clock = new SettableClock(Date.now);
+  const runtime = { ...systemRuntime, nowMs: clock.nowMs };
+  const api = openApi(ledger);
+  await ledger.transact(api.seeds, { attemptId: 'seeds' });
+  const counted = async (work: () => Promise<unknown>): Promise<OperationCounts> => {
+    counter.take();
+    await work();
+    const { list, other } = counter.take();
+    return sumOf(list, other);
+  };
+  const failed = (_: unknown, error: unknown) => {
+    throw error;
+  };
+  const publisher = { ...runtime, ledger, objects, ...DEPLOYMENT };
+  return {
+    clock,
+    accept: (records) => counted(() => api.send(api.eventOf('POST', '/api/v1/ingest/batches', { records }))),
+    work: () =>
+      counted(async () => {
+        await runWork({ ...runtime, ledger, owner: 'a', runners: createRunners({ ...runtime, ledger }), failed });
+      }),
+    publish: (list = 'with-it') =>
+      counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
+    sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
+  };
+}

@@ -1,0 +1,105 @@
+/** What a month of a deployment costs, by the cost model. */
+import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
+import { dollarsOf, PRICES } from './prices.ts';
+
+export interface Traffic {
+  readonly markets: number;
+  readonly reads: number;
+  readonly batches: number;
+  /** Of each batch; each row is about another market. */
+  readonly rows: number;
+  readonly generations: number;
+  /** Markets in each generation. */
+  readonly changed: number;
+  readonly lists: number;
+}
+
+const MARKETS_A_LIST_PAGE = 100;
+const OBSERVATIONS_A_HISTORY_PAGE = 64;
+/** A record of up to 1 KB, put in a transaction with others. */
+const RECORD_DOLLARS = 2 * PRICES.ledgerWriteUnit;
+const MINUTES = 30 * 24 * 60;
+const HOURS = 30 * 24;
+/** What is kept for each row: the observation, its share of the batch as it came, of audit and of reports. */
+const ROW_KILOBYTES = 1;
+/** The lines of an invocation, and Lambda's own about it; and of a request, with the access log. */
+const INVOCATION_LOG_KILOBYTES = 0.8;
+const REQUEST_LOG_KILOBYTES = 1;
+/** Markets and pages that `verify` reads in an hour, and its time for each. */
+const VERIFY_READS = 20_000;
+const VERIFY_SECONDS_A_READ = 0.02;
+/** infra/alarms.ts; a test counts them. */
+export const ALARMS = 16;
+/** What the publisher says of itself, and what CloudFront says in addition. */
+export const METRICS = 3 + 8;
+
+export interface Line {
+  readonly what: string;
+  readonly dollars: number;
+}
+
+/** Times of functions are estimates: nothing here has run on an account. */
+export function month(traffic: Traffic): readonly Line[] {
+  const { markets, reads, batches, rows, generations, changed, lists } = traffic;
+  const rowsTotal = batches * rows;
+  const listPages = Math.ceil(markets / MARKETS_A_LIST_PAGE) - 1;
+  const closedPages = rowsTotal / OBSERVATIONS_A_HISTORY_PAGE;
+  const remembered = Math.min(markets, (generations * changed) / Math.max(1, lists));
+  const isPaced = lists < generations;
+  const shape = {
+    markets: changed,
+    closedPages: closedPages / generations,
+    batches: batches / generations,
+    bundleParts: Math.ceil(changed / 200),
+    openPageKilobytes: 16,
+  };
+  const list = { pages: listPages, remembered: isPaced ? remembered : 0 };
+  const withList = dollarsOf(publication({ ...shape, list }));
+  const withoutList = dollarsOf(publication({ ...shape, list: null }));
+  const published = lists * withList + (generations - lists) * withoutList;
+  // What a generation would cost if there were no list: neither its objects nor what is remembered for it.
+  const bodies = generations * (withoutList - changed * RECORD_DOLLARS);
+  const listsAnHour = lists / HOURS;
+  const swept = sweep({
+    histories: Math.min(2 * markets + closedPages, 250_000),
+    listPages: 24 * listsAnHour * listPages,
+    retainedLists: 24 * listsAnHour,
+    expiredLists: listsAnHour,
+    expiredListPages: listsAnHour * listPages,
+  });
+  const seconds = {
+    publisher: generations * (1 + changed / 200) + MINUTES * 0.2,
+    worker: batches * (0.3 + rows / 3_000) + MINUTES * 0.1,
+  };
+  const invocations = 2 * MINUTES + generations + batches;
+  const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
+  const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
+  return [
+    { what: 'reads, with the router', dollars: reads * (PRICES.edgeRequest + PRICES.routerRequest) },
+    {
+      what: 'write API: requests and its function',
+      dollars: batches * (PRICES.apiRequest + PRICES.functionRequest + 0.1 * PRICES.apiFunctionSecond),
+    },
+    { what: 'batches: kept as they came', dollars: batches * dollarsOf(acceptedBatch({ packedKilobytes: rows / 35 })) },
+    { what: 'batches: worked off, with leases', dollars: batches * dollarsOf(workedOffBatch({ rows, markets: rows })) },
+    { what: 'bodies: objects and ledger', dollars: bodies },
+    { what: 'lists: objects, and what is remembered for them', dollars: published - bodies },
+    { what: 'publisher and worker: their time', dollars: (seconds.publisher + seconds.worker) * PRICES.functionSecond },
+    { what: 'looking every minute whether there is work', dollars: MINUTES * dollarsOf(idleMinute()) },
+    { what: 'sweeps', dollars: HOURS * dollarsOf(swept) },
+    {
+      what: 'verify: reads and time',
+      dollars:
+        verifyReads * (PRICES.edgeRequest + PRICES.routerRequest + VERIFY_SECONDS_A_READ * PRICES.functionSecond),
+    },
+    { what: 'logs', dollars: (logKilobytes / 1e6) * PRICES.logGigabyte },
+    {
+      what: 'alarms, metrics, dashboard, secret',
+      dollars: ALARMS * PRICES.alarmMonth + METRICS * PRICES.metricMonth + PRICES.dashboardMonth + PRICES.secretMonth,
+    },
+    {
+      what: 'storage, for each month that is kept',
+      dollars: ((rowsTotal * ROW_KILOBYTES) / 1e6) * PRICES.tableGigabyteMonth,
+    },
+  ];
+}
