@@ -10,7 +10,7 @@ import type { LostObjects } from './lost-objects.ts';
 import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-const SWEEP_INTERVAL_MS = 60_000;
+const POLL_INTERVAL_MS = 60_000;
 /** How soon a generation tries put-off markets again. */
 const PUT_OFF_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
@@ -51,7 +51,7 @@ export function startPublishLoop(
       await collectGarbage(dependencies, { dryRun: false });
     },
     paceMs: PUBLISH_PACE_MS,
-    intervalMs: SWEEP_INTERVAL_MS,
+    intervalMs: POLL_INTERVAL_MS,
     onError: (cause) => report('sweeping failed', cause),
   });
   return loop;

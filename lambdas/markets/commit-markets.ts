@@ -1,5 +1,5 @@
 /**
- * Commits decided markets, transaction by transaction. A market's rows, its record and its dirty mark are in one
+ * Commits decided markets, transaction by transaction. A market's rows, its record and its mark are in one
  * transaction, so nothing is taken in without a mark. Small markets share a transaction; a market with many rows takes
  * several, in order.
  */

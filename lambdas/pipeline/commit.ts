@@ -3,7 +3,7 @@
  *
  * 1. the idempotency record of actor and key, if absent or expired;
  * 2. the audit records;
- * 3. the mutation with its conditions, and the dirty marks of everything public that it changes;
+ * 3. the mutation with its conditions, and the marks of everything public that it changes;
  * 4. the quota counters, within the limits, and a check that the limits are unchanged.
  *
  * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second

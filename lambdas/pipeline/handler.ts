@@ -106,7 +106,7 @@ export interface Commit<Id extends WriteOperationId> {
   readonly kind: 'commit';
   /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
   readonly target: string;
-  /** The mutation with its conditions, and the dirty marks of everything public that it changes. */
+  /** The mutation with its conditions, and the marks of everything public that it changes. */
   readonly changes: readonly Change[];
   /** Changes of the subject's quota counters, bounded by its limits at the moment of commit. */
   readonly uses?: readonly QuotaUse[];
