@@ -32,12 +32,12 @@ export interface FeedOptions {
 export interface FeedReport extends FeedOptions {
   readonly generations: number;
   readonly lists: number;
-  /** The most that was on disk at any moment, to what a fresh publication would take then; and when. */
+  /** The highest ratio of files on the disk to a fresh publication of the same moment, and its second. */
   readonly worst: { readonly ratio: number; readonly second: number };
-  /** Before it, and at the end: all that is on disk, and what of it a fresh publication would take. */
+  /** Before the feed, and at its end: everything on the disk, and the part that a fresh publication would take. */
   readonly before: Disk;
   readonly after: Disk;
-  /** What a fresh publication takes at the end: published anew, and measured. */
+  /** The size of a fresh publication at the end, measured. */
   readonly freshMeasured: number;
   readonly ledgerBytes: number;
   /** Bytes of files, by kind. */
@@ -117,8 +117,8 @@ function observationAt({ observations }: SampleMarket, atMs: number): IngestReco
 }
 
 /**
- * Of the files in place, a fresh publication would put those that readers are given now. A feed that only appends supersedes no
- * page of a history, so all others are pages and layouts of earlier lists, and bundles.
+ * A fresh publication would put only the current files. A feed that only appends supersedes no history page, so all
+ * other files are pages and layouts of earlier lists, and bundles.
  */
 async function diskOf(ledger: Ledger, objects: MeasuredObjects): Promise<Disk & { readonly listGeneration: number }> {
   const list = (await ledger.get(HEAD_KEY))?.value.list ?? null;
@@ -131,7 +131,7 @@ async function diskOf(ledger: Ledger, objects: MeasuredObjects): Promise<Disk & 
   return { total, fresh, listGeneration: list?.generation ?? 0 };
 }
 
-/** What everything takes when it is put into an empty store. */
+/** The size of all objects when they are put into an empty store. */
 async function publishAnew(workspace: Workspace, path: string): Promise<number> {
   const folder = workspace.folder('fresh');
   copyFileSync(path, join(folder, 'ledger.sqlite'));

@@ -1,6 +1,6 @@
 /**
- * A feed that never pauses, in embedded mode: what lies on disk beside the ledger, against a fresh publication of the same
- * ledger, at every moment; and what is written for each observation.
+ * A feed that never pauses, in embedded mode: the files beside the ledger against a fresh publication of the same
+ * ledger, at every moment; and the bytes written for each observation.
  */
 import type { BenchOptions } from './benchmark.ts';
 import { type FeedReport, runFeed } from './feed.ts';
@@ -14,7 +14,6 @@ const QUICK_SECONDS = 5;
 const MARKETS = [175, 1_000];
 const PROMISE = 2;
 
-/** See the head of this file. */
 export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions): Promise<void> {
   const seconds = quick ? QUICK_SECONDS : full ? FULL_SECONDS : SECONDS;
   printHeading(

@@ -14,7 +14,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { createUploadRunner, type UploadRunner } from '../../lambdas/ingest/run-upload.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
-import { mayPass } from '../../lambdas/worker/contended.ts';
+import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
@@ -148,7 +148,7 @@ export const WIRING: Wiring = {
 
 /** An error that the code under test ends an invocation with, and that the next invocation gets over. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof Superseded || error instanceof StorageUnavailable || mayPass(error);
+  return error instanceof Superseded || error instanceof StorageUnavailable || isRetryable(error);
 }
 
 /** A process keeps its place in the file from one invocation to the next. */
