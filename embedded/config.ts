@@ -1,15 +1,15 @@
-/** What the embedded server is told by its environment. */
+/** The configuration of the embedded server, from its environment. */
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** Where the ledger and the objects are. */
+  /** The folder of the ledger and the objects. */
   readonly dataFolder: string;
-  /** Where requests for API keys go; said in public. */
+  /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
-  /** Who issues the tokens of users; null: this process, with a key of its own, for trying things out. */
+  /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
 }
 
@@ -17,18 +17,18 @@ export interface IssuerConfig {
   /** The `iss` of its tokens, an https URL. */
   readonly issuer: string;
   readonly audience: string;
-  /** Where its keys are; default `.well-known/jwks.json` under the issuer. */
+  /** The URL of its keys; default `.well-known/jwks.json` under the issuer. */
   readonly jwksUri?: string;
-  /** What stands before our scopes in its tokens. */
+  /** The prefix of our scopes in its tokens. */
   readonly scopePrefix?: string;
 }
 
-/** Told to the person who started the server, in one line and without a stack: what is wrong and how to mend it. */
+/** Printed in one line and without a stack for the person who started the server: the fault and its remedy. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** A data folder that cannot be used, in one line, whatever the cause says. */
+/** The error for a data folder that cannot be used. Always one line, even if its cause has several. */
 export function unusable(folder: string, cause: Error): StartError {
   return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
 }
@@ -36,19 +36,19 @@ export function unusable(folder: string, cause: Error): StartError {
 type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, and of an OIDC issuer `TIDEMARK_ISSUER`,
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, and for an OIDC issuer `TIDEMARK_ISSUER`,
  * `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
- * @throws StartError for a value that cannot be meant.
+ * @throws StartError for an invalid value
  */
 export function readConfig(environment: Environment): EmbeddedConfig {
   const port = environment.PORT || '8787';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new StartError(`PORT is ${JSON.stringify(port)}: give a number from 0 to 65535, where 0 picks a free port.`);
+    throw new StartError(`PORT is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
   }
   const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
   if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
-    throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: give one e-mail address.`);
+    throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
   }
   return {
     host: environment.HOST || '127.0.0.1',
@@ -64,11 +64,11 @@ function readIssuer(environment: Environment): IssuerConfig | null {
   if (!issuer) return null;
   const audience = environment.TIDEMARK_AUDIENCE;
   if (!audience)
-    throw new StartError('TIDEMARK_ISSUER is set, but not TIDEMARK_AUDIENCE: say whom its tokens are for.');
+    throw new StartError('TIDEMARK_ISSUER is set, but not TIDEMARK_AUDIENCE: set the audience of its tokens.');
   const jwksUri = environment.TIDEMARK_JWKS_URI;
   for (const [name, url] of Object.entries({ TIDEMARK_ISSUER: issuer, TIDEMARK_JWKS_URI: jwksUri || issuer })) {
     if (!URL.canParse(url) || !url.startsWith('https://')) {
-      throw new StartError(`${name} is ${JSON.stringify(url)}: give an https URL.`);
+      throw new StartError(`${name} is ${JSON.stringify(url)}: set an https URL.`);
     }
   }
   const scopePrefix = environment.TIDEMARK_SCOPE_PREFIX;

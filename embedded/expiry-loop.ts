@@ -1,4 +1,4 @@
-/** Removes items that have expired: DynamoDB does that by itself, SQLite does not. */
+/** Removes expired items. DynamoDB does that by itself, SQLite does not. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -11,12 +11,12 @@ export interface ExpiryDependencies {
 }
 
 const INTERVAL_MS = 60 * 60 * 1000;
-/** An item lies for this long after it has expired, so that a clock that is set back a little finds it again. */
+/** An item stays for this long after it has expired, so that it is still there if the clock is set back a little. */
 const GRACE_MS = 60 * 60 * 1000;
-/** Few enough that whoever waits for an answer meanwhile does not notice. */
+/** Small enough that waiting requests do not notice. */
 const BATCH_ITEMS = 200;
 
-/** Sweeps at once, and every hour from then on. */
+/** Removes at once, and then every hour. */
 export function startExpiryLoop({ removeExpired, nowMs, report }: ExpiryDependencies): WakeLoop {
   const loop = startWakeLoop({
     round: async (stopping) => {

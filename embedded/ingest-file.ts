@@ -1,4 +1,4 @@
-/** Takes a CSV file with its mapping into the ledger, in batches, as the worker does with those of the write API. */
+/** Takes a CSV file with its mapping into the ledger, in batches, through the worker's own code. */
 import { setImmediate } from 'node:timers/promises';
 import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../lambdas/ingest/take-batch.ts';
@@ -16,7 +16,7 @@ import {
 import { sha256Hex } from '../storage/sha256.ts';
 import { StartError } from './config.ts';
 
-/** A file to ingest, and how to read it. */
+/** A file to ingest, and its mapping. */
 export interface IngestFile {
   /** For messages. */
   readonly name: string;
@@ -25,16 +25,16 @@ export interface IngestFile {
   readonly mapping: string;
 }
 
-/** The largest batch that the contract admits. */
+/** The largest batch of the contract. */
 export const BATCH_RECORDS = 1_000;
 
 /**
- * Ingests the file unless that has been done to its last row. Its batches have ids that follow from what is in them,
- * so the start after one that died finds those that are done, and goes on.
+ * Ingests the file unless it was taken in completely before. The ids of its batches follow from their contents. So
+ * after a crash the next start finds the finished batches, and continues.
  *
- * @param progress is told after each batch how many records are in.
- * @returns null when the file is in already.
- * @throws StartError when a row or the mapping is refused: a bundled file must be taken in whole.
+ * @param progress receives the number of records after each batch
+ * @returns null if the file was taken in before
+ * @throws StartError if a row or the mapping is refused: a bundled file must be taken in completely
  */
 export async function ingestFile(
   dependencies: BatchDependencies,
@@ -55,14 +55,14 @@ export async function ingestFile(
     const [fault] = errors;
     if (fault !== undefined) {
       const line = rows[fault.index]?.line;
-      // A file that was accepted on other machines is more likely right than a clock that it is ahead of.
+      // The file was accepted on other machines, so probably the clock is wrong.
       const hint = fault.code === 'date.future' ? ". Or is this machine's clock behind?" : '';
       throw new StartError(`${file.name}, line ${line}: ${fault.code}${at(fault.pointer)}: ${fault.detail}${hint}`);
     }
     total.accepted += counts.accepted;
     total.unchanged += counts.unchanged;
     progress(total.accepted + total.unchanged);
-    // A ledger in this process answers without ever waiting: let signals and requests have their turn.
+    // A ledger in this process answers without ever waiting, so signals and requests get their turn here.
     await setImmediate();
   }
   const value: IngestedFileValue = { ingestedAt: new Date(nowMs()).toISOString(), ...total };
@@ -72,7 +72,7 @@ export async function ingestFile(
 
 const OPTIONS = { subject: 'system:sample', mode: 'append', partial: false, dryRun: false } as const;
 
-/** A batch that an earlier start refused, or could not end, is begun again: what stopped it may be mended by now. */
+/** A batch that an earlier start refused, or could not end, is started again, because its cause may be gone. */
 async function forgetFailure({ ledger, newAttemptId }: BatchDependencies, id: string): Promise<void> {
   const checkpoint = await ledger.get(checkpointKey(id));
   const faults = await readAll(ledger, faultsOfBatch(id));
@@ -106,7 +106,7 @@ function mappingOf({ name, mapping }: IngestFile): CsvMapping {
   throw new StartError(`The mapping of ${name} is not valid${at(fault.pointer)}: ${fault.detail}`);
 }
 
-/** The empty pointer is the whole. */
+/** The empty pointer is the whole document. */
 function at(pointer: string): string {
   return pointer === '' ? '' : ` at ${pointer}`;
 }

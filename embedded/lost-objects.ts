@@ -1,6 +1,6 @@
 /**
- * What the store has lost is put back: it holds nothing that the ledger cannot make anew, and somebody may have deleted it for
- * just that. Readers do not wait for it, unless nothing at all is there to be served.
+ * Puts back objects that the store has lost. The ledger can make all of them again, so an operator may delete them on
+ * purpose. Readers do not wait for it, unless there is nothing at all to serve.
  */
 import { publicKey } from '../contract/public-objects.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
@@ -15,8 +15,8 @@ import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
 /**
- * Publishes before anybody is served, where the store shows nothing: the first time, and where it was emptied. Returns what is
- * published. Errors as of `publish`.
+ * Publishes before the first request is served, if the store shows nothing: at the first start, and after the store was
+ * emptied. Returns the published HEAD. Errors as of `publish`.
  */
 export async function publishIfNothingIsShown(dependencies: PublisherDependencies): Promise<HeadValue> {
   const { ledger, objects } = dependencies;
@@ -32,20 +32,23 @@ export async function publishIfNothingIsShown(dependencies: PublisherDependencie
 }
 
 export interface LostObjects {
-  /** Looks through the store, beside whatever else is done. Resolves to whether anything is lost. */
+  /** Searches the store in the background. Resolves to whether an object is lost. */
   look(): Promise<boolean>;
-  /** To be told what a publication has failed with. */
+  /** To be called with the error of a publication. Returns whether the error means that objects are lost. */
   failed(error: unknown): boolean;
-  /** To be called alone, before a publication: if anything is lost, everything is marked to be published again, in place. */
+  /**
+   * To be called alone, before a publication. If objects are lost, everything is marked to be published again, in
+   * place.
+   */
   prepare(): Promise<void>;
 }
 
-/** @param report is told that something is lost */
+/** @param report is called when objects are lost */
 export function watchLostObjects(
   dependencies: PublisherDependencies,
   report: (what: string, cause: unknown) => void,
 ): LostObjects {
-  // Once in the life of a process: what is still lost after that needs a person.
+  // Once in the life of a process: if objects are lost after that, an operator must look.
   let state: 'unknown' | 'lost' | 'resumed' = 'unknown';
   const found = (what: string): boolean => {
     if (state !== 'unknown') return false;
@@ -68,10 +71,10 @@ export function watchLostObjects(
   };
 }
 
-/** An older copy of the objects may be in place of those that were published. */
+/** An older copy of the objects may have replaced the published ones. */
 async function isOfEarlier({ ledger, objects }: PublisherDependencies): Promise<boolean> {
   const head = await ledger.get(HEAD_KEY);
-  // Without a bundle: HEAD was raised, and what is marked since then is on its way.
+  // Without a bundle, HEAD was raised: the marked markets are still being published.
   if (head === null || !head.value.applied || head.value.bundle.key === '') return false;
   return ((await objects.stat(SNAPSHOT))?.metadata.generation ?? 0) < head.revision;
 }

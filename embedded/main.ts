@@ -1,6 +1,6 @@
 /**
- * `npm start`. Of what the next start loads, compiled code is kept, without its types: that is most of the time that it takes
- * until it serves. Where it cannot be kept, nothing is.
+ * `npm start`. Keeps the compiled code for the next start, which spends most of its time on compiling and on stripping
+ * types. If the cache cannot be written, the start is only slower.
  */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';

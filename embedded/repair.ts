@@ -1,6 +1,6 @@
 /**
- * `npm run repair -- gold-usd`: makes the record of a market say what its observations add up to, and has the market published
- * again. The server must be stopped.
+ * `npm run repair -- gold-usd`: sets the record of a market to the sum of its observations, and has the market
+ * published again. The server must be stopped.
  */
 import { type RepairOutcome, repairOne } from '../publisher/repair/repair-market.ts';
 import { StartError } from './config.ts';
@@ -11,7 +11,7 @@ const USAGE = 'usage: npm run repair -- SLUG ...';
 const IN_WORDS: { readonly [Outcome in RepairOutcome]: string } = {
   unchanged: 'adds up already',
   repaired: 'repaired',
-  removed: 'removed: it has observations, and nothing says what they are of',
+  removed: 'removed: it has observations, but no record says what they are about',
   unknown: 'there is no such market',
 };
 

@@ -1,4 +1,4 @@
-/** `npm start`: runs Tidemark in this process, and tells the person who started it what there is to see. */
+/** `npm start`: runs Tidemark in this process, and tells the person who started it what it serves. */
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
@@ -9,12 +9,12 @@ import { openTerminal } from './terminal.ts';
 
 const number = new Intl.NumberFormat('en-GB');
 const terminal = openTerminal(process.stdout);
-/** Null while it starts. */
+/** Null during the start. */
 let running: Service | null = null;
 
 async function main(): Promise<void> {
   stopOnSignals();
-  // The ledger holds personal data: what is made from here on is its owner's alone.
+  // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   const config = readConfig(process.env);
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
@@ -74,10 +74,10 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
 ${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }
 
-/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on what it got itself. */
+/** One Ctrl-C arrives twice: from the terminal, and from npm, which passes on its own signal. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** The first signal ends it cleanly, also while it starts; a second one at once. */
+/** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
 function stopOnSignals(): void {
   let stoppingSinceMs: number | null = null;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
@@ -87,7 +87,7 @@ function stopOnSignals(): void {
     }
     stoppingSinceMs = performance.now();
     terminal.clear();
-    // What is in the ledger is durable, and publishing may end anywhere: a start can simply be left off.
+    // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
     await running?.stop();
     terminal.say(
       running === null ? '\n  Stopped while starting. The next start goes on from here.\n' : '\n  Stopped.\n',

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
 import { StartError, unusable } from './config.ts';
 
-/** What stays secret in a data folder, by the name of its file. */
+/** The secret files of a data folder, by name. */
 export type SecretFile = 'secret' | 'issuer-key' | 'operator-key';
 
 const OWNER_ONLY = 0o600;
 
-/** Reads a secret file; null when there is none. */
+/** Reads a secret file; null if it does not exist. */
 export function readSecretFile(folder: string, name: SecretFile): string | null {
   try {
     return readFileSync(join(folder, name), 'utf8').trim();
@@ -21,10 +21,10 @@ export function readSecretFile(folder: string, name: SecretFile): string | null 
 }
 
 /**
- * Reads the file, or makes it, durably and in one step, before what is in it is used anywhere.
+ * Reads the file, or makes it durably and in one step, before its content is used anywhere.
  *
- * @param isWhole whether a text can be what was made
- * @throws StartError when the file cannot be made, or holds something else
+ * @param isWhole whether a text can be the complete content
+ * @throws StartError if the file cannot be made, or holds something else
  */
 export function keepSecretFile(
   folder: string,
@@ -40,11 +40,11 @@ export function keepSecretFile(
   }
   if (isWhole(kept)) return kept;
   throw new StartError(
-    `${join(folder, name)} is damaged: put a copy back, or delete it and a new one is made, which nothing made with the old one fits.`,
+    `${join(folder, name)} is damaged: put a copy back, or delete it. If you delete it, a new one is made, and everything made with the old one becomes invalid.`,
   );
 }
 
-/** A name that is there has the whole of its bytes: they are on disk before it is given to them. */
+/** A name always has its complete content: the bytes are on the disk before they get the name. */
 function createFile(folder: string, name: SecretFile, text: string): void {
   const path = join(folder, name);
   const unnamed = `${path}.${randomUUID()}`;
@@ -56,7 +56,8 @@ function createFile(folder: string, name: SecretFile, text: string): void {
     } finally {
       closeSync(file);
     }
-    // Fails when somebody else has made it meanwhile; a link that lies there is not written through.
+    // Fails if another process has made it in the meantime. If a symbolic link has this name, it is not written
+    // through.
     linkSync(unnamed, path);
     unlinkSync(unnamed);
     syncFolderSync(folder);

@@ -1,4 +1,4 @@
-/** What an operator does with the data folder of a server that is stopped: opened, used, and closed again. */
+/** Commands for the data folder of a stopped server: the folder is opened, used, and closed again. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../publisher/dependencies.ts';
@@ -9,8 +9,8 @@ import { LEDGER_FILE, openDataFolder } from './data-folder.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /**
- * Does it with the folder of this environment, brought to the format of this version, and sets the exit code. What the person
- * can mend is told in one line.
+ * Runs a command with the folder of this environment, migrated to this version's format. Sets the exit code. A fault
+ * that the person can correct is printed in one line.
  */
 export async function useDataFolder(
   use: (storage: PublisherStorage, terminal: Terminal) => Promise<void>,

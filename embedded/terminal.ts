@@ -1,20 +1,20 @@
-/** What the person who started the server sees while it starts: one line that moves, or plain lines in a log. */
+/** Output during the start: one line that is rewritten, or plain lines in a log. */
 import ora from 'ora';
 
 export interface Terminal {
-  /** What is being done now. */
+  /** A step has begun or made progress. */
   working(text: string): void;
-  /** It is done. */
+  /** The step is done. */
   done(text: string): void;
-  /** Takes the moving line away, before something else is said. */
+  /** Removes the current line before other output. */
   clear(): void;
   say(text: string): void;
 }
 
-/** Writes to `stream`. A reader that goes away, such as `head`, is no reason to stop serving. */
+/** Writes to `stream`. A reader that goes away, such as `head`, does not end the server. */
 export function openTerminal(stream: NodeJS.WriteStream): Terminal {
   stream.on('error', () => {});
-  // Some terminals, in containers and under `script`, do not know their width: lines cannot be rewritten there.
+  // Some terminals, in containers and under `script`, do not know their width, so lines cannot be rewritten there.
   const moves = stream.isTTY && stream.columns > 0;
   const spinner = ora({ stream, isEnabled: moves, isSilent: !moves, discardStdin: false, indent: 2 });
   let stage = '';

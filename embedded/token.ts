@@ -1,6 +1,6 @@
 /**
- * `npm run --silent token -- --user alice`: prints an access token of the embedded issuer, for trying the write API out.
- * Whoever can read the data folder can be anybody: with a real issuer configured it refuses.
+ * `npm run --silent token -- --user alice`: prints an access token of the embedded issuer, for trying out the write
+ * API. Anybody who can read the data folder can be any user, so it refuses if a real issuer is configured.
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -11,10 +11,10 @@ import { readSecretFile } from './secret-files.ts';
 import { LOCAL_AUDIENCE, LOCAL_ISSUER } from './write-api.ts';
 
 const USAGE = `usage: npm run --silent token -- --user NAME [options]
-  --user NAME      the user that the token is for
+  --user NAME      the user of the token
   --scopes LIST    separated by commas (default ${USER_SCOPES.join(',')})
                    known: ${ALL_SCOPES.join(',')}
-  --hours N        how long it is good for, 1 to 24 (default 8)`;
+  --hours N        how long it is valid, 1 to 24 (default 8)`;
 
 function main(): void {
   const { values } = parse();
@@ -26,7 +26,9 @@ function main(): void {
   if (user === undefined) throw new StartError(USAGE);
   const { dataFolder, issuer } = readConfig(process.env);
   if (issuer !== null) {
-    throw new StartError(`Tokens come from ${issuer.issuer} (TIDEMARK_ISSUER): sign in there. None is made here.`);
+    throw new StartError(
+      `Tokens come from ${issuer.issuer} (TIDEMARK_ISSUER): sign in there. This command makes no token for it.`,
+    );
   }
   const privateJwk = readSecretFile(dataFolder, 'issuer-key');
   if (privateJwk === null) {

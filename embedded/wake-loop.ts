@@ -1,29 +1,29 @@
-/** Does something in the background: when woken, and at intervals whatever happens, so that a lost wake-up costs little. */
+/** Runs a background task: when it is woken, and at intervals in any case, so that a lost wake-up costs little. */
 
 export interface WakeLoop {
-  /** Says that something is due. Any number of calls during one round lead to one more round. */
+  /** Says that work is due. Any number of calls during one round lead to one more round. */
   wake(): void;
-  /** Wakes it in so many milliseconds, at once where that is in the past; of several calls the earliest counts. */
+  /** Wakes the loop in this many milliseconds; at once for a negative number. Of several calls the earliest counts. */
   wakeIn(durationMs: number): void;
-  /** Waits for the end of the rounds that are under way or due. */
+  /** Waits for the end of all rounds that are running or due. */
   settled(): Promise<void>;
-  /** Lets the round under way finish, and starts no other. */
+  /** Lets the current round finish, and starts no other. */
   stop(): Promise<void>;
 }
 
 export interface WakeLoopOptions {
   /**
-   * One round. What it rejects with is reported; the next interval tries again. `stopping` is aborted when the loop is being
-   * stopped: a round of several steps may leave out those that are left.
+   * One round. If it rejects, the error is reported and the next interval tries again. `stopping` is aborted when the
+   * loop is stopped: a round of several steps may then skip the rest.
    */
   readonly round: (stopping: AbortSignal) => Promise<void>;
   readonly intervalMs: number;
-  /** A round begins no sooner than this after the one before began; the first one begins at once. Default: 0. */
+  /** The minimum time between the beginnings of two rounds; the first round begins at once. Default: 0. */
   readonly paceMs?: number;
   readonly onError: (cause: unknown) => void;
 }
 
-/** Starts the loop; its timers keep no process alive. */
+/** Starts the loop. Its timers keep no process alive. */
 export function startWakeLoop({ round, intervalMs, paceMs = 0, onError }: WakeLoopOptions): WakeLoop {
   const stopper = new AbortController();
   const stopping = stopper.signal;
@@ -47,7 +47,7 @@ export function startWakeLoop({ round, intervalMs, paceMs = 0, onError }: WakeLo
     if (stopping.aborted || running !== null) return;
     running = run().finally(() => {
       running = null;
-      // What was due before the pace let it begin waits for its timer.
+      // A round that the pace delays waits for its timer.
       if (due && later === null) wake();
     });
   }

@@ -1,4 +1,4 @@
-/** The write API of this process: its secrets, its issuer and its first key are files of the data folder. */
+/** The write API of this process. Its secrets, its issuer and its first key are files of the data folder. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambdas/credentials/api-key-format.ts';
@@ -18,28 +18,28 @@ import { newUlid } from '../storage/ulid.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { keepSecretFile, readSecretFile } from './secret-files.ts';
 
-/** What the tokens of the embedded issuer say; `npm run token` makes them. */
+/** The issuer in the tokens of `npm run token`. */
 export const LOCAL_ISSUER = 'https://localhost/tidemark';
 export const LOCAL_AUDIENCE = 'tidemark';
 
-/** Of one credential. */
+/** For each credential. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 
 export interface WriteApi {
   readonly handle: (event: HttpEvent) => Promise<Handled>;
-  /** Where large files are put. */
+  /** The storage of large files. */
   readonly uploads: DirectoryUploads;
   readonly operatorKey: OperatorKeyFile;
 }
 
 /**
- * What is in the file of the operator key: `made` by this start, `kept` from an earlier one, or `gone`: taken away, and not
- * made again while the key counts, or revoked.
+ * The state of the file with the operator key: `made` by this start; `kept` from an earlier one; `gone`: removed, and
+ * not made again while the key is valid; or revoked.
  */
 export type OperatorKeyFile = 'made' | 'kept' | 'gone';
 
-/** @throws StartError for a data folder whose secrets cannot be kept, or an issuer that cannot be. */
+/** @throws StartError if the folder's secrets cannot be kept, or the issuer is invalid */
 export async function openWriteApi(
   ledger: Ledger,
   config: EmbeddedConfig,
@@ -76,7 +76,7 @@ export async function openWriteApi(
   return { handle, uploads, operatorKey };
 }
 
-/** The issuer of the configuration, or one of this machine. */
+/** The configured issuer, or one of this machine. */
 function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
   if (issuer !== null) return createTokenVerifier({ ...issuer, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
   const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey, isIssuerKey));
@@ -89,8 +89,8 @@ function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
 }
 
 /**
- * Makes the first operator key, and another one only when that has been revoked. The file comes first: whatever dies in
- * between, the next start registers the key that its owner can read.
+ * Makes the first operator key. Makes another one only if that key was revoked. The file comes first: after a crash in
+ * between, the next start registers the key that the owner can read.
  */
 async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
   const isKept = readSecretFile(dataFolder, 'operator-key') !== null;

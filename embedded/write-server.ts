@@ -1,6 +1,6 @@
 /**
- * The write API over the embedded server's port: turns a request of node:http into the event that API Gateway would make
- * of it, and the handler's result into a response. It decides nothing but how much of a body it takes into memory.
+ * The write API over the embedded server's port: turns a request of node:http into the event of API Gateway, and the
+ * handler's result into a response. Its only decision is how much of a body it reads into memory.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { operationOf } from '../contract/operations.ts';
@@ -15,22 +15,22 @@ import { originForm } from './edge/framing.ts';
 
 export interface WriteServerOptions {
   readonly handle: (event: HttpEvent) => Promise<Handled>;
-  /** Called after every request whose answer says that it has changed the ledger. */
+  /** Called after every request that has changed the ledger. */
   readonly onCommitted: () => void;
   readonly nowMs: () => number;
   readonly newRequestId: () => string;
 }
 
-/** Bodies that are being received at one moment, all together. */
+/** All bodies that are being received at one moment together. */
 const MAX_RECEIVING_BYTES = 64 * 1024 * 1024;
 
-/** Gives who serves a request that belongs to the write API; null for every other request. */
+/** Gives the handler of a request that belongs to the write API; null for every other request. */
 export function createWriteServer(options: WriteServerOptions): (request: IncomingMessage) => DivertedHandler | null {
   const { handle, onCommitted, newRequestId } = options;
   let receivingBytes = 0;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Whoever shows no credential is answered the same whatever the body says, so nobody reads it.
+    // Without a credential the answer does not depend on the body, so the body is not read.
     const maxBytes = request.headers.authorization === undefined ? 0 : maxBytesOf(request);
     const expectedBytes = Math.min(maxBytes, Number(request.headers['content-length'] ?? maxBytes));
     if (receivingBytes + expectedBytes > MAX_RECEIVING_BYTES) {
@@ -52,7 +52,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
     }
   }
 
-  /** Without having read the body: the connection ends with this. */
+  /** Without reading the body, so this ends the connection. */
   function refuse(
     request: IncomingMessage,
     response: ServerResponse,
@@ -69,13 +69,13 @@ function pathOf(request: IncomingMessage): string {
   return originForm(request.url as string).split('?', 1)[0] as string;
 }
 
-/** What is no operation has no body that anybody would look at. */
+/** The body of an unknown operation is not read. */
 function maxBytesOf(request: IncomingMessage): number {
   const routed = route(request.method as string, pathOf(request));
   return routed.kind === 'operation' ? maxBodyBytesOf(operationOf(routed.operation)) : 0;
 }
 
-/** The whole body, or null as soon as it is larger than the operation takes. */
+/** The whole body; null if it is larger than the operation allows. */
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return null;
   const chunks: Buffer[] = [];
@@ -105,7 +105,7 @@ function eventOf(request: IncomingMessage, body: Buffer, { nowMs, newRequestId }
   };
 }
 
-/** Several fields of one name become one, as in API Gateway: node:http would drop all but the first of some. */
+/** Repeated fields are joined, as in API Gateway: node:http would drop all but the first of some. */
 function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {

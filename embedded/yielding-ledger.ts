@@ -1,18 +1,19 @@
-/** Keeps work in the background from holding up requests: both run in one event loop. */
+/** Keeps background work from delaying requests, because both run in one event loop. */
 import { setImmediate } from 'node:timers/promises';
 import type { Ledger } from '../storage/ledger.ts';
 
-/** How long work may go on before others have their turn: a few calls, and what is made of their answers. */
+/** How long background work may run before other tasks get their turn: a few calls and the work on their answers. */
 export const MAX_STRETCH_MS = 5;
 
 /**
- * The ledger, for work in the background. SQLite answers at once, and awaiting what is settled gives the event loop no
- * turn: a loop over calls would hold up all requests until its end. So a call that comes more than {@link MAX_STRETCH_MS}
- * after the last turn takes one first, each call its own: tasks that waited together would go on together.
+ * The ledger for background work. SQLite answers at once, and awaiting a settled promise gives the event loop no turn:
+ * a loop over calls would block all requests until its end. So a call that comes more than {@link MAX_STRETCH_MS} after
+ * the last turn first waits for one. Each call waits by itself, because tasks that wait together would continue
+ * together.
  *
- * A turn before every call would slow down work that makes thousands of them; to ask the clock costs next to nothing.
+ * A turn before every call would slow down work with thousands of calls; reading the clock costs next to nothing.
  *
- * @param nowMs a clock that is never set back; from when is no matter.
+ * @param nowMs a clock that is never set back; its origin does not matter
  */
 export function yieldingLedger(ledger: Ledger, nowMs: () => number = () => performance.now()): Ledger {
   let turnAtMs = nowMs();

@@ -1,10 +1,11 @@
 /**
- * How an operator's CSV file becomes ingest records: a JSON document, validated here and carried out by `map-csv.ts`.
+ * The mapping of an operator's CSV file to ingest records: a JSON document, validated here and carried out by
+ * `map-csv.ts`.
  *
- * A **template** is text with `{column}` placeholders: the row's value in that column, white space trimmed off. There is
- * nothing else to it: no expressions, no functions, no way to write a brace. A column is one of the CSV file's, or one
- * that a look-up table of the mapping adds. `{observedDate}`, the date as understood (YYYY-MM-DD), may be used in
- * `sourceUrl` and `sourceLabel`.
+ * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
+ * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
+ * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`
+ * and `sourceLabel`.
  *
  * `sample/mapping.json` is a complete example.
  */
@@ -18,7 +19,10 @@ const columnName = z.string().trim().min(1).max(200);
 const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
 const template = text.min(1).max(2048);
 
-/** Either one word for every row, or one that a column's value decides; a value that is not listed refuses the row. */
+/**
+ * Either one word for every row, or a word for each value of a column. A row with a value that is not listed is
+ * refused.
+ */
 function choiceOf<Word extends z.ZodEnum>(word: Word) {
   return z.union([
     word,
@@ -27,9 +31,9 @@ function choiceOf<Word extends z.ZodEnum>(word: Word) {
 }
 
 /**
- * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables;
- * each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`, or,
- * without it, refuses the row.
+ * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables.
+ * Each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`.
+ * Without `otherwise`, its row is refused.
  */
 const tableSchema = z.strictObject({
   key: template,
@@ -43,19 +47,22 @@ const sourceTemplateSchema = z.strictObject({
   /** Placeholder values are percent-encoded. */
   url: template,
   publisher: template.nullable().default(null),
-  /** SPDX identifier where there is one. */
+  /** SPDX identifier, if the licence has one. */
   licence: template.nullable().default(null),
   attribution: template.nullable().default(null),
 });
 
-/** The market that a row belongs to. May use only columns of `match`, and of tables keyed by them. */
+/** The market of a row. May use only columns of `match`, and of tables keyed by them. */
 const marketTemplateSchema = z.strictObject({
-  /** Placeholder values are lower-cased; runs of anything but a–z and 0–9 become one hyphen: "100 KG" is `100-kg`. */
+  /**
+   * Placeholder values are lower-cased; runs of characters other than a–z and 0–9 become one hyphen: "100 KG" is
+   * `100-kg`.
+   */
   slug: template,
   name: template,
   kind: template,
   nativeCurrency: template,
-  /** What one price of the market buys. `quantity` must come out as a positive integer. */
+  /** The quantity that one price of the market buys. `quantity` must give a positive integer. */
   unit: z.strictObject({ quantity: template, of: template }),
   sources: z.array(sourceTemplateSchema).max(20).default([]),
 });
@@ -63,18 +70,18 @@ const marketTemplateSchema = z.strictObject({
 const valueSchema = z.strictObject({
   column: columnName,
   /**
-   * How much of the market's unit the file's number buys; the market's own quantity if left out. A market of
-   * `quantity` 1000 fed from a file that quotes for 1 says `"1"`, and its prices are the file's numbers × 1000.
+   * The quantity of the market's unit that the file's number buys; by default the market's own quantity. If a market
+   * has `quantity` 1000 and the file quotes for 1, then this is `"1"`, and prices are the file's numbers × 1000.
    */
   quotedQuantity: template.optional(),
   /**
-   * For numbers that minor units cannot hold: `nearest` rounds half to even, says `rounded`, and keeps the number as
-   * `sourceValue`; `refuse` refuses the row (amount.not-integral).
+   * For numbers that minor units cannot hold. `nearest` rounds half to even, sets `rounded`, and keeps the number as
+   * `sourceValue`. `refuse` refuses the row (amount.not-integral).
    */
   rounding: z.enum(['nearest', 'refuse']),
-  /** What an empty cell means: an unknown value for this reason, or a row to refuse (provenance.incomplete). */
+  /** The meaning of an empty cell: an unknown value with this reason, or a refused row (provenance.incomplete). */
   blank: z.union([z.literal('refuse'), z.strictObject({ unknownReason: unknownReasonSchema })]).default('refuse'),
-  /** Whether a zero in the file is a real price. If not, it is refused (amount.zero-unasserted). */
+  /** Whether a zero in the file is a real value. If not, its row is refused (amount.zero-unasserted). */
   zero: z.enum(['refuse', 'asserted']).default('refuse'),
 });
 
@@ -87,9 +94,11 @@ const dateFormat = z
 const dateSchema = z.strictObject({
   column: columnName,
   format: dateFormat,
-  /** `day`: observed at 00:00 UTC of that day. `month`: at 00:00 UTC of the month's first day, whatever the day says. */
+  /**
+   * `day`: observed at 00:00 UTC of that day. `month`: at 00:00 UTC of the month's first day, and the day is ignored.
+   */
   precision: z.enum(['day', 'month']),
-  /** Where to look when the cell is empty. Without it, an empty date refuses the row. */
+  /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
   whenBlank: z.strictObject({ column: columnName, format: dateFormat }).optional(),
 });
 
@@ -106,8 +115,9 @@ const observationTemplateSchema = z.strictObject({
 });
 
 /**
- * An operator's word that the source is wrong: rows in which every column of `where` has one of its values are kept as
- * unknown values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for the mapping's readers.
+ * An operator's statement that the source is wrong. Rows in which every column of `where` has one of its values are
+ * kept as unknown values (`withheld`), with the source's digits. Nothing is dropped. `reason` is for readers of the
+ * mapping.
  */
 const withholdSchema = z.strictObject({
   where: z.record(columnName, z.array(z.string()).min(1)).refine((where) => Object.keys(where).length > 0, {
@@ -117,10 +127,10 @@ const withholdSchema = z.strictObject({
 });
 
 export const csvMappingSchema = z.strictObject({
-  /** For people: what the file is, from where, under which licence. */
+  /** For people: the file's contents, its origin and its licence. */
   description: z.string().optional(),
   csv: z.strictObject({ delimiter: z.string().length(1) }).default({ delimiter: ',' }),
-  /** The columns that tell one market from another: rows that agree in all of them belong to one market. */
+  /** The columns that identify a market: rows that agree in all of them belong to one market. */
   match: z.array(columnName).min(1),
   tables: z.array(tableSchema).default([]),
   market: marketTemplateSchema,
@@ -130,7 +140,7 @@ export const csvMappingSchema = z.strictObject({
 
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
 
-/** What is wrong with a mapping: where (JSON Pointer, RFC 6901) and how to mend it. */
+/** A fault of a mapping: its place (JSON Pointer, RFC 6901) and its remedy. */
 export interface MappingFault {
   readonly pointer: string;
   readonly detail: string;
@@ -140,7 +150,7 @@ export type MappingResult =
   | { readonly mapping: CsvMapping }
   | { readonly faults: readonly [MappingFault, ...MappingFault[]] };
 
-/** Validates a mapping: its shape, and that every placeholder names a column that can be there. All faults at once. */
+/** Validates a mapping: its shape, and that every placeholder names an available column. Reports all faults at once. */
 export function parseMapping(input: unknown): MappingResult {
   const parsed = csvMappingSchema.safeParse(input);
   const faults = parsed.success

@@ -1,10 +1,10 @@
-/** Reads the rows of a CSV file (RFC 4180), one at a time, and says on which line what is wrong with it. */
+/** Reads the rows of a CSV file (RFC 4180), one at a time. A fault names its line. */
 import { CsvError, parse } from 'csv-parse';
 
 /** The file's text: whole, or in pieces cut anywhere, e.g. a read stream with encoding `utf8`. */
 export type CsvText = string | AsyncIterable<string> | Iterable<string>;
 
-/** A row with as many fields as the header, white space trimmed off; or the header itself, which comes first. */
+/** A row with as many fields as the header, with white space trimmed. The first one is the header itself. */
 export interface CsvRow {
   readonly kind: 'header' | 'row';
   /** The line on which the row begins, counted from 1. */
@@ -12,7 +12,7 @@ export interface CsvRow {
   readonly fields: readonly string[];
 }
 
-/** What is wrong with a line. After a `fatal` one nothing more is read: what follows cannot be told apart. */
+/** A fault of a line. After a `fatal` fault nothing more is read, because later rows cannot be recognised. */
 export interface CsvFault {
   readonly kind: 'fault';
   readonly line: number;
@@ -21,10 +21,10 @@ export interface CsvFault {
   readonly fatal: boolean;
 }
 
-/** A row longer than this is taken for a quote that was never closed. */
+/** A longer row means that a quote was never closed. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
-/** Text given whole is parsed in pieces of this many characters, so that its rows are not all held at once. */
+/** A whole text is parsed in pieces of this many characters, so that not all its rows are in memory at once. */
 const PIECE_CHARACTERS = 65_536;
 
 interface Parsed {
@@ -34,9 +34,9 @@ interface Parsed {
 }
 
 /**
- * Takes a byte order mark, quoted fields with line breaks, LF, CRLF and CR. Blank lines are skipped. Yields the header,
- * then rows and faults in the order of the file, holding one piece of text at a time. An error of the text's own source
- * is passed on.
+ * Accepts a byte order mark, quoted fields with line breaks, and LF, CRLF and CR. Blank lines are skipped. Yields the
+ * header, then rows and faults in the order of the file. Keeps one piece of text in memory. An error of the text's
+ * source is passed on.
  */
 export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator<CsvRow | CsvFault> {
   let header: readonly string[] | null = null;
@@ -62,8 +62,8 @@ export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator
 }
 
 /**
- * Feeds the parser piece by piece and takes its rows from a callback. Read as a stream it would throw away the rows that
- * it holds when a later one is malformed, and they would be missing without a word.
+ * Feeds the parser piece by piece and takes its rows from a callback. As a stream, the parser would silently drop the
+ * rows that it holds when a later row is malformed.
  */
 async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Parsed> {
   let rows: Parsed[] = [];
@@ -75,7 +75,7 @@ async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Pars
       rows.push({ endLine: lines, fields });
       return null;
     },
-    // Tried in this order: a file may mix them.
+    // Tried in this order, because a file may mix them.
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     trim: true,
@@ -92,7 +92,7 @@ async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Pars
   try {
     let carried = '';
     for await (const next of typeof text === 'string' ? piecesOf(text) : text) {
-      // The parser reads bytes: a character cut in two by the end of a piece would be lost.
+      // The parser reads bytes: a character that is cut in two by the end of a piece would be lost.
       const whole = carried + next;
       const cut = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
       const piece = whole.slice(0, cut);
@@ -123,7 +123,7 @@ function headerFaults(line: number, header: readonly string[]): CsvFault[] {
 
 function rowFaults(line: number, record: readonly string[], header: readonly string[]): CsvFault[] {
   if (record.length !== header.length) {
-    const detail = `has ${record.length} fields where the header has ${header.length}: is a delimiter missing, or a field that holds one not quoted?`;
+    const detail = `has ${record.length} fields, but the header has ${header.length}: is a delimiter missing, or a field with a delimiter not quoted?`;
     return [fault(line, null, detail, false)];
   }
   const damaged = record.findIndex((field) => field.includes('\uFFFD'));
@@ -136,7 +136,7 @@ function whyUnreadable(error: CsvError): string {
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
     case 'CSV_MAX_RECORD_SIZE':
-      return 'a quote is opened in the row that begins here and never closed';
+      return 'a quote is opened in the row that begins here, and never closed';
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'text follows a closing quote in the row that begins here: write a quote inside a quoted field twice';
     case 'INVALID_OPENING_QUOTE':

@@ -1,4 +1,4 @@
-/** Calendar dates as CSV files write them. */
+/** Calendar dates in CSV files. */
 
 const TOKEN = /YYYY|MM?|DD?/g;
 const DIGITS: { readonly [token: string]: string } = {
@@ -22,8 +22,8 @@ export function hasDay(format: string): boolean {
 }
 
 /**
- * Makes a reader of dates in this format. It gives `YYYY-MM-DD` (the first of the month where the format has no day), or
- * null for text that does not fit or is not a day of the calendar.
+ * Makes a parser for dates of this format. It gives `YYYY-MM-DD`: the first of the month if the format has no day. It
+ * gives null for text that does not match or is not a day of the calendar.
  */
 export function dateReader(format: string): (text: string) => string | null {
   const source = format.replace(/[/.]/g, '\\$&').replace(TOKEN, (token) => DIGITS[token] as string);

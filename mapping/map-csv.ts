@@ -1,4 +1,4 @@
-/** Carries a CSV mapping out: rows become ingest records, or refusals that name their line. */
+/** Applies a CSV mapping: rows become ingest records, or refusals that name their line. */
 
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import type { CsvMapping } from './csv-mapping.ts';
@@ -8,7 +8,7 @@ import { observationMapper } from './map-observation.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
 import { RowColumns, type RowRefusal } from './row-columns.ts';
 
-/** A record that a line of the file gave. A market's record comes right before its first observation. */
+/** A record from a line of the file. A market's record comes directly before its first observation. */
 export interface MappedRecord {
   readonly kind: 'record';
   readonly line: number;
@@ -22,9 +22,9 @@ export interface MappedRefusal extends RowRefusal {
 }
 
 /**
- * Maps a file, row by row, in the order of its lines; nothing is held but the current piece of text and one entry for
- * each market. A row gives all of its faults at once. Faults of the file as a whole (no header, columns missing or named
- * twice, an open quote) are refusals of their line and end the reading.
+ * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
+ * market in memory. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
+ * named twice, an open quote) are refusals of their line and end the reading.
  */
 export async function* mapCsv(mapping: CsvMapping, text: CsvText): AsyncGenerator<MappedRecord | MappedRefusal> {
   const toMarket = marketMapper(mapping);
@@ -65,6 +65,8 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
   const clashing = addedColumns(mapping).filter((column) => header.includes(column));
   return [
     ...missing.map((column) => refuse(column, `there is no column "${column}"; the file has: ${header.join(', ')}`)),
-    ...clashing.map((column) => refuse(column, `the mapping adds a column "${column}", but the file has one already`)),
+    ...clashing.map((column) =>
+      refuse(column, `the mapping adds a column "${column}", but the file already has a column of that name`),
+    ),
   ];
 }

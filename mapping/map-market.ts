@@ -1,4 +1,4 @@
-/** From a row to the market that it belongs to. */
+/** Finds the market of a row. */
 
 import { checkCurrencyCode } from '../contract/currencies.ts';
 import { type MarketRecord, marketRecordSchema } from '../contract/ingest-records.ts';
@@ -13,8 +13,8 @@ export type MarketOfRow =
   | { readonly refusals: readonly RowRefusal[] };
 
 /**
- * Makes the function that finds a row's market. A market is built once, at its first row: its templates read only what
- * is the same for all its rows. A market that cannot be built refuses each of its rows.
+ * Makes the function that finds a row's market. A market is built once, at its first row, because its templates read
+ * only values that are the same for all its rows. If a market cannot be built, each of its rows is refused.
  */
 export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => MarketOfRow {
   const build = marketBuilder(mapping);
@@ -26,7 +26,7 @@ export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => Mark
     if (known !== undefined) return 'slug' in known ? { record: known, isNew: false } : { refusals: known };
     let market = build(columns);
     if ('slug' in market && slugs.has(market.slug)) {
-      const detail = `${market.slug} is already the slug of other values of ${mapping.match.join(', ')}: make the slug tell them apart`;
+      const detail = `${market.slug} is already the slug of other values of ${mapping.match.join(', ')}: make the slug different`;
       market = [refuse('/slug', detail)];
     }
     built.set(key, market);
@@ -68,15 +68,17 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
     });
     const currency = checkCurrencyCode(nativeCurrency(columns));
     const refusals = flattenIssues(parsed.error?.issues ?? [])
-      // The currency's own fault says more than that it does not look like one.
+      // The currency's own fault says more than the fault of its format.
       .filter((issue) => currency === null || issue.path[0] !== 'nativeCurrency')
-      .map((issue) => refuse(pointerOf(issue.path), `the mapping makes no valid market of this row: ${issue.message}`));
+      .map((issue) =>
+        refuse(pointerOf(issue.path), `the mapping gives no valid market for this row: ${issue.message}`),
+      );
     if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
     return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
   };
 }
 
-/** A positive integer in plain digits, or NaN, which no schema takes. */
+/** A positive integer in plain digits; else NaN, which every schema refuses. */
 export function positiveInteger(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : Number.NaN;
 }

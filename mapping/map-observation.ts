@@ -1,4 +1,4 @@
-/** From a row to its observation. */
+/** Builds the observation of a row. */
 
 import { checkCurrency, currencyExponent } from '../contract/currencies.ts';
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
@@ -12,12 +12,12 @@ import { type Columns, compileTemplate } from './template.ts';
 
 type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
 type Amount = Pick<MoneyObservation, 'amountMinor' | 'sourceValue' | 'rounded' | 'unknownReason' | 'zeroAsserted'>;
-/** What one part of a row gives, or its faults. */
+/** The value of one part of a row, or its faults. */
 type Part<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
 
 export type ObservationOfRow = { readonly record: MoneyObservation } | { readonly refusals: readonly RowRefusal[] };
 
-/** Makes the function that builds a row's observation. All faults of the row are given at once. */
+/** Makes the function that builds a row's observation. All faults of the row are reported at once. */
 export function observationMapper(
   mapping: CsvMapping,
 ): (columns: RowColumns, market: MarketRecord) => ObservationOfRow {
@@ -41,7 +41,7 @@ export function observationMapper(
     const currency = currencyOf(columns);
     const observedAt = `${date ?? '0000-01-01'}T00:00:00Z`;
     const currencyFault = checkCurrency(currency, observedAt);
-    // What an amount in a currency that is not valid would mean is not ours to guess: no further fault of the amount.
+    // The meaning of an amount in an invalid currency cannot be guessed, so the amount is not checked further.
     const exponent = currencyFault === null ? currencyExponent(currency) : null;
     if (currencyFault !== null) refusals.push({ column: null, pointer: '/currency', ...currencyFault });
     const amount = exponent === null ? null : take(amountOf(columns, market, currency, exponent));
@@ -113,7 +113,7 @@ function amountMapper(mapping: CsvMapping) {
         : { value: { amountMinor: null, unknownReason: spec.blank.unknownReason } };
     }
     if (!decimalSchema.safeParse(digits).success) {
-      const detail = `${JSON.stringify(digits)} is not a plain decimal number: write it out, with a point and without exponent or separators`;
+      const detail = `${JSON.stringify(digits)} is not a plain decimal number: write it with a point, without exponent or separators`;
       return refused(column, '/amountMinor', 'record.invalid', detail);
     }
     if (isWithheld(columns)) {
@@ -122,7 +122,7 @@ function amountMapper(mapping: CsvMapping) {
     const quotedQuantity = quotedQuantityOf?.(columns);
     const times = quotedQuantity === undefined ? 1 : market.unit.quantity / positiveInteger(quotedQuantity);
     if (!Number.isSafeInteger(times) || times < 1) {
-      const detail = `the market's quantity ${market.unit.quantity} is no whole multiple of the quoted quantity ${JSON.stringify(quotedQuantity)}`;
+      const detail = `the market's quantity ${market.unit.quantity} is not a whole multiple of the quoted quantity ${JSON.stringify(quotedQuantity)}`;
       return refused(null, '/amountMinor', 'record.invalid', detail);
     }
     const converted = toMinorUnits(digits, exponent, times);
@@ -139,14 +139,14 @@ function amountMapper(mapping: CsvMapping) {
     if (rounded || spec.zero === 'refuse') {
       const detail = rounded
         ? `${asText} would be rounded to zero: give the market a larger quantity`
-        : 'a zero must be asserted: say so in the mapping, or what it stands for';
+        : 'a zero must be asserted: assert it in the mapping, or give the reason why the value is unknown';
       return refused(column, '/amountMinor', 'amount.zero-unasserted', detail);
     }
     return { value: { amountMinor, sourceValue: digits, rounded, zeroAsserted: true } };
   };
 }
 
-/** Reads a word that is fixed, or decided by a column. */
+/** Reads a fixed word, or the word for a column's value. */
 function choiceOf<Word extends string>(
   choice: Word | { column: string; values: Record<string, Word>; otherwise?: Word | undefined },
   pointer: string,

@@ -1,11 +1,13 @@
-/** Which columns a CSV mapping needs, and whether each of its placeholders can be filled in. */
+/** The columns that a CSV mapping needs, and whether each placeholder can be filled in. */
 
 import { pointerOf } from '../contract/zod-pointers.ts';
 import type { CsvMapping, MappingFault } from './csv-mapping.ts';
 import { hasDay } from './date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
 
-/** One place of a mapping that reads columns. `market` may read only what is the same for all rows of a market. */
+/**
+ * A place of a mapping that reads columns. `market` may read only columns that are the same for all rows of a market.
+ */
 interface Use {
   readonly pointer: string;
   readonly scope: 'row' | 'market' | 'provenance';
@@ -20,7 +22,7 @@ export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
   return new Set(needed.filter((column) => !added.has(column)));
 }
 
-/** The columns that the mapping adds, which the CSV file must not have. */
+/** The columns that the mapping adds. The CSV file must not have them. */
 export function addedColumns(mapping: CsvMapping): readonly string[] {
   return [...mapping.tables.flatMap((table) => table.columns), OBSERVED_DATE];
 }
@@ -38,7 +40,10 @@ function tableFaults(mapping: CsvMapping): MappingFault[] {
     const later = new Set(mapping.tables.slice(index).flatMap((other) => other.columns));
     for (const column of columnsOf(table.key)) {
       if (!later.has(column)) continue;
-      faults.push({ pointer: `${pointer}/key`, detail: `{${column}} is not there yet: this or a later table adds it` });
+      faults.push({
+        pointer: `${pointer}/key`,
+        detail: `{${column}} does not exist yet: this or a later table adds it`,
+      });
     }
     for (const [position, column] of table.columns.entries()) {
       if (seen.has(column)) {
@@ -92,7 +97,7 @@ function dateFaults(mapping: CsvMapping): MappingFault[] {
   ];
 }
 
-/** What is the same for all rows of a market: the columns of `match`, and those of tables keyed by them. */
+/** The columns that are the same for all rows of a market: those of `match`, and of tables keyed by them. */
 function marketColumns(mapping: CsvMapping): ReadonlySet<string> {
   const known = new Set(mapping.match);
   for (const table of mapping.tables) {

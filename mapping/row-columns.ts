@@ -1,21 +1,23 @@
-/** One row of a CSV file as its mapping sees it, and what is said of a row that it refuses. */
+/** The columns of one CSV row, and the refusal of a row. */
 
 import type { RowErrorCode } from '../contract/ingest-records.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { addedColumns } from './mapping-references.ts';
 import { type Columns, compileTemplate, OBSERVED_DATE } from './template.ts';
 
-/** What is wrong with a row, without its line. */
+/** The fault of a row, without its line. */
 export interface RowRefusal {
-  /** The column of the file to look at, where there is one. */
+  /** The column of the file that has the fault; null if the fault is in no single column. */
   readonly column: string | null;
-  /** JSON Pointer into the record that the row would have become. */
+  /** JSON Pointer into the record that the row would have given. */
   readonly pointer: string;
   readonly code: RowErrorCode;
   readonly detail: string;
 }
 
-/** A row by column name: the file's columns, then what the look-up tables add, then the date. Refilled for each row. */
+/**
+ * A row by column name: the file's columns, then the columns of look-up tables, then the date. Refilled for each row.
+ */
 export class RowColumns implements Columns {
   readonly #positions = new Map<string, number>();
   readonly #tables: readonly { key: (columns: Columns) => string; table: CsvMapping['tables'][number] }[];
@@ -26,7 +28,7 @@ export class RowColumns implements Columns {
     this.#tables = mapping.tables.map((table) => ({ key: compileTemplate(table.key), table }));
   }
 
-  /** Takes a row in; says which look-up tables do not list it. */
+  /** Loads a row. Returns a refusal for each look-up table that does not list it. */
   fill(fields: readonly string[]): RowRefusal[] {
     this.#values = [...fields];
     for (const { key: keyOf, table } of this.#tables) {

@@ -1,12 +1,12 @@
 /** Templates of a CSV mapping: text with `{column}` placeholders. */
 
-/** The derived column that holds an observation's date as understood, `YYYY-MM-DD`. */
+/** The derived column with the parsed date of an observation, `YYYY-MM-DD`. */
 export const OBSERVED_DATE = 'observedDate';
 
 /** Literal text, or the name of a column. */
 export type TemplatePart = string | { readonly column: string };
 
-/** The parts of a template, or null when a brace is not one of a `{column}` pair. */
+/** The parts of a template; null if a brace is not part of a `{column}` pair. */
 export function parseTemplate(template: string): readonly TemplatePart[] | null {
   const parts: TemplatePart[] = [];
   for (const [index, piece] of template.split(/\{([^{}]+)\}/).entries()) {
@@ -18,7 +18,7 @@ export function parseTemplate(template: string): readonly TemplatePart[] | null 
   return parts;
 }
 
-/** The columns that a template names; none for a malformed one. */
+/** The columns that a template names. Empty for a malformed template. */
 export function columnsOf(template: string): string[] {
   return (parseTemplate(template) ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part.column]));
 }
@@ -28,7 +28,7 @@ export interface Columns {
   get(column: string): string;
 }
 
-/** Makes the function that fills a template in; `encode` is applied to the values, not to the text around them. */
+/** Makes the function that fills in a template. `encode` is applied to the values, not to the text around them. */
 export function compileTemplate(
   template: string,
   encode: (value: string) => string = (value) => value,

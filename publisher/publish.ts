@@ -1,8 +1,8 @@
 /**
  * Publishing a generation. This file is the safety story from top to bottom; docs/architecture.md walks through it.
  *
- * Whatever fails, wherever: calling `publish` again is the whole of recovery. Two publishers at once are safe: both may
- * prepare, one commits, and applying what is committed is the same work whoever does it.
+ * Recovery after any failure is to call `publish` again. Two publishers at once are safe: both may prepare a
+ * generation, one of them commits, and each of them can apply the committed generation.
  */
 import { applyGeneration } from './commit/apply.ts';
 import { assertSameOrigin } from './commit/same-origin.ts';
@@ -13,35 +13,36 @@ import { type Draft, planGeneration } from './plan/plan-generation.ts';
 import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
 import { answerAwaiting, readAwaiting } from './tell/awaiting.ts';
 
-/** What came of it. */
 export interface PublishOutcome {
-  /** `unchanged`: what is published is what the ledger says, and nothing was written to the store. */
+  /** `unchanged`: the published state already matches the ledger, and nothing was written to the store. */
   readonly kind: 'published' | 'unchanged';
   /** The newest generation. */
   readonly generation: number;
-  /** More is marked than one generation takes: call again. */
+  /** More markets are marked than one generation takes: call again. */
   readonly isMoreDue: boolean;
-  /** All markets were asked to be rendered again: the worker has work. */
+  /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
-  /** Markets whose views do not add up; they keep their marks. */
+  /** Markets whose views do not add up. They keep their marks. */
   readonly putOff: readonly PutOffMarket[];
-  /** When the list is due that its cadence has held back, in milliseconds since the epoch; null for none. */
+  /** When the list is due that the cadence has delayed, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }
 
 /**
- * Publishes what the ledger holds. Throws `Superseded` when another publisher was quicker (stop, or call again),
- * `StorageUnavailable` when storage failed (call again later), and `ImmutableMismatch`, `BundleLost`, `LedgerBehind` or
- * `StorageCorrupt` when a human must look; and whatever a purge rejects with, once everything is in place (call again
- * later). In every case readers go on seeing whole generations.
+ * Publishes the state of the ledger. In every case readers go on seeing whole generations.
+ *
+ * @throws Superseded if another publisher was faster: stop, or call again
+ * @throws StorageUnavailable if storage failed: call again later
+ * @throws ImmutableMismatch, BundleLost, LedgerBehind, StorageCorrupt if a human must look
+ * @throws the purge's own error, after everything is in place: call again later
  */
 export async function publish(dependencies: PublisherDependencies): Promise<PublishOutcome> {
-  // 1. Recover: a generation that is committed but not applied comes first. Stops before anything is changed where the
-  // store is later than the ledger.
+  // 1. Recover: a committed generation that is not applied comes first. Changes nothing if the store is later than the
+  //    ledger.
   const head = await recover(dependencies);
 
-  // 2. Plan, and 3. put the immutable pages: unreachable until something that readers can see names them. Who waits to
-  // be told is read before the marks: what is set later is not spoken for.
+  // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
+  //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
   const putOffBefore = await readPutOff(dependencies);
   const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
@@ -54,7 +55,7 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
     // 4. The bundle: from here on nothing needs to be rendered again.
     const bundle = await draft.bundle.seal();
 
-    // 5. Commit. The only place where the truth about what is published changes.
+    // 5. Commit. The only place that decides what is published.
     const committed = await swapHead(dependencies, head, draft, bundle);
 
     // 6. Apply, and 7. record and mark applied.
@@ -79,8 +80,8 @@ function outcomeOf(
 }
 
 /**
- * Applies the newest generation if a crash left that undone. Returns HEAD, null before the first generation. Errors as of
- * `assertSameOrigin` and `applyGeneration`.
+ * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors
+ * as of `assertSameOrigin` and `applyGeneration`.
  */
 export async function recover(dependencies: PublisherStorage): Promise<Head | null> {
   const head = await assertSameOrigin(dependencies);

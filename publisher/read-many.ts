@@ -5,7 +5,7 @@ import { inBatches } from '../storage/paging.ts';
 
 const BATCHES_AT_ONCE = 16;
 
-/** An item, or null, for each of the keys, in their order. */
+/** An item or null for each of the keys, in their order. */
 export async function readMany<Value>(
   ledger: Pick<Ledger, 'getMany'>,
   keys: readonly ItemKey<Value>[],

@@ -1,13 +1,13 @@
 /**
  * `npm run aws:local`: the deployment on AWS, on this machine and without an account. Installs (once, into the user's
  * cache) and starts engines that stand in for AWS, builds the Lambda functions, wires them to the engines as the stacks
- * would, and takes all of it through the scenario that every deployment must pass: a line for each step.
+ * would, and runs the scenario that every deployment must pass: a line for each step.
  *
  *     npm run aws:local             ends with the scenario: exit code 0, or 1
  *     npm run aws:local -- --keep   stays up afterwards, until Ctrl-C
  *
- * Nothing is left behind but the engines' installations: all that it starts and makes goes with this process. What this
- * proves, and what it cannot, is in docs/aws-proofs.md.
+ * Leaves only the engines' installations behind; everything else that it starts and makes ends with this process.
+ * docs/aws-proofs.md says what this proves, and what it cannot prove.
  */
 import { parseArgs } from 'node:util';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
@@ -16,7 +16,7 @@ import { type Shape, startShape } from '../test/aws/shape/shape.ts';
 import { STEPS } from '../test/scenario/scenario.ts';
 import { openSession } from '../test/scenario/session.ts';
 
-/** Of EventBridge, while the scenario runs: as long as this, a sweep need not be waited for. */
+/** The schedule's minute, during the scenario: shortened, because some steps wait for it. */
 const MINUTE_MS = 5_000;
 
 const keep = readKeep();
@@ -33,14 +33,14 @@ const places = enginesOf((await startEngines((line) => console.log(line))).state
 if (places === null)
   console.error(`This needs all of ${SHAPE_ENGINES.join(', ')}: install what is missing, and try again.`);
 else await run(await startShape({ engines: places, minuteMs: MINUTE_MS }));
-// Not left to the event loop, which the engines keep up.
+// The engines keep the event loop alive, so the process must end explicitly.
 process.exit(hasPassed ? 0 : 1);
 
 function readKeep(): boolean {
   try {
     return parseArgs({ options: { keep: { type: 'boolean', default: false } } }).values.keep;
   } catch {
-    console.error(`${process.argv.slice(2).join(' ')}: there is --keep, and nothing else.`);
+    console.error(`${process.argv.slice(2).join(' ')}: the only option is --keep.`);
     process.exit(1);
   }
 }

@@ -1,10 +1,11 @@
 /**
- * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with what only some
- * invocations load in chunks beside it, and prints their sizes. `npx cdk` runs it first, with `--quiet`: without them.
+ * Builds the Lambda functions: `npm run build:lambdas` writes infra/build/lambdas/<name>/index.mjs, with chunks beside
+ * it that only some invocations load, and prints their sizes. `npx cdk` runs it first with `--quiet`, which prints no
+ * sizes.
  *
- * One bundle for each function, none shared: tree shaking then keeps what that function uses, and not what any does; and
- * a change in one leaves the others' assets, and so the functions themselves, as they are. The same sources give the same
- * bytes. Source maps, for reading stack traces with, and what went into each bundle stay outside the assets.
+ * Each function has a bundle of its own. So tree shaking keeps only the code that this function uses, and a change in
+ * one function leaves the assets of the others unchanged. The same sources give the same bytes. Source maps (for
+ * reading stack traces) and the contents of each bundle are written outside the assets.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -31,10 +32,10 @@ const OPTIONS = {
   bundle: true,
   platform: 'node',
   target: 'node24',
-  // The SDK's own default would be its CommonJS, which loads twice as slowly and cannot be shaken.
+  // The SDK's default would be its CommonJS, which loads twice as slowly and cannot be tree-shaken.
   format: 'esm',
   mainFields: ['module', 'main'],
-  // What the code imports when it needs it becomes a file that is loaded when it is needed.
+  // Dynamic imports become files that are loaded on demand.
   splitting: true,
   outExtension: { '.js': '.mjs' },
   chunkNames: '[name]-[hash]',
@@ -48,18 +49,20 @@ const OPTIONS = {
   logLevel: 'silent',
 } satisfies BuildOptions;
 
-/** What one function came to. Sizes are in bytes, without source maps. */
+/** The result of one function. Sizes are in bytes, without source maps. */
 export interface Bundle {
   readonly name: FunctionName;
-  /** Of what is loaded when the function starts. */
+  /** Of the code that is loaded when the function starts. */
   readonly startBytes: number;
   /** Of the whole asset. */
   readonly bytes: number;
-  /** Every file of which something is in it, relative to the root. */
+  /** Every file that contributes to it, relative to the root. */
   readonly inputs: readonly string[];
 }
 
-/** Builds into `folder`/lambdas, /maps and /metafiles, in place of what is there. Rejects for whatever does not build. */
+/**
+ * Builds into `folder`/lambdas, /maps and /metafiles, and replaces their contents. Rejects if anything does not build.
+ */
 export async function buildLambdas(
   folder: string = BUILD_FOLDER,
   names: readonly FunctionName[] = FUNCTION_NAMES,
@@ -76,7 +79,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
     entryPoints: [{ in: ENTRY_POINTS[name], out: 'index' }],
-    // Goes into the chunks' names, by way of the source maps: the same wherever they are written.
+    // Part of the chunks' names, by way of the source maps, so it must not depend on the folder.
     outdir: join('infra/build/lambdas', name),
   });
   for (const { path, contents } of outputFiles) {
@@ -107,7 +110,7 @@ function measure(name: FunctionName, { outputs }: Metafile): Bundle {
   return { name, startBytes: bytesOf(atStart), bytes: bytesOf(modules), inputs: [...new Set(inputs)].sort() };
 }
 
-/** The SDK's clients import their package.json whole, for its version. */
+/** The SDK's clients import their whole package.json for its version. */
 function shortManifests(): Plugin {
   return {
     name: 'short-manifests',
@@ -120,7 +123,7 @@ function shortManifests(): Plugin {
   };
 }
 
-/** What the SDK would tell browsers apart with. It asks for it in browsers only. */
+/** The SDK's detection of browsers, which it uses in browsers only. */
 function withoutBrowsers(): Plugin {
   return {
     name: 'without-browsers',

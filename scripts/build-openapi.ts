@@ -1,5 +1,5 @@
 /**
- * Writes the OpenAPI document: `npm run build:openapi` makes docs/openapi.json, which is committed, and which a test makes
+ * Writes the OpenAPI document: `npm run build:openapi` makes docs/openapi.json, which is committed. A test makes it
  * again and compares.
  */
 import { writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { openApiDocument } from '../contract/openapi.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url));
 
-/** The file's text: the document for one host, indented for people who read what has changed. */
+/** The file's text: the document for one host, indented so that people can read changes. */
 export function buildOpenApi(): string {
   return `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 /**
- * Installs dependencies when they are missing or not those of package-lock.json; otherwise says nothing and returns.
- * Runs before `npm start` and `npm test`, so it depends on nothing and avoids syntax that an old Node cannot parse:
- * whoever has one must read which version is needed, not a syntax error.
+ * Installs dependencies if they are missing or differ from package-lock.json; otherwise says nothing and returns. Runs
+ * before `npm start` and `npm test`. So it depends on nothing, and avoids syntax that an old Node cannot parse: a user
+ * with an old Node must read which version is needed, not a syntax error.
  *
  *     node scripts/install.mjs             what `npm start` needs
  *     node scripts/install.mjs --with-dev  what everything else needs
@@ -16,14 +16,14 @@ import { fileURLToPath } from 'node:url';
 const MINIMUM_NODE_MAJOR = 20;
 const LOCK_POLL_MS = 200;
 const LOCK_WAIT_MS = 10 * 60 * 1000;
-/** A lock is written in two steps; one that has no owner for this long lost its owner between them. */
+/** A lock is written in two steps. If it has no owner for this long, its owner died between them. */
 const UNOWNED_LOCK_MS = 5000;
 
 /** By default npm needs ten minutes to find out that there is no network. */
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-factor=2', '--fetch-retry-mintimeout=1000'];
 const OPTIONS = ['--prefer-offline', ...RETRIES, '--no-audit', '--no-fund'];
 
-/** What npm's output names, and how to mend it. The first one that is found is the one that is printed. */
+/** Patterns in npm's output, and their remedies. The first match is printed. */
 const REMEDIES = [
   [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT/, offline],
   [/EACCES|EPERM|EROFS/, writable],
@@ -34,7 +34,7 @@ const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const modules = join(root, 'node_modules');
 /** npm writes it as the last step of every installation. */
 const installed = join(modules, '.package-lock.json');
-/** Exists while npm adds to node_modules, and after it was killed at that. */
+/** Exists while npm adds to node_modules, and after npm was killed while it did. */
 const unfinished = join(modules, '.unfinished-installation');
 const withDev = process.argv.includes('--with-dev');
 
@@ -43,13 +43,13 @@ if (Number(process.versions.node.split('.')[0]) < MINIMUM_NODE_MAJOR) {
 }
 if (!isInstalled(withDev)) {
   takeLock();
-  // Whoever held the lock may have installed what is needed here.
+  // The former owner of the lock may have installed everything already.
   if (!isInstalled(withDev)) install();
 }
 
 /**
- * Compares package-lock.json with the copy that npm leaves in node_modules, so that an installation made by hand counts
- * too. Optional packages are not compared: most of them are for other platforms.
+ * Compares package-lock.json with the copy that npm leaves in node_modules, so that an installation by hand counts too.
+ * Optional packages are not compared: most of them are for other platforms.
  */
 function isInstalled(includingDev) {
   const wanted = readJson(join(root, 'package-lock.json'));
@@ -63,22 +63,21 @@ function isInstalled(includingDev) {
   });
 }
 
-/** Node itself comes with an install script, which npm can be told not to run. */
+/** Node itself comes with an install script, which npm can be configured not to run. */
 function hasPinnedNode() {
   return existsSync(join(modules, 'node', 'bin', 'node'));
 }
 
 function install() {
   console.log('Installing dependencies (once) …');
-  // Where development tools are all that is missing they are added: `npm ci` would take the modules away from an
-  // `npm start` that is running.
+  // If only development tools are missing, they are added: `npm ci` would remove the modules of a running `npm start`.
   const adds = withDev && isInstalled(false);
   const command = adds ? ['install', '--no-save', '--include=dev'] : ['ci', withDev ? '--include=dev' : '--omit=dev'];
   try {
     if (adds) writeFileSync(unfinished, '');
     else {
-      // First of all, so that a folder that is half removed does not look installed. `npm ci` removes the rest itself, but
-      // tries only once: the last child processes of an interrupted installation may still be writing.
+      // First, so that a half-removed folder does not look installed. `npm ci` removes the rest itself, but tries only
+      // once, and the last child processes of an interrupted installation may still be writing.
       rmSync(installed, { force: true });
       rmSync(modules, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     }
@@ -94,7 +93,7 @@ function install() {
     maxBuffer: 64 * 1024 * 1024,
   });
   const output = `${result.stdout || ''}${result.stderr || ''}`;
-  // A npm that fails undoes what it did; one that was killed does not.
+  // A failed npm undoes its changes; a killed one does not.
   if (result.status !== null) rmSync(unfinished, { force: true });
   if (result.error) stop(`npm could not be run: ${result.error.message}. Install npm, or check your PATH.`);
   if (result.status !== 0) {
@@ -124,9 +123,9 @@ function writable() {
 }
 
 /**
- * One installation at a time, so that `npm start` and `npm test` can be typed in two terminals. The lock is a folder
- * outside the project, because node_modules comes and goes, that holds its owner's process id. It is released when this
- * process ends; one whose owner ended without doing so is removed.
+ * One installation at a time, so that `npm start` and `npm test` can run in two terminals. The lock is a folder with
+ * its owner's process id. It is outside the project, because node_modules is removed and made again. It is released
+ * when this process ends; a lock whose owner has died is removed.
  */
 function takeLock() {
   const lock = join(tmpdir(), `tidemark-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`);
@@ -162,12 +161,13 @@ function isAbandoned(lock, owner) {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    // Somebody else's process answers EPERM. A lock that was released meanwhile is not abandoned: try again.
+    // A living process of another user answers EPERM. If the lock was released in the meantime, it is not abandoned:
+    // try again.
     return error.code === 'ESRCH';
   }
 }
 
-/** The parsed file, or null when there is none that can be read. */
+/** The parsed file; null if it cannot be read. */
 function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -1,20 +1,22 @@
-/** Says how far a run of tests is: on a terminal in a line that moves, elsewhere in a line now and then. */
+/**
+ * Shows the progress of a test run: on a terminal in a line that is rewritten, elsewhere in a new line now and then.
+ */
 import ora from 'ora';
 
-/** Often enough to show that a run goes on, seldom enough for a log. */
+/** Often enough to show that a run goes on, rarely enough for a log. */
 export const LINE_EVERY_MS = 15_000;
 
 export interface Progress {
-  /** A step runs, and is this far. */
+  /** The progress of a running step. */
   at(step: string, how: string): void;
   /** A step has ended. */
   end(step: string): void;
-  /** Prints lines above the one that moves. */
+  /** Prints lines above the progress line. */
   say(text: string): void;
 }
 
 export function openProgress(stream: NodeJS.WriteStream): Progress {
-  // Some terminals, in containers and under `script`, do not know their width: lines cannot be rewritten there.
+  // Some terminals, in containers and under `script`, do not know their width, so lines cannot be rewritten there.
   const moves = stream.isTTY && stream.columns > 0;
   const spinner = ora({ stream, isEnabled: moves, isSilent: !moves, discardStdin: false });
   const startMs = performance.now();

@@ -16,9 +16,9 @@ export interface Outcome extends TestReport {
 }
 
 /**
- * Runs the tests of a set whose files' paths hold one of the filters; all of them without a filter. Never rejects for a
- * test that fails, and never looks better than the exit code: what is wrong outside of tests counts as one failure. `tell`
- * is called now and then with how far it is.
+ * Runs the tests of a set whose paths contain one of the filters, or all of them without a filter. Never rejects for a
+ * failed test. The result is never better than the exit code: an error outside of tests counts as one failure. `tell`
+ * receives the progress now and then.
  */
 export async function runVitest(
   set: TestSet,
@@ -37,7 +37,7 @@ export async function runVitest(
     const report = readReport(file);
     if (report === null) return failure(`Vitest ended with ${exitCode} and left no report.`, output, NOTHING);
     if (report.failed > 0) return { ...report, output };
-    if (exitCode !== 0) return failure(`Vitest ended with ${exitCode}, though no test failed.`, output, report);
+    if (exitCode !== 0) return failure(`Vitest ended with ${exitCode}, although no test failed.`, output, report);
     if (report.passed === 0) return failure('No test ran.', output, report);
     return { ...report, output };
   } finally {
@@ -63,7 +63,10 @@ function readReport(file: string): TestReport | null {
   }
 }
 
-/** Runs a script with this Node. `exitCode` is the signal's name when one ended it. `onMessage` hears what it sends. */
+/**
+ * Runs a script with this Node. `exitCode` is the signal's name if a signal ended it. `onMessage` receives the script's
+ * messages.
+ */
 export function runNode(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -92,7 +95,7 @@ export function counts({ passed, failed, skipped }: Pick<TestReport, 'passed' | 
   return `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`;
 }
 
-/** One line per file and reason: where data is missing, whole files are skipped for one and the same. */
+/** One line per file and reason: if data is missing, all tests of a file are skipped for the same reason. */
 export function skippedLines(tests: readonly SkippedTest[]): string[] {
   const groups = Map.groupBy(tests, ({ name, reason }) => {
     const [file] = name.split(' > ', 1);

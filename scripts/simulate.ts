@@ -1,11 +1,11 @@
 /**
- * `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed, and says which of them break
- * a promise. Exits with 1 when one does.
+ * `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed, and reports the worlds
+ * that break a promise. Exits with 1 if one does.
  *
- *     npm run simulate -- --seeds 10000               so many worlds
+ *     npm run simulate -- --seeds 10000               this many worlds
  *     npm run simulate -- --seeds 1000 --first 5000   beginning with this seed
  *     npm run simulate -- --seed 4711                 this one, with its trace
- *     npm run simulate -- --seeds 100 --kind torn     only worlds of one kind: ordinary, torn, restored or workers
+ *     npm run simulate -- --seeds 100 --kind torn     only worlds of one kind: ordinary, torn or workers
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,19 +1,19 @@
 /**
- * `npm run test:aws`: the AWS adapters and the Lambda bundles against engines that stand in for AWS. Installs these (once,
- * into the user's cache), starts them, runs the tests of test/aws, and says which of those were skipped and why. What this
- * proves is in docs/aws-proofs.md. Ends with the line `N passed, N failed`.
+ * `npm run test:aws`: tests the AWS adapters and the Lambda bundles on engines that stand in for AWS. Installs the
+ * engines (once, into the user's cache), starts them, runs the tests of test/aws, and says which tests were skipped and
+ * why. docs/aws-proofs.md says what this proves. Ends with the line `N passed, N failed`.
  *
  *     npm run test:aws               all of them
- *     npm run test:aws -- dynamodb   the test files whose paths hold this
+ *     npm run test:aws -- dynamodb   the test files whose paths contain this
  *
- * An engine that cannot be installed or started is a failure with CI=true; elsewhere its tests are skipped.
+ * An engine that cannot be installed or started is a failure with CI=true; otherwise its tests are skipped.
  */
 import { ENGINES_VARIABLE } from '../test/aws/engines/engine.ts';
 import { type StartedEngines, startEngines } from '../test/aws/engines/start-engines.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
 
-/** Runs the tests that need engines, once all of these are started, and stops them. */
+/** Runs the tests that need engines, after all of these engines are started, and stops the engines. */
 export async function testOnEngines(
   starting: Promise<StartedEngines>,
   filters: readonly string[],

@@ -1,11 +1,11 @@
 /**
- * `npm test`: type check, lint and tests, one line each, with the full output of what failed. Meanwhile it says how far they
- * are. Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 when anything failed or
- * no test ran.
+ * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between.
+ * Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no
+ * test ran.
  *
- *     npm test                     the fast tests; with CI=true the slow ones too, and those on engines of AWS
- *     npm run test:slow            the slow ones too, always
- *     npm test -- money            of the fast ones, the files whose paths hold this
+ *     npm test                     the fast tests; with CI=true also the slow ones, and those on engines of AWS
+ *     npm run test:slow            also the slow ones
+ *     npm test -- money            of the fast ones, the files whose paths contain this
  *     npm run test:slow -- synth   of the slow ones, those files
  */
 import { join } from 'node:path';
@@ -34,11 +34,12 @@ const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') }
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
 const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, {}, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
-/** One round after the other; what is in one round runs at the same time. */
+/** Rounds run one after the other; the steps of one round run at the same time. */
 const rounds: Step[][] = [[typeCheck, lint]];
 if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
 else if (isCi) {
-  // Engines are built beside the other tests, and those on them wait as much as the slow ones do.
+  // Engines are built while the other tests run. The tests on engines mostly wait, and so do the slow ones, so they run
+  // together.
   const starting = startEngines(progress.say);
   rounds.push([fast], [slow, { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) }]);
 } else rounds.push([fast], ...(values.slow ? [[slow]] : []));
@@ -65,7 +66,7 @@ async function take({ name, run }: Step): Promise<void> {
   skipped.push(...outcome.skipped);
 }
 
-/** A tool that only says yes or no. */
+/** A tool whose only result is its exit code. */
 async function check(script: string, ...args: string[]): Promise<Outcome> {
   const { exitCode, output } = await runNode([join(MODULES, script), ...args], {});
   const passed = exitCode === 0 ? 1 : 0;

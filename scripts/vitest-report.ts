@@ -1,6 +1,6 @@
 /**
- * A Vitest reporter that counts, for `scripts/test.ts`: sends how far the run is ({@link TestProgress}) to the process that
- * started it, and writes a {@link TestReport} to the file that it is told.
+ * A Vitest reporter for `scripts/test.ts`: sends the progress ({@link TestProgress}) to the parent process, and writes
+ * a {@link TestReport} to the file that its environment names.
  */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
@@ -10,27 +10,27 @@ export const REPORT_FILE_VARIABLE = 'TIDEMARK_TEST_REPORT';
 
 export interface TestReport {
   readonly passed: number;
-  /** Tests that failed, and whatever failed outside a test: a file that does not load, a hook, a stray rejection. */
+  /** Failed tests, and failures outside a test: a file that does not load, a hook, an unhandled rejection. */
   readonly failed: number;
   readonly skipped: readonly SkippedTest[];
-  /** What tests have to say for people, by `context.annotate`: measurements, above all. */
+  /** Texts of tests for people, by `context.annotate`: mostly measurements. */
   readonly notes: readonly string[];
 }
 
 export interface TestProgress {
-  /** Files whose tests have all ended, of those that are run. */
+  /** Files whose tests have all ended. */
   readonly files: number;
   readonly ofFiles: number;
   /** Tests that have passed so far. */
   readonly passed: number;
 }
 
-/** A message is sent no more often than this. */
+/** The minimum time between two messages. */
 const TELL_EVERY_MS = 250;
 
 export interface SkippedTest {
   readonly name: string;
-  /** What `context.skip` was told; null for tests that say in their names when they are skipped. */
+  /** The reason given to `context.skip`; null for tests whose names say when they are skipped. */
   readonly reason: string | null;
 }
 

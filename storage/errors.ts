@@ -7,7 +7,7 @@ export class StorageUnavailable extends Error {
 
 /** Storage answered with something that cannot be true: damaged bytes, an unreadable file. Page a human. */
 export class StorageCorrupt extends Error {
-  override readonly name = 'StorageCorrupt';
+  override readonly name: string = 'StorageCorrupt';
 }
 
 /** What is stored is of a format that this version of the code does not know. Run the version that has written it, or a later one. */

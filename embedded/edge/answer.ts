@@ -1,4 +1,4 @@
-/** What to answer to one request: the router's word, an object, or the reason why there is none. */
+/** Finds the answer to one request: from the router, an object, or a problem. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problem } from '../../contract/problems.ts';
@@ -9,7 +9,7 @@ import type { Representation } from './representation.ts';
 import { cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
 
-/** What `GET /healthz` says: `body` as it is, with 200 when healthy and 503 when not. */
+/** The answer to `GET /healthz`: `body`, with status 200 if healthy and 503 if not. */
 export interface HealthReport {
   readonly healthy: boolean;
   readonly body: Json;
@@ -24,10 +24,12 @@ export interface AnswerOptions {
   readonly isReady: () => boolean;
 }
 
-/** Sends the answer at once and gives null, or gives the promise of having sent it. May throw or reject. */
+/**
+ * Sends the answer at once and returns null, or returns a promise that settles when it is sent. May throw or reject.
+ */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
-/** Said without asking the cache, which would remember "not found" or a failure beyond the moment of readiness. */
+/** Answered without the cache, which would remember "not found" or a failure beyond the moment of readiness. */
 const STARTING = problem('origin-unavailable', 'The service is starting and has published nothing yet: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
@@ -59,7 +61,7 @@ export function createAnswer(options: AnswerOptions): Answer {
     return Math.max(0, Math.floor((nowMs() - validatedAtMs) / 1000));
   }
 
-  /** Sends an object that must first be fetched, revalidated or compressed, or says why there is none. */
+  /** Sends an object that must first be fetched, revalidated or compressed, or a problem. */
   async function sendUnready(request: IncomingMessage, response: ServerResponse, key: string): Promise<void> {
     const found = await cache.read(key);
     if (found.kind === 'absent') {

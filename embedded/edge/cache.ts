@@ -1,39 +1,39 @@
 /**
- * A shared cache (RFC 9111) in front of the object store; knows nothing of HTTP.
+ * A shared cache (RFC 9111) in front of the object store. It does not depend on HTTP.
  *
- * Each key is in one of these states, and only `fetch` moves it on:
+ * Each key is in one of these states, and only `fetch` changes the state:
  *
  *     unknown ──found──► fresh ──15 s──► expired ──found or not modified──► fresh
  *        │ absent          ▲                │ store fails: stale for up to 300 s more, then unavailable
  *        └───► absent, 15 s ┘               └ absent: evicted, absent for 15 s
  *
- * Readers of one key never go back in time: at most one read of a key is under way, so that answers are kept in the
- * order in which the store gave them, and a read that was given up is never kept. `drop` leads back to unknown, and what
- * is under way then is not kept either.
+ * Readers of one key never go back in time: at most one read of a key runs at once, so answers are kept in the order in
+ * which the store gave them, and the answer of a read that was given up is never kept. `drop` sets a key back to
+ * unknown, and then the answer of a running read is not kept either.
  */
 import { LRUCache } from 'lru-cache';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/object-store.ts';
 
-/** How an answer came about, as `Cache-Status` tells it (RFC 9211). */
+/** How an answer came about, for `Cache-Status` (RFC 9211). */
 export interface Provenance {
-  /** Why the store was asked, or null when it was not. */
+  /** Why the store was asked; null if it was not asked. */
   readonly forwarded: 'uri-miss' | 'stale' | null;
-  /** What the store said, when it was asked and answered. */
+  /** The store's answer; null if it was not asked or did not answer. */
   readonly origin: GetResult['kind'] | null;
   readonly stored: boolean;
-  /** Whether another reader's question to the store answered this one too. */
+  /** Whether the read of another request answered this one too. */
   readonly collapsed: boolean;
   /** Served although expired, because the store fails. */
   readonly staleIfError: boolean;
 }
 
-/** What the cache holds of one object; `View` is what its user makes of the object, once. */
+/** The cached entry of one object. `View` is made from the object once, by the user of the cache. */
 export interface CacheEntry<View> {
   readonly view: View;
   readonly etag: ETag;
-  /** When the newest answer about the object was asked for: its age counts from here, transfer included. */
+  /** When the newest answer about the object was asked for. The age counts from here, so it includes the transfer. */
   readonly validatedAtMs: number;
   /** The store failed for this key and is not asked again before this moment. */
   readonly retryAtMs: number;
@@ -48,31 +48,31 @@ export interface ObjectCacheOptions<View> {
   readonly objects: Pick<ObjectStore, 'get'>;
   readonly nowMs: () => number;
   readonly view: (key: string, object: StoredObject) => View;
-  /** The memory that a view takes, in bytes; asked again after {@link ObjectCache.resized}. */
+  /** The memory of a view in bytes; asked again after {@link ObjectCache.resized}. */
   readonly sizeOf: (view: View) => number;
   readonly maxBytes: number;
   /** How long one read of the store may take before it counts as failed. */
   readonly deadlineMs: number;
-  /** Told of every failed read. */
+  /** Receives every failed read. */
   readonly report: (key: string, cause: unknown) => void;
 }
 
 export interface ObjectCache<View> {
   /** The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing. */
   fresh(key: string): CacheEntry<View> | undefined;
-  /** Answers in every other case; never rejects because of the store. */
+  /** Answers in every other case. Never rejects because of the store. */
   read(key: string): Promise<CacheAnswer<View>>;
-  /** Says that a view has grown. */
+  /** To be called when a view has grown. */
   resized(key: string): void;
-  /** Forgets every key of which this is true, also what reads under way are about to bring: the next reader asks the store. */
+  /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
   drop(isDropped: (key: string) => boolean): void;
 }
 
 const FRESH_MS = FRESH_SECONDS * 1000;
 const SERVABLE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
-/** Between two questions about one key to a store that fails: CloudFront's error TTL in our settings. */
+/** The time between two reads of one key while the store fails: the same as CloudFront's error TTL in our settings. */
 const RETRY_AFTER_MS = 5_000;
-/** Keys without an object are remembered apart, so that a scan of made-up slugs cannot push bodies out. */
+/** Keys without an object have a cache of their own, so that a scan of invented slugs cannot push out bodies. */
 const MAX_ABSENT_KEYS = 10_000;
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
@@ -80,7 +80,6 @@ const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapse
 
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 
-/** See the head of this file. */
 export function createObjectCache<View>(options: ObjectCacheOptions<View>): ObjectCache<View> {
   const { objects, nowMs, view, sizeOf, deadlineMs, report } = options;
   const entries = new LRUCache<string, CacheEntry<View>>({
@@ -91,7 +90,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   const flights = new Map<string, Promise<CacheAnswer<View>>>();
   let drops = 0;
 
-  /** A clock that was set back must not make an entry immortal: what is from the future is expired, and not servable. */
+  /**
+   * An entry with a time in the future counts as expired and may not be served. Otherwise a clock that was set back
+   * would keep it for ever.
+   */
   const isWithin = (entry: CacheEntry<View>, limitMs: number, atMs: number): boolean =>
     atMs >= entry.validatedAtMs && atMs - entry.validatedAtMs < limitMs;
 
@@ -112,7 +114,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     return flight;
   }
 
-  /** What can be said without asking the store: it was asked a moment ago. */
+  /** The answer if the store was asked a moment ago and must not be asked again yet. */
   function recall(key: string): CacheAnswer<View> | null {
     const now = nowMs();
     const entry = entries.get(key);
@@ -133,7 +135,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     return now >= fromMs && now < untilMs ? { ...gap, provenance: HIT } : null;
   }
 
-  /** Asks the store and keeps what it says. */
+  /** Asks the store and keeps its answer. */
   async function fetch(key: string): Promise<CacheAnswer<View>> {
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
@@ -142,7 +144,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     const asked = { ...HIT, forwarded } as const;
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);
-      // What was asked for before something was dropped may be what had to be dropped.
+      // A read that began before a drop may bring the dropped version.
       const isKept = drops === dropsBefore;
       if (result.kind === 'absent') {
         const gap: Gap = { kind: 'absent', validatedAtMs: askedAtMs, provenance: HIT };
@@ -153,7 +155,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
         return { ...gap, provenance: { ...asked, origin: 'absent', stored: isKept } };
       }
       if (result.kind === 'not-modified' && entry === undefined) {
-        throw new StorageCorrupt(`the store answered "not modified" for ${key} to a question without an ETag`);
+        throw new StorageCorrupt(`the store answered "not modified" for ${key} to a read without an ETag`);
       }
       const current: CacheEntry<View> =
         result.kind === 'found'
@@ -177,7 +179,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
       entries.set(key, stale);
       return { kind: 'found', entry: stale, provenance: { ...asked, staleIfError: true } };
     }
-    // Too old to be served ever again. Its ETag goes with it: the next answer is fetched whole.
+    // Too old to be served ever again. Its ETag is dropped too, so the next answer has the whole body.
     entries.delete(key);
     const gap: Gap = { kind: 'unavailable', retryAtMs, provenance: HIT };
     gaps.set(key, gap);
@@ -186,7 +188,7 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
 
   function resized(key: string): void {
     const entry = entries.peek(key);
-    // A copy, because setting the very same value again does not make the cache ask for its size.
+    // A copy, because the cache does not ask for the size again if the same value is set.
     if (entry !== undefined) entries.set(key, { ...entry });
   }
 
@@ -204,7 +206,7 @@ function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
   return { ...answer, provenance: { ...answer.provenance, collapsed: true } };
 }
 
-/** A store that hangs is a store that fails: a reader waits for `deadlineMs` at most. */
+/** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
 async function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

@@ -1,4 +1,7 @@
-/** Answers for connections on which no request can be read: whole problem documents, written by hand, then the end. */
+/**
+ * Answers on connections whose request cannot be parsed: complete problem documents, written directly to the socket.
+ * Then the connection is closed.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem } from '../../contract/problems.ts';
@@ -9,18 +12,18 @@ import { problemAnswer } from './respond.ts';
 /** How long a client may take to read its last answers before its connection is destroyed. */
 const LINGER_MS = 1_000;
 
-/** A longer word is not taken for a method. The longest that is registered has 17 letters. */
+/** A longer word is not taken for a method. The longest registered method has 17 letters. */
 const METHOD_MAX_LENGTH = 32;
 
 /** An error of node:http's parser or of its timers. */
 export interface ClientError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
-  /** Where in the packet the parser gave up. */
+  /** The position in the packet at which the parser stopped. */
   readonly bytesParsed?: number;
 }
 
-/** What to tell the client, or null when there is nobody left to tell. */
+/** The problem for the client; null if the client has gone. */
 export function clientErrorProblem(error: ClientError): Problem | null {
   const code = error.code ?? '';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -40,15 +43,17 @@ export function clientErrorProblem(error: ClientError): Problem | null {
   return null;
 }
 
-/** Whether what the parser does not know as a method could be one: a token and a space (RFC 9112, section 3). */
+/**
+ * Whether a word that the parser refused as a method has the form of one: a token and a space (RFC 9112, section 3).
+ */
 function isMethod({ rawPacket, bytesParsed }: ClientError): boolean {
   if (rawPacket === undefined || bytesParsed === undefined) return false;
-  // The parser gives up at the first letter that fits no method; other requests of the packet may come before.
+  // The parser stops at the first letter that fits no method. Other requests of the packet may come before.
   const start = rawPacket.subarray(0, bytesParsed).lastIndexOf('\n') + 1;
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ /.test(rawPacket.toString('latin1', start, start + METHOD_MAX_LENGTH + 1));
 }
 
-/** Whether the overflow happened in the first line, so far as the packet shows. */
+/** Whether the overflow happened in the first line, as far as the packet shows. */
 function isLongRequestLine(packet: Buffer | undefined): boolean {
   if (packet === undefined || !/^[A-Z]+ /.test(packet.toString('latin1', 0, 16))) return false;
   const end = packet.indexOf('\n');
@@ -61,12 +66,12 @@ export function writeLastAnswer(socket: Duplex, document: Problem, more: FieldLi
   const lines = [`HTTP/1.1 ${document.status} ${STATUS_CODES[document.status] ?? document.title}`];
   for (let index = 0; index < fields.length; index += 2) lines.push(`${fields[index]}: ${fields[index + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
-  // Not destroyed at once: with bytes of the client still unread, the kernel would reset the connection and the client
-  // lose the answer.
+  // Not destroyed at once: if bytes of the client are unread, the kernel resets the connection and the client loses the
+  // answer.
   cutOffSoon(socket);
 }
 
-/** Leaves the client a moment to read what it is still sent. */
+/** Gives the client a moment to read its last answers. */
 export function cutOffSoon(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));

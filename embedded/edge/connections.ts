@@ -1,45 +1,48 @@
-/** What the edge remembers of each connection: what of it is in hand, and whether its last answer is decided. */
+/** The state of each connection of the edge: its open requests, and whether its last answer is decided. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export interface Connection {
-  /** The newest answer that node:http held back until an earlier one had left: when it has left, so have all before it. */
+  /**
+   * The newest answer that node:http held back for an earlier one. When it has been sent, all earlier ones have been
+   * sent.
+   */
   heldBack: ServerResponse | null;
-  /** The newest request with a body. While that is not complete, what goes wrong on the connection is about it. */
+  /** The newest request with a body. Until the body is complete, an error of the connection belongs to this request. */
   receiving: Receiving | null;
-  /** The answers that are still being waited for. They never reject, and are gone from here when they settle. */
+  /** Answers that are not finished. They never reject, and remove themselves when they settle. */
   readonly owed: Set<Promise<void>>;
-  /** The newest of them that is to a request whose method is not safe. */
+  /** The newest of them that belongs to a request with an unsafe method. */
   owedToUnsafe: Promise<void> | null;
-  /** Requests of the turn below, and those that were still waited for when it began. */
+  /** Requests of the current turn, and earlier ones that were still open when the turn began. */
   pipelined: number;
   /** The turn of the event loop in which its newest request came. */
   turn: number;
   /**
-   * Its last answer is decided. node:http goes on parsing what follows in the same packet: further requests are not
-   * answered (RFC 9112, section 9.6), and complaints about them, where they may not even begin, are no second answer.
+   * Its last answer is decided. node:http goes on parsing the same packet. Further requests are not answered (RFC 9112,
+   * section 9.6), and parse errors in them get no second answer.
    */
   isFinished: boolean;
-  /** An answer that ends it has been handed over: what has waited for that is not begun (section 9.6 again). */
+  /** An answer that ends the connection has been handed over: waiting requests are not started (section 9.6 again). */
   isEnding: boolean;
-  /** It has sent more although it is finished, and is cut off soon. */
+  /** It has sent more although it is finished, and will be cut off soon. */
   isCutOff: boolean;
 }
 
 export interface Receiving {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether somebody else bounds for how long the body may come (divert.ts). */
+  /** Whether the handler limits the time of the body itself (divert.ts). */
   readonly isTimed: boolean;
 }
 
 export interface Connections {
   of(socket: Duplex): Connection;
   /**
-   * Counts a request. node:http hands over all the requests of a packet, a thousand and more, before a single answer can
-   * leave: only from one turn of the event loop to the next does it wait for a client that does not read.
+   * Counts a request. node:http hands over all requests of a packet, possibly more than a thousand, before it can send
+   * a single answer. Only between two turns of the event loop does it wait for a client that does not read.
    *
-   * @returns how many requests of the connection are in hand, this one included
+   * @returns how many requests of the connection are open, this one included
    */
   arrived(connection: Connection): number;
 }
@@ -89,9 +92,9 @@ export function createConnections(): Connections {
 }
 
 /**
- * What a request waits for before it is begun; null when nothing. Requests of a pipeline are processed side by side only
- * while all of their methods are safe (RFC 9112, section 9.3.2): an unsafe one waits for all before it, and all after it
- * wait for it. So a client reads what it has written.
+ * The answers that a request must wait for; null if it need not wait. Requests of a pipeline run side by side only
+ * while all their methods are safe (RFC 9112, section 9.3.2). An unsafe request waits for all before it, and all after
+ * it wait for it. So a client reads its own writes.
  */
 export function answersBefore(connection: Connection, isUnsafe: boolean): Promise<unknown> | null {
   if (!isUnsafe) return connection.owedToUnsafe;
@@ -114,7 +117,10 @@ export function owe(
   if (isUnsafe) connection.owedToUnsafe = owed;
 }
 
-/** Whether a request that has waited can still be answered, and has not been meanwhile (its body came too late, say). */
+/**
+ * Whether a request that has waited still needs an answer. It may have been answered in the meantime, e.g. because its
+ * body came too late.
+ */
 export function isStillOwed(connection: Connection, request: IncomingMessage, response: ServerResponse): boolean {
   return request.socket.writable && !connection.isEnding && !response.headersSent;
 }

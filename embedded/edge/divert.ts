@@ -1,31 +1,32 @@
 /**
- * Requests that somebody else answers: the write API shares the port. What holds for every connection holds for theirs
- * (limits, order of answers, bounds on pipelines), and these rules on bodies, since they alone may have one.
+ * Requests that another handler answers: the write API shares the port. They have the same limits, the same order of
+ * answers and the same bounds on pipelines as all requests. These rules on bodies are for them alone, because only they
+ * may have a body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutOffSoon } from './client-errors.ts';
 import type { Connection } from './connections.ts';
 
 /**
- * Answers one request, and resolves when the whole answer has been handed over: what must not be processed beside it is
- * begun then (connections.ts). It need not read the body: without it the connection is closed after the answer. Rejects
- * where it has failed, and also with the error of a body that did not arrive in whole.
+ * Answers one request. Resolves when the whole answer has been handed over; requests that must not run beside it start
+ * then (connections.ts). It need not read the body: the connection is then closed after the answer. Rejects if it has
+ * failed, or with the error of an incomplete body.
  */
 export interface DivertedHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   /**
-   * It knows the sender, and bounds by itself for how long the body may come: once the head is there, the edge only ends
-   * what stands still (`idleTimeoutMs`). Without this, `requestTimeoutMs` holds for the body too.
+   * The handler knows the sender and limits the time of the body itself. After the head, the edge only ends a
+   * connection that stands still (`idleTimeoutMs`). Without this, `requestTimeoutMs` applies to the body too.
    */
   readonly timesBody?: true;
 }
 
-/** Who answers this request; null for the edge itself. Called for requests whose framing is in order. */
+/** The handler of this request; null: the edge itself. Called for requests whose framing is valid. */
 export type Divert = (request: IncomingMessage) => DivertedHandler | null;
 
 /**
- * Lets a diverted request have its body. The connection goes on to its next request only if the body has arrived in whole
- * when the answer begins: until then it is not known where that request begins.
+ * Lets a diverted request have its body. The connection continues to its next request only if the whole body has
+ * arrived when the answer begins: otherwise the beginning of the next request is unknown.
  */
 export function admitBody(
   request: IncomingMessage,
@@ -34,7 +35,7 @@ export function admitBody(
   { timesBody }: Pick<DivertedHandler, 'timesBody'>,
 ): void {
   connection.receiving = { request, response, isTimed: timesBody === true };
-  // Who leaves a loop over the body early would destroy the connection, and with it the answer.
+  // By default, leaving a loop over the body early destroys the connection, and with it the answer.
   request[Symbol.asyncIterator] = () => request.iterator({ destroyOnReturn: false });
   const { writeHead } = response;
   response.writeHead = (...head: unknown[]): ServerResponse => {
@@ -42,7 +43,7 @@ export function admitBody(
       response.shouldKeepAlive = false;
       connection.isFinished = true;
       closeSlowly(request);
-      // node:http forgets a request once it is answered: whoever still waits for its body is told here that none comes.
+      // node:http forgets a request once it is answered. A handler that still waits for the body gets an error here.
       request.socket.once('close', () => request.destroy(new Error('the body did not come')));
     }
     return Reflect.apply(writeHead, response, head) as ServerResponse;
@@ -50,8 +51,8 @@ export function admitBody(
 }
 
 /**
- * Says "100 Continue" as soon as the handler begins to read, and not at all when it answers without (RFC 9110, section
- * 10.1.1): a client that waits for it is spared a body that would be refused.
+ * Sends "100 Continue" when the handler begins to read, and never if it answers without reading (RFC 9110, section
+ * 10.1.1). So a client that waits for it does not send a body that would be refused.
  */
 export function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
   let isSaid = false;
@@ -63,8 +64,8 @@ export function continueWhenRead(request: IncomingMessage, response: ServerRespo
 }
 
 /**
- * node:http closes a connection at once, and with bytes of the body still unread the kernel would reset it: the client
- * could lose the answer that says why. So what still comes is read, and dropped, for a moment.
+ * node:http closes a connection at once. If bytes of the body are unread, the kernel resets the connection, and the
+ * client may lose the answer. So the rest of the body is read and dropped, for a moment.
  */
 function closeSlowly(request: IncomingMessage): void {
   const { socket } = request;

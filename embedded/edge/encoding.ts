@@ -1,20 +1,20 @@
-/** Content codings: which one a client gets, and how it is made. */
+/** Content codings: choosing one for a client, and compressing. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
-/** The codings that the edge can send, best first where the client likes several equally. */
+/** The codings of the edge, the best first if the client likes several equally. */
 export const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 export type Coding = (typeof CODINGS)[number];
 export type CompressedCoding = Exclude<Coding, 'identity'>;
 
-/** Outside these sizes compression costs more than it saves; the same bounds as CloudFront's, in bytes. */
+/** Outside these sizes, compression costs more than it saves. The same bounds as CloudFront's, in bytes. */
 export const COMPRESSIBLE_MIN_BYTES = 1_000;
 export const COMPRESSIBLE_MAX_BYTES = 10_000_000;
 
-// Quality 5 is where brotli overtakes gzip in size at about gzip's speed; 6 is zlib's own default.
+// Quality 5 is where brotli becomes smaller than gzip at about gzip's speed; 6 is zlib's default.
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 
@@ -22,12 +22,14 @@ const REMEMBERED_HEADERS = 256;
 const REMEMBERED_HEADER_LENGTH = 256;
 const remembered = new LRUCache<string, readonly Coding[]>({ max: REMEMBERED_HEADERS });
 
-/** Since 1.0.0 a second argument breaks ties; its type declarations do not know it yet. */
+/** Since 1.0.0 a second argument breaks ties; the type declarations do not have it yet. */
 interface TieBreaking {
   encodings(available: readonly Coding[], options: { readonly preferred: readonly Coding[] }): Coding[];
 }
 
-/** What the client accepts, most wanted first (RFC 9110, section 12.5.3). Empty: nothing that the edge has. */
+/**
+ * The codings that the client accepts, the most wanted first (RFC 9110, section 12.5.3). Empty: no coding of the edge.
+ */
 export function acceptedCodings(acceptEncoding: string | undefined): readonly Coding[] {
   const header = acceptEncoding ?? '';
   const known = remembered.get(header);
@@ -39,8 +41,9 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
 }
 
 /**
- * The coding of one answer. Plain bytes outside the compressible sizes, unless the client refuses them. A client that
- * accepts nothing at all gets plain bytes too: section 12.1 lets the server disregard the field instead of a 406.
+ * The coding of one answer. Bodies outside the compressible sizes are sent plain, unless the client refuses plain
+ * bytes. A client that accepts no coding at all gets plain bytes too: section 12.1 lets the server ignore the field
+ * instead of answering 406.
  */
 export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: number): Coding {
   const accepted = acceptedCodings(acceptEncoding);
@@ -52,7 +55,7 @@ export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: numb
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-/** Compresses on the thread pool: the event loop goes on serving. */
+/** Compresses on the thread pool, so that the event loop goes on serving. */
 export function compress(body: Uint8Array, coding: CompressedCoding): Promise<Buffer> {
   if (coding === 'gzip') return gzipAsync(body, { level: GZIP_LEVEL });
   return brotliAsync(body, {

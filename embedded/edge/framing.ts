@@ -1,39 +1,42 @@
-/** What a request's head announces, and what node:http lets through although it must not be served (RFC 9112). */
+/**
+ * Checks of a request's head: its announced body, and faults that node:http accepts but that must be refused (RFC
+ * 9112).
+ */
 import type { IncomingMessage } from 'node:http';
 import { type Problem, problem } from '../../contract/problems.ts';
 
 const HOST = /^[A-Za-z0-9._~%!$&'()*+,;=:[\]-]*$/;
 
-/** Whether a body follows the header fields (RFC 9112, section 6). It is never read: the connection must be closed. */
+/** Whether a body follows the header fields (RFC 9112, section 6). It is not read, so the connection must be closed. */
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return (length !== undefined && !/^0+$/.test(length)) || request.headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether the method asks for nothing to be changed (RFC 9110, section 9.2.1). TRACE is not served, so it may wait. */
+/** Whether the method is safe (RFC 9110, section 9.2.1). TRACE is not served, so it may count as unsafe. */
 export function isSafe({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 /**
- * Whether the client offers to change the protocol, which is declined by an ordinary answer (RFC 9110, section 7.8).
- * node:http drops what follows in the same packet: later answers would be taken for those of the requests lost there, so
- * the connection must be closed.
+ * Whether the client offers to change the protocol. The offer is declined by an ordinary answer (RFC 9110, section
+ * 7.8). node:http drops the rest of the packet, and later answers would be taken for answers to the dropped requests.
+ * So the connection must be closed.
  */
 export function offersUpgrade(request: IncomingMessage): boolean {
   return request.headers.upgrade !== undefined;
 }
 
 /**
- * Why a request is refused whatever it asks for, or null. After a refusal the connection must be closed: where the
- * next request begins is in doubt (request smuggling).
+ * Why a request is refused whatever its target is; null if it is not. After a refusal the connection must be closed,
+ * because the beginning of the next request is in doubt (request smuggling).
  */
 export function framingFault(request: IncomingMessage, maxHeaderCount: number): Problem | null {
   if (request.rawHeaders.length > 2 * maxHeaderCount) {
     return problem('header-fields-too-large', `A request may have at most ${maxHeaderCount} header fields.`);
   }
   const hosts = countHosts(request.rawHeaders);
-  // Section 3.2: exactly one in HTTP/1.1, and a valid one. node:http would take the first of several.
+  // Section 3.2: exactly one valid Host in HTTP/1.1. node:http would take the first of several.
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor > 0) || !HOST.test(request.headers.host ?? '')) {
     return problem('invalid-request', 'Send exactly one Host header field, with a host name and an optional port.');
   }
@@ -56,7 +59,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** The request target as path and query: proxies and curious clients send `http://host/path` (RFC 9112, section 3.2.2). */
+/** The request target as path and query: proxies and some clients send `http://host/path` (RFC 9112, section 3.2.2). */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);

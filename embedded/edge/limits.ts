@@ -1,29 +1,29 @@
-/** What one client may cost the edge server, in time and memory. */
+/** The limits on time and memory that one client of the edge server may use. */
 
 export interface EdgeLimits {
   /**
-   * From the opening of a connection, or the first byte of a later request, to the end of the request; to the end of its
-   * head where the handler times the body (divert.ts).
+   * From the opening of a connection, or the first byte of a later request, to the end of the request. If the handler
+   * times the body (divert.ts): to the end of the head.
    */
   readonly requestTimeoutMs: number;
-  /** How often the above is checked: a slow client is cut off at most this much later. */
+  /** How often the limit above is checked: a slow client is cut off at most this much later. */
   readonly checkIntervalMs: number;
   /**
-   * Of a connection on which nothing moves: a sender that stalls, a reader that does not drain. Where the kernel has taken
-   * some of an answer since the last look, node:http looks again after as long: the reader is cut off after at most twice
-   * this.
+   * For a connection on which nothing moves: a sender that stalls, or a reader that does not read. If the kernel has
+   * taken some of an answer since the last check, node:http checks again after the same time. So a reader is cut off
+   * after at most twice this.
    */
   readonly idleTimeoutMs: number;
   /** Between two requests of a connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Requests of one connection in hand at once. The one that reaches this is its last. */
+  /** Open requests of one connection at once. The request that reaches this limit is the connection's last. */
   readonly maxPipelined: number;
-  /** Further ones are closed as they are opened. */
+  /** Further connections are closed at once. */
   readonly maxConnections: number;
   /** Request line and header fields together. */
   readonly maxHeaderBytes: number;
   readonly maxHeaderCount: number;
-  /** Bodies, compressed variants and what it takes to find them. */
+  /** Bodies, compressed variants and the memory for finding them. */
   readonly maxCacheBytes: number;
   /** For one read of the object store. */
   readonly originDeadlineMs: number;
@@ -33,8 +33,8 @@ export const DEFAULT_EDGE_LIMITS: EdgeLimits = {
   requestTimeoutMs: 10_000,
   checkIntervalMs: 1_000,
   idleTimeoutMs: 30_000,
-  // Longer than a minute, the usual polling interval and the usual idle limit of balancers, so that the other side
-  // closes first and no request meets a closing socket.
+  // Longer than a minute, which is the usual polling interval and the usual idle limit of load balancers. So the other
+  // side closes first, and no request meets a closing socket.
   keepAliveTimeoutMs: 65_000,
   maxPipelined: 32,
   maxConnections: 4_096,

@@ -16,15 +16,15 @@ const CORS_FIELDS: FieldList = [
 ];
 
 /**
- * Up to this size a body is held as a string of its bytes (Latin-1, one character a byte): node:http then joins it to
- * the header and writes both at once, a third more answers a second at 2 KB. Larger buffers are better not copied.
+ * Up to this size a body is kept as a Latin-1 string, one character a byte. node:http then joins it to the header and
+ * writes both at once: a third more answers a second at 2 KB. Larger buffers are better not copied.
  */
 const MAX_TEXT_BYTES = 16_384;
 
-/** What a variant takes beside its body, mostly header fields: measured, rounded up. */
+/** The memory of a variant beside its body, mostly header fields: measured, rounded up. */
 const VARIANT_OVERHEAD_BYTES = 1_200;
 
-/** One coding of one object, with its header fields ready but for those that move with time. */
+/** One coding of one object. Its header fields are ready, except those that change with time. */
 export class Variant {
   /** The bytes, or a string to be written as Latin-1. */
   readonly body: Buffer | string;
@@ -32,7 +32,7 @@ export class Variant {
   readonly sizeBytes: number;
   readonly #ok: FieldList;
   readonly #notModified: FieldList;
-  // Every reader within one second gets the same fields, so they are put together once a second.
+  // Every reader within one second gets the same fields, so they are built once a second.
   #hitAgeSeconds = -1;
   #hitOk: FieldList = [];
   #hitNotModified: FieldList = [];
@@ -41,7 +41,7 @@ export class Variant {
     this.body = body.length <= MAX_TEXT_BYTES ? body.toString('latin1') : body;
     this.sizeBytes = body.length;
     const { contentType, cacheControl } = object.metadata;
-    // Weak once compressed: the ETag names the plain bytes, and others are sent (RFC 9110, section 8.8.3.3).
+    // Weak for compressed bytes: the ETag names the plain bytes, and other bytes are sent (RFC 9110, section 8.8.3.3).
     const etag = coding === 'identity' ? object.etag : `W/${object.etag}`;
     const validators = ['ETag', etag, 'Cache-Control', cacheControl, 'Vary', 'Accept-Encoding', ...CORS_FIELDS];
     if (link !== null) validators.push('Link', link);
@@ -73,7 +73,7 @@ export class Variant {
   }
 }
 
-/** An object with its variants. Compressed ones are made when first asked for, and kept. */
+/** An object with its variants. Compressed variants are made on first use, and kept. */
 export class Representation {
   readonly etag: string;
   readonly identity: Variant;
@@ -84,7 +84,7 @@ export class Representation {
 
   constructor(key: string, object: StoredObject) {
     this.etag = object.etag;
-    // Without the body: it is held once.
+    // Without the body, so that the body is in memory only once.
     this.#head = { etag: object.etag, sizeBytes: object.sizeBytes, metadata: object.metadata };
     this.#link = nextPageLink(key, object.metadata.nextCursor);
     const body = Buffer.from(object.body.buffer, object.body.byteOffset, object.body.byteLength);
@@ -98,12 +98,12 @@ export class Representation {
     return memoryBytes;
   }
 
-  /** The variant, unless it has yet to be made. */
+  /** The variant, if it is already made. */
   ready(coding: Coding): Variant | undefined {
     return coding === 'identity' ? this.identity : this.#compressed.get(coding);
   }
 
-  /** The variant. However many readers wait for it, it is made once; `made` is called when memory has grown. */
+  /** The variant. It is made once for any number of waiting readers. `made` is called when memory has grown. */
   variant(coding: Coding, made: () => void): Promise<Variant> {
     const ready = this.ready(coding);
     if (ready !== undefined || coding === 'identity') return Promise.resolve(ready ?? this.identity);
@@ -123,7 +123,7 @@ export class Representation {
   }
 }
 
-/** `Link` to the next page (RFC 8288). The key alone tells the URL: a page is reached by one URL only. */
+/** `Link` to the next page (RFC 8288). The key is enough to know the URL, because a page is reached by one URL only. */
 function nextPageLink(key: string, nextCursor: string | null): string | null {
   if (nextCursor === null) return null;
   const name = parsePublicKey(key);

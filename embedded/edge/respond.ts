@@ -1,4 +1,4 @@
-/** Puts answers on the wire. */
+/** Writes answers to connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
@@ -8,14 +8,14 @@ import type { Provenance } from './cache.ts';
 import type { FieldList, Representation, Variant } from './representation.ts';
 
 /**
- * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null when there is nothing to serve; without a
- * question to the store the answer is then neither a hit nor forwarded.
+ * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
+ * was not asked, such an answer is neither a hit nor forwarded.
  */
 export function cacheStatus(provenance: Provenance, status: number, ageSeconds: number | null): string {
   const parts = ['Tidemark'];
   if (provenance.forwarded !== null) {
     parts.push(`fwd=${provenance.forwarded}`);
-    // Section 2.3: left out, it is the status of the answer itself.
+    // Section 2.3: without the parameter, it is the status of the answer itself.
     const originStatus = provenance.origin === null ? status : ORIGIN_STATUS[provenance.origin];
     if (originStatus !== status) parts.push(`fwd-status=${originStatus}`);
     if (provenance.stored) parts.push('stored');
@@ -53,7 +53,7 @@ export function sendObject(
   else response.end(variant.body, 'latin1');
 }
 
-/** Sends an answer that is complete but for its framing. A HEAD gets the fields alone. */
+/** Sends an answer that is complete except for its framing. A HEAD gets the fields alone. */
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -66,7 +66,7 @@ export function sendAnswer(
   else response.end(body);
 }
 
-/** The fields and the body of a problem document (RFC 9457). Not to be stored, unless `more` says otherwise. */
+/** The fields and the body of a problem document (RFC 9457). `no-store`, unless `more` says otherwise. */
 export function problemAnswer(document: Problem, more: FieldList = []): { fields: FieldList; body: Buffer } {
   const body = Buffer.from(canonicalJson(document as unknown as Json));
   const cacheControl = more.includes('Cache-Control') ? [] : ['Cache-Control', 'no-store'];
@@ -89,7 +89,7 @@ export function sendProblem(
   sendAnswer(request, response, document.status, fields, body);
 }
 
-/** The 404 of a key that the store does not have: cached as briefly as what might take its place. */
+/** The 404 of a missing key. It is cached as briefly as an object that may replace it. */
 export function sendAbsent(
   request: IncomingMessage,
   response: ServerResponse,

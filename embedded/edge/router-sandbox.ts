@@ -1,4 +1,4 @@
-/** Runs the built router as CloudFront would: the same file, in a bare VM context, fed with the same events. */
+/** Runs the built router as CloudFront does: the same file, in a bare VM context, with the same events. */
 import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { LRUCache } from 'lru-cache';
@@ -6,13 +6,13 @@ import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import type { QueryValue, RouterResponse, ViewerRequest, ViewerRequestEvent } from '../../infra/edge/router.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
 
-/** What the router made of a request: the key of a stored object, or an answer ready to send. */
+/** The router's result: the key of a stored object, or an answer that is ready to send. */
 export type EdgeRouted =
   | { readonly kind: 'object'; readonly key: string }
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** Names and values in turn, with `content-length` where the answer has a body. */
+      /** Names and values in turn, with `content-length` if the answer has a body. */
       readonly headers: readonly string[];
       readonly body: Buffer;
     };
@@ -21,22 +21,23 @@ export type Route = (method: string, url: string) => EdgeRouted;
 
 const REMEMBERED_URLS = 10_000;
 
-/** The handler of a built router, evaluated in a context of its own that has ECMAScript's builtins and nothing else. */
+/** The handler of a built router, evaluated in a context that has only ECMAScript's builtins. */
 export function evaluateRouter(source: string): (event: ViewerRequestEvent) => ViewerRequest | RouterResponse {
   const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } });
   return new Script(`${source}\nhandler;`, { filename: 'router.generated.js' }).runInContext(context);
 }
 
 /**
- * Routes by method and origin-form URL, e.g. `/api/v1/markets?cursor=…`. The router depends on nothing else, so its
- * results are remembered, in bounded number.
+ * Routes by method and origin-form URL, e.g. `/api/v1/markets?cursor=…`. The router depends on nothing else, so a
+ * bounded number of results is cached.
  */
 export function loadRouter(): Route {
   const file = new URL('../../infra/edge/router.generated.js', import.meta.url);
   const handler = evaluateRouter(readFileSync(file, 'utf8'));
   const remembered = new LRUCache<string, EdgeRouted>({ max: REMEMBERED_URLS });
   return (method, url) => {
-    // A URL holds no space, so no GET is mistaken for another method; the bare URL spares the hot path a new string.
+    // A URL has no space, so a GET's key is never that of another method. The bare URL saves a new string on the hot
+    // path.
     const request = method === 'GET' ? url : `${method} ${url}`;
     const known = remembered.get(request);
     if (known !== undefined) return known;
@@ -46,7 +47,9 @@ export function loadRouter(): Route {
   };
 }
 
-/** The event that CloudFront would make of this request. Nothing is percent-decoded; headers and cookies are left out. */
+/**
+ * The event that CloudFront would make of this request. Nothing is percent-decoded; headers and cookies are left out.
+ */
 export function toEvent(method: string, url: string): ViewerRequestEvent {
   const mark = url.indexOf('?');
   const request = {
@@ -70,7 +73,7 @@ function parseQuery(query: string): ViewerRequest['querystring'] {
     if (earlier === undefined) values.set(name, [value]);
     else earlier.push(value);
   }
-  // fromEntries defines its properties, so that a parameter called __proto__ is a parameter.
+  // `fromEntries` defines properties, so a parameter called __proto__ is an ordinary parameter.
   return Object.fromEntries(Array.from(values, ([name, all]) => [name, toQueryValue(all)]));
 }
 

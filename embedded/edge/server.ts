@@ -1,9 +1,9 @@
 /**
  * The embedded edge: the public reads over HTTP, in front of an object store. The same router and the same cache rules
- * as the CDN's. Whoever else shares the port is given the requests that are theirs.
+ * as the CDN's. Other handlers can share the port (divert.ts).
  *
- * A request for something fresh in memory is answered in the turn of the event loop in which it arrives: one look-up
- * for its URL, one for its object, header fields that are ready, bytes that are ready.
+ * A request for a fresh object in memory is answered in the turn of the event loop in which it arrives: one look-up for
+ * its URL, one for its object, ready header fields and ready bytes.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -28,11 +28,11 @@ export interface EdgeServerOptions {
   readonly nowMs: () => number;
   readonly limits?: Partial<EdgeLimits>;
   readonly health: () => HealthReport | Promise<HealthReport>;
-  /** Until it says true, everything but the health check is answered 503. Default: always ready. */
+  /** Until this returns true, every request except the health check is answered 503. Default: always ready. */
   readonly isReady?: () => boolean;
-  /** Takes requests that are not the edge's: whatever their method, ready or not. */
+  /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
-  /** Told of what an operator should know: failed reads of the store, faults of the edge itself. Never of requests. */
+  /** Receives faults for operators: failed reads of the store, faults of the edge itself. Never requests. */
   readonly report?: (what: string, cause: unknown) => void;
 }
 
@@ -41,7 +41,7 @@ const ALLOW: FieldList = ['Allow', 'GET, HEAD, OPTIONS'];
 export interface EdgeServer {
   /** Not listening yet. */
   readonly server: Server;
-  /** Drops from memory what carries one of these cache tags, or everything: the next reader is given what is stored. */
+  /** Drops objects with one of these cache tags from memory, or all objects. The next reader gets the stored object. */
   purge(targets: PurgeTargets): void;
 }
 
@@ -99,7 +99,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     }
   }
 
-  /** Even a request without an answer takes memory until its connection is closed. */
+  /** A request without an answer also takes memory until its connection is closed. */
   function ignore(socket: Duplex, connection: Connection): void {
     if (connection.isCutOff) return;
     connection.isCutOff = true;
@@ -107,32 +107,32 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   }
 
   function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    // The client went away, or was cut off, before its body had arrived: nothing of ours has failed.
+    // The client went away, or was cut off, before its body had arrived: not a fault of ours.
     if (request.errored !== null) return;
     report('a request failed', error);
     if (response.headersSent) response.destroy();
-    else sendProblem(request, response, problem('internal-error', 'Something is wrong on our side: retry later.'));
+    else sendProblem(request, response, problem('internal-error', 'A fault of the service: retry later.'));
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
     const document = clientErrorProblem(error);
     const { receiving } = connections.of(socket);
     if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
-    // node:http has one time limit for all requests, and says once of each that it has passed: this one goes on.
+    // node:http has one time limit for all requests, and reports it once for each: this request may go on.
     else if (receiving.isTimed && document.code === 'request-timeout') return;
-    // In the middle of a body: this is its answer, in its turn, unless it has one already.
+    // In the middle of a body: this is the answer to its request, in order, unless it is already answered.
     else if (!receiving.response.headersSent) sendProblem(receiving.request, receiving.response, document);
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    // From here on node:http looks after the socket no more: an error without a listener would end the process, and no
-    // time limit holds.
+    // node:http no longer handles this socket: an error without a listener would end the process, and no time limit
+    // applies.
     socket.on('error', () => socket.destroy());
     cutOffSoon(socket);
     endWith(socket, problem('method-not-allowed', 'This is not a proxy: ask for a path with GET.'));
   }
 
-  /** Ends a connection, with a word about why if there is somebody to hear it. */
+  /** Ends a connection, with a problem document if the client can still read it. */
   function endWith(socket: Duplex, document: Problem | null): void {
     const connection = connections.of(socket);
     if (connection.isFinished) return;
@@ -143,7 +143,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
       return;
     }
     const write = () => writeLastAnswer(socket, document, document.code === 'method-not-allowed' ? ALLOW : []);
-    // Answers that node:http holds back until an earlier one has left come first.
+    // Answers that node:http holds back for an earlier one come first.
     const { heldBack } = connection;
     if (heldBack === null || heldBack.writableFinished) write();
     else heldBack.once('finish', write);
@@ -162,9 +162,11 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   );
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  // Requests per connection are not limited: node:http would answer the one too many with an empty 503.
+  // The number of requests per connection is not limited here: node:http would answer the first one too many with an
+  // empty 503.
   server.on('clientError', onClientError);
-  // Without a 100 a body that nobody wants is never sent, and unknown expectations may be ignored (RFC 9110, section 10.1.1).
+  // Without a 100, a client does not send an unwanted body. Unknown expectations may be ignored (RFC 9110, section
+  // 10.1.1).
   server.on('checkContinue', (request, response) => onRequest(request, response, true));
   server.on('checkExpectation', (request, response) => onRequest(request, response));
   server.on('connect', onConnect);

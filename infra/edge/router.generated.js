@@ -159,7 +159,7 @@ function handler(event) {
   const repeated = parameter.multiValue !== void 0 && parameter.multiValue.length > 1;
   if (repeated || !CURSOR.test(parameter.value)) {
     return refuse(
-      problem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the page before gives it.')
+      problem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
   return rewrite(request, laterPage(first, parameter.value));

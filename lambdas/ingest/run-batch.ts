@@ -18,7 +18,7 @@ import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.t
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { tallyOf } from '../markets/tally.ts';
-import { Contended, mayPass } from '../worker/contended.ts';
+import { Contended, inTheWay, mayPass } from '../worker/contended.ts';
 import {
   type BatchDependencies,
   type BatchEnd,
@@ -87,7 +87,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const { partial, dryRun } = run.batch;
   const options = decideOptions(run);
   const inputs = run.records.map(({ input }) => input);
-  for (let tries = 0; tries < DECISIONS_AT_MOST; tries++) {
+  for (let tries = 1; ; tries++) {
     const examination = await examineBatch(run.ledger, inputs, { ...options, nowMs: run.startedAtMs });
     const isRefused = !partial && examination.faults.length > 0;
     if (isRefused || dryRun) return await report(run, isRefused ? 'refused' : 'examined', examination);
@@ -96,14 +96,13 @@ async function begin(run: BatchRun): Promise<Outcome> {
     if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return await open(run, examination);
     const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
     const entry = ended(run, null, [], { state: 'applied', ...totals, faults });
-    const result = await transact(run, [...entry, ...decisions.flatMap(({ changes }) => changes)]);
+    const changes = [...entry, ...decisions.flatMap((decision) => decision.changes)];
+    const result = await transact(run, changes);
     if (result.committed) return 'done';
     if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);
     // Others have written to its markets since they were read.
+    if (tries === DECISIONS_AT_MOST) throw inTheWay(`batch ${run.batch.id}`, changes, result.refusals);
   }
-  throw new Contended(
-    `the markets of batch ${run.batch.id} were changed by others during each of ${DECISIONS_AT_MOST} tries`,
-  );
 }
 
 async function report(

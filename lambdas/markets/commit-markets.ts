@@ -7,7 +7,7 @@
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { Contended } from '../worker/contended.ts';
+import { inTheWay } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
 import { readMarkets } from './read-markets.ts';
@@ -49,7 +49,7 @@ export interface Journal {
  */
 const MAX_SHARED_TEXTS = 175;
 
-/** How often markets are read and decided again when other writers keep changing them. */
+/** How often markets are read and decided again while other writers keep changing them. */
 export const DECISIONS_AT_MOST = 10;
 
 /**
@@ -90,12 +90,8 @@ export async function commitMarkets(
     }
     if (result.refusals.some(({ index }) => index < entry.changes.length)) return 'overtaken';
     const states = taken.map(({ state }) => state);
-    if (++tries === DECISIONS_AT_MOST) {
-      const slugs = states.map(({ slug }) => slug).join(', ');
-      throw new Contended(
-        `${slugs} changed by others during each of ${DECISIONS_AT_MOST} tries: apply the batch again`,
-      );
-    }
+    if (++tries === DECISIONS_AT_MOST)
+      throw inTheWay(states.map(({ slug }) => slug).join(', '), changes, result.refusals);
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));
     contended = Math.max(contended, taken.length);

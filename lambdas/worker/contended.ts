@@ -3,13 +3,23 @@
  * does not pass: an item is missing.
  */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
+import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ledger.ts';
+import { describeKey } from '../../storage/ledger-rules.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 
 /** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
 export class Contended extends Error {
   override readonly name = 'Contended';
+}
+
+/**
+ * In whose way the last try was: an observation that no record knows is a part of a transaction, which a restored copy of the ledger
+ * may hold. It goes when its market is repaired.
+ */
+export function inTheWay(what: string, changes: readonly Change[], refusals: readonly Refusal[]): Contended {
+  const keys = refusals.flatMap(({ index }) => changes[index]?.key ?? []);
+  return new Contended(`${what}: others were in the way each time, at last ${keys.map(describeKey).join(' and ')}`);
 }
 
 /** Whether what has failed may be done by trying again. */

@@ -1,4 +1,4 @@
-/** Applying a committed generation: from its bundle alone, so that the first try and every recovery are one path. */
+/** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
 import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
@@ -11,19 +11,19 @@ import { fencedPut } from './fenced-put.ts';
 import { type Head, markApplied, supersededIfMoved } from './swap-head.ts';
 
 /**
- * Bottom-up: what a link leads to is put before what links to it. So a reader who follows links never arrives at something
- * older than where it came from, whenever it looks and wherever this is interrupted. Nothing public is deleted: what no link
- * leads to any more is left to the sweep (sweep/collect-garbage.ts).
+ * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
+ * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
+ * a link (sweep/collect-garbage.ts).
  */
 const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'market', 'market-list', 'snapshot'];
 
 /**
- * Puts every body of the generation that HEAD names, records what is published, marks it applied, and removes its bundle: from
- * here on nobody needs it. Returns HEAD as it is then. Every step may be done again, by this process or another.
+ * Puts every body of HEAD's generation, records what is published, marks the generation applied, and removes its
+ * bundle, which is no longer needed. Returns the new HEAD. Every step may be repeated, by this process or another.
  *
- * @throws Superseded when another publisher has applied it, or committed a newer one, meanwhile.
- * @throws StorageCorrupt when a newer generation is found in place that the ledger does not know of.
- * @throws BundleLost when the bundle is gone or damaged, and the generation is not applied.
+ * @throws Superseded if another publisher has applied it, or committed a newer one, in the meantime
+ * @throws StorageCorrupt if an object of a newer generation is in place that the ledger does not know
+ * @throws BundleLost if the bundle is missing or damaged, and the generation is not applied
  */
 export async function applyGeneration(storage: PublisherStorage, head: Head): Promise<Head> {
   const { generation, bundle } = head.value;
@@ -34,7 +34,7 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
       parts.push(ref);
     }
   } catch (error) {
-    // Once somebody else has applied it, the bundle goes, and what is in place may be of a newer generation.
+    // Once another publisher has applied it, the bundle may be gone and newer objects may be in place.
     throw await supersededIfMoved(storage.ledger, head, error);
   }
   const applied = await markApplied(storage, head);
@@ -55,7 +55,7 @@ async function applyPart(
   }
 
   const records = lines.filter((line) => line.kind === 'record');
-  // Each batch checks HEAD, so that a batch that lands late cannot write over the records of a newer generation.
+  // Each batch checks HEAD, so that a late batch cannot overwrite the records of a newer generation.
   const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
   for (let start = 0; start < records.length; start += MAX_TRANSACT_CHANGES - 1) {
     const batch = records.slice(start, start + MAX_TRANSACT_CHANGES - 1).map((line) => recordChange(line, generation));
@@ -71,7 +71,7 @@ function recordChange(line: Extract<BundleLine, { kind: 'record' }>, generation:
     : { kind: 'put', key: line.key, revision: generation, value: line.value, if: any };
 }
 
-/** What a crash leaves of it is swept. */
+/** If the process dies here, the sweep removes the rest of the bundle. */
 async function removeBundle({ objects }: PublisherStorage, parts: readonly ObjectRef[]): Promise<void> {
   for (const { key } of parts) {
     const present = await objects.stat(key);

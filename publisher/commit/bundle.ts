@@ -1,8 +1,9 @@
 /**
- * The redo bundle of a generation: everything that applying it will write, as immutable objects of one JSON value a line.
+ * The redo bundle of a generation: everything that applying it will write, as immutable objects with one JSON value a
+ * line.
  *
- * A small generation is one object. A large one spills into parts, which the last object, the one that HEAD names,
- * lists in its first line; so no more than one part is ever in memory.
+ * A small generation is one object. A large one has several parts. HEAD names the last object, whose first line lists
+ * the earlier parts. So at most one part is in memory.
  */
 import type { Json } from '../../contract/canonical-json.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
@@ -15,7 +16,7 @@ import { putPacked, readPacked } from './packed-object.ts';
 export type BundleLine =
   /** A head body to put, fenced by its generation. */
   | { readonly kind: 'put'; readonly key: string; readonly body: string; readonly nextCursor: string | null }
-  /** What the ledger shall know of it once it is done; null removes the item. */
+  /** The ledger's record of the published state; null removes the item. */
   | { readonly kind: 'record'; readonly key: ItemKey; readonly value: Json };
 
 interface BundleHeader {
@@ -26,7 +27,7 @@ interface BundleHeader {
 
 export const REDO_PREFIX = 'redo/';
 
-/** A part is put away once it holds this much, before compression: few requests for a large generation, little memory. */
+/** A part is stored at this size, before compression: few requests for a large generation, and little memory. */
 export const BUNDLE_PART_BYTES = 4 * 1024 * 1024;
 
 /** Collects the lines of one generation. */
@@ -56,7 +57,7 @@ export class BundleWriter {
     if (this.#bytes >= BUNDLE_PART_BYTES) this.#parts.push(await this.#flush([]));
   }
 
-  /** Puts the last object and names it. */
+  /** Puts the last object and returns its name. */
   async seal(): Promise<ObjectRef> {
     return await this.#flush(this.#parts);
   }
@@ -77,9 +78,9 @@ export interface BundlePart {
 }
 
 /**
- * Reads a generation back, one part at a time, in the order of application.
+ * Reads a bundle, one part at a time, in the order of application.
  *
- * @throws BundleLost when a part is gone, or does not hold what its name says.
+ * @throws BundleLost if a part is missing, or does not hold what its name says
  */
 export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncGenerator<BundlePart> {
   const { header, part } = await readPart(objects, last);
@@ -88,7 +89,7 @@ export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncG
 }
 
 async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header: BundleHeader; part: BundlePart }> {
-  // A generation to which HEAD was raised has none: whoever raised it died before it was done.
+  // A generation to which HEAD was raised has no bundle. It is not applied if the process that raised HEAD died.
   const text = ref.key === '' ? null : await readPacked(objects, ref);
   if (text === null) throw new BundleLost(`the redo bundle ${ref.key || 'of HEAD'} is gone or damaged: run a rebuild`);
   const [header = '', ...lines] = text.split('\n');

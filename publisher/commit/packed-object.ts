@@ -1,6 +1,6 @@
 /**
- * Internal objects: compressed, immutable, named by a generation and by the digest of what they hold. Compressed bytes may
- * differ between two versions of the compressor, so nothing compares them: contents are compared.
+ * Internal objects: compressed, immutable, named by a generation and by the digest of their contents. Different
+ * versions of the compressor may give different bytes, so contents are compared, not bytes.
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
@@ -8,22 +8,25 @@ import type { ObjectRef } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
-/** `redo/`: what applying a generation writes. `layout/`: the pages of the market list. */
+/** `redo/`: the bundles of generations. `layout/`: the layouts of the market list. */
 export type PackedPrefix = 'redo/' | 'layout/';
 
-/** Bundles of format 1 were not compressed. They are never read, and swept like others. */
+/** Bundles of format 1 were not compressed. They are never read, and are swept like others. */
 const PATTERN = /^(?:redo|layout)\/([1-9][0-9]{0,14})-[0-9a-f]{32}\.(?:json\.zst|ndjson)$/;
 
-/** How often a put is tried again that finds an object first, and then none. */
+/** How often a put is repeated that first finds an object, and then finds it gone. */
 const ROUNDS = 3;
 
-/** The generation that a packed object was written for; null for the key of anything else. */
+/** The generation of a packed object; null for any other key. */
 export function packedGeneration(key: string): number | null {
   const match = PATTERN.exec(key);
   return match ? Number(match[1]) : null;
 }
 
-/** Puts the text under a name made from it, unless it is there. Throws {@link ImmutableMismatch} where other text is. */
+/**
+ * Puts the text under a name made from it, unless it exists. @throws {@link ImmutableMismatch} if it exists with other
+ * text
+ */
 export async function putPacked(
   objects: ObjectStore,
   prefix: PackedPrefix,
@@ -36,7 +39,7 @@ export async function putPacked(
   for (let round = 0; round < ROUNDS; round++) {
     const result = await objects.put(key, bytes, metadataOf(generation), { kind: 'absent' });
     if (result.kind === 'stored' || (await readPacked(objects, { key, digest })) === text) return { key, digest };
-    // A rival that has prepared the same may have applied it, and removed it, in between.
+    // A rival with the same bundle may have applied and removed it in between.
     if ((await objects.stat(key)) !== null) break;
   }
   throw new ImmutableMismatch(
@@ -44,7 +47,7 @@ export async function putPacked(
   );
 }
 
-/** The text; null when the object is gone or does not hold what its name says. */
+/** The text; null if the object is missing or does not hold what its name says. */
 export async function readPacked(objects: ObjectStore, { key, digest }: ObjectRef): Promise<string | null> {
   const found = await objects.get(key);
   if (found.kind !== 'found') return null;

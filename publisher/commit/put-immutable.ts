@@ -1,12 +1,12 @@
-/** Putting what may never change. */
+/** Puts objects that may never change. */
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
 /**
- * Creates the object unless it is there; what is there must have the same bytes. That covers a try whose answer was
- * lost, a publisher that died after it, and another that does the same work at the same time.
+ * Creates the object unless it exists; an existing one must have the same bytes. It exists after a lost answer, after a
+ * publisher that died, and when another publisher does the same work.
  */
 export async function putImmutable(
   objects: ObjectStore,
@@ -51,7 +51,10 @@ export async function putPage(
   await putImmutable(objects, publicKey(name), Buffer.from(body), metadata);
 }
 
-/** Puts a published page back if the store has lost it. What is there is not looked at: nothing replaces a page. */
+/**
+ * Puts a published page back if the store has lost it. An existing page is not compared, because nothing replaces a
+ * page.
+ */
 export async function putPageIfLost(
   objects: ObjectStore,
   name: Extract<PublicObjectName, { cursor: string }>,

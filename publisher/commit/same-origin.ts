@@ -1,4 +1,4 @@
-/** Whether ledger and store belong together. */
+/** Checks that the ledger and the store belong together. */
 import { publicKey } from '../../contract/public-objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
@@ -6,10 +6,12 @@ import { ledgerBehind } from '../errors.ts';
 import { type Head, supersededIfMoved } from './swap-head.ts';
 
 /**
- * Reads HEAD, null before the first generation. Throws `LedgerBehind` where the store shows a later generation than HEAD's: a
- * ledger that was lost must not begin again at the first, over what readers hold cursors of, and one that was restored could
- * not put its bodies over later ones. The snapshot is put last of all, so it tells how far the store has come. Throws
- * `Superseded` when HEAD has moved since it was read.
+ * Reads HEAD; null before the first generation. The snapshot is put last, so its generation shows how far the store has
+ * come.
+ *
+ * @throws LedgerBehind if the store shows a later generation than HEAD's. An empty ledger must not start again at
+ *   generation 1 while readers hold cursors. A restored ledger could not put its bodies over later ones.
+ * @throws Superseded if HEAD has moved since it was read
  */
 export async function assertSameOrigin(storage: PublisherStorage): Promise<Head | null> {
   const head = await storage.ledger.get(HEAD_KEY);
@@ -20,8 +22,8 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
 }
 
 /**
- * The generation up to which the store is known to have come; 0 where it shows none. Without a snapshot the first one may be there
- * in part. Of what a part of a bundle puts for a market, the newest page of its history is first.
+ * The last generation that the store is known to have; 0 if it shows no generation. Without a snapshot, the first
+ * generation may be applied in part. A bundle puts the newest history page of a market before its other bodies.
  */
 export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
   const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));

@@ -1,4 +1,4 @@
-/** HEAD: what is published. The only file that moves it. */
+/** HEAD, which names the published generation. Only this file changes it. */
 import { created } from '../../storage/changes.ts';
 import type { Change, Item, Ledger } from '../../storage/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
@@ -16,8 +16,9 @@ import type { Draft } from '../plan/plan-generation.ts';
 export type Head = Item<HeadValue>;
 
 /**
- * The one transaction that commits a generation, if HEAD is still what the draft was made after. Throws {@link Superseded}
- * otherwise.
+ * The one transaction that commits a generation.
+ *
+ * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
  */
 export async function swapHead(
   { ledger, newAttemptId }: PublisherStorage,
@@ -44,7 +45,7 @@ export async function swapHead(
   return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value };
 }
 
-/** Work for the worker: to mark every market to be rendered again. */
+/** Work for the worker: set the refresh mark of every market. */
 function refreshOfAll(generation: number): Change {
   const id = `refresh-${generation}`;
   return created(workKey(id), {
@@ -57,7 +58,7 @@ function refreshOfAll(generation: number): Change {
   });
 }
 
-/** HEAD stays at its generation: this only says that recovery has nothing left to do. */
+/** HEAD stays at its generation. The change only says that recovery has nothing left to do. */
 export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStorage, head: Head): Promise<Head> {
   const { revision } = head;
   const value = { ...head.value, applied: true };
@@ -70,8 +71,9 @@ export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStor
 }
 
 /**
- * HEAD as it is raised to a generation that has no bodies of its own: the next one renders everything again. Throws
- * {@link Superseded} when HEAD is not as it was read.
+ * Raises HEAD to a generation without bodies of its own. The next generation renders everything again.
+ *
+ * @throws {@link Superseded} if HEAD is not as it was read
  */
 export async function raiseHead(
   { ledger, nowMs, newAttemptId }: PublisherStorage,
@@ -94,7 +96,10 @@ function generationRecord({ generation, publishedAt, list }: HeadValue, appliedA
   return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
 }
 
-/** What cannot be true of the generation that was worked on may be true of one that somebody else has published meanwhile. */
+/**
+ * A fault may have its cause in a newer generation of another publisher. Returns {@link Superseded} in that case, else
+ * the fault.
+ */
 export async function supersededIfMoved(
   ledger: Ledger,
   before: Pick<Item, 'attemptId'> | null,
@@ -104,7 +109,7 @@ export async function supersededIfMoved(
   try {
     now = await ledger.get(HEAD_KEY);
   } catch (fault) {
-    // Without an answer nothing may be called corrupt.
+    // Without an answer, nothing may be called corrupt.
     return fault;
   }
   if (now?.attemptId === before?.attemptId) return error;

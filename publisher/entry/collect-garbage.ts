@@ -1,6 +1,6 @@
 /**
- * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects: the
- * publisher deletes its own bundle and nothing else. Invoked by hand with `{ "dryRun": true }` it removes nothing.
+ * Garbage collection as a Lambda function, on a schedule. The only function with permission to delete public objects:
+ * the publisher can delete only bundles. Invoked by hand with `{ "dryRun": true }`, it removes nothing.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
@@ -13,13 +13,13 @@ const storage = openStorage();
 const formatIsOurs = retriedOnce(() => checkFormat(storage.ledger));
 
 /**
- * What one batch of 1,000 objects may take, with room for requests that are tried again: if all of them go, 2,000 requests,
- * 16 at once, 4 s at 30 ms each. Estimated, and measured on no account:
+ * The time of one batch of 1,000 objects, with room for retries. If all of them are removed, that is 2,000 requests, 16
+ * at once: 4 s at 30 ms each. These numbers are estimated, not measured on an account:
  *
- * - Removing: some 250 objects a second, so 200,000 in the fifteen minutes of a run. The busiest deployment, a generation
- *   every 6 s, makes 75,000 a day: of an hourly run 13 s.
- * - Walking: 1,000 objects are a list request (100 ms), at most 20 look-ups at once (20 ms each) and the work of reading
- *   their answers (80 ms): 5,000 a second, so the 250,000 of a run in 50 s. All of 3,000,000 would take ten minutes.
+ * - Removing: some 250 objects a second, so 200,000 in the fifteen minutes of a run. The busiest deployment, with a
+ *   generation every 6 s, makes 75,000 a day: 13 s of an hourly run.
+ * - Walking: 1,000 objects are a list request (100 ms), at most 20 look-ups at once (20 ms each) and the CPU time for
+ *   their answers (80 ms): 5,000 a second, so 50 s for the 250,000 of a run. All of 3,000,000 would take ten minutes.
  */
 const LONGEST_BATCH_MS = 60_000;
 
@@ -28,7 +28,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   const dryRun = typeof event === 'object' && event !== null && 'dryRun' in event && event.dryRun === true;
   const { removed, kept, prunedRecords, unknown, endedEarly } = await collectGarbage(storage, {
     dryRun,
-    // Nobody waits for it: only time ends it.
+    // No limit, because no caller waits for the function: only time ends it.
     maxRemovals: Number.POSITIVE_INFINITY,
     hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_BATCH_MS,
   });

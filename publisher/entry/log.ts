@@ -8,17 +8,17 @@ export function log(level: 'info' | 'error', what: string, fields: Fields = {}):
   write({ level, time: new Date().toISOString(), what, ...fields });
 }
 
-/** What one call of `publish` came to. */
+/** The outcome of one call of `publish`. */
 export interface Outcome {
   readonly what: string;
   readonly startedMs: number;
-  /** Absent where it was not counted. */
+  /** Absent if it was not counted. */
   readonly putOffTooLong?: number;
 }
 
 /**
- * Tells that `publish` has come to an end, in a line from which CloudWatch Logs takes metrics: its embedded metric format,
- * specification 0. Lambda gives each function its name.
+ * Writes the line for the end of `publish`, from which CloudWatch Logs takes metrics: embedded metric format,
+ * specification 0. Lambda sets the function's name in the environment.
  */
 export function logOutcome({ what, startedMs, putOffTooLong }: Outcome, fields: Fields = {}): void {
   const { namespace, dimension } = PUBLISHER_METRICS;

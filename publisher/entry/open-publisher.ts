@@ -1,4 +1,4 @@
-/** What the publisher's functions are opened with: storage, caches and static bodies, from the environment. */
+/** Opens the publisher's dependencies from the environment: storage, caches and static bodies. */
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
@@ -8,9 +8,9 @@ import type { Purge } from '../tell/purge.ts';
 import { openStorage } from './open-storage.ts';
 
 /**
- * Opens all that a publication needs; sends nothing.
+ * Sends no request.
  *
- * @throws TypeError when the environment is not complete.
+ * @throws TypeError if the environment is not complete
  */
 export function openPublisher(): PublisherDependencies {
   const { waitlistEmail, distributionId, readBaseUrl, writeBaseUrl } = readLambdaEnvironment(process.env, {
@@ -24,7 +24,7 @@ export function openPublisher(): PublisherDependencies {
   };
 }
 
-/** Purges are for emergencies: what they take is loaded for the first one, and not for every publication. */
+/** Purges are rare, so their client is loaded for the first purge, not for every generation. */
 function purgeOf(distributionId: string): Purge {
   return {
     async purge(targets) {

@@ -8,9 +8,9 @@ import { openS3Objects } from '../../storage/s3-objects.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
 
 /**
- * Opens the storage; sends nothing.
+ * Sends no request.
  *
- * @throws TypeError when the environment is not complete.
+ * @throws TypeError if the environment is not complete
  */
 export function openStorage(): PublisherStorage {
   const { tableName, publicBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'] });

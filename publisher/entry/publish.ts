@@ -1,6 +1,6 @@
 /**
- * The publisher as a Lambda function: woken by the table's stream, and once a minute by a schedule. Any number of them
- * may run: the swap of HEAD lets one commit.
+ * The publisher as a Lambda function: invoked by the table's stream, and once a minute by a schedule. Any number of
+ * them may run: the swap of HEAD lets one commit.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
@@ -13,9 +13,12 @@ import { type PublishOutcome, publish } from '../publish.ts';
 import { faultText, log, logOutcome } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
-/** What another generation may take. */
+/** The longest that another generation may take. */
 const LONGEST_GENERATION_MS = 150_000;
-/** A transaction that is being committed is visible within much less: then its market is tried again, so often. */
+/**
+ * A transaction becomes visible in much less time. So after this pause a market that was put off is tried again, this
+ * many times.
+ */
 const PUT_OFF_PAUSE_MS = 500;
 const PUT_OFF_RETRIES = 4;
 
@@ -31,7 +34,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   );
 }
 
-/** What is left when the time is over, the next sweep goes on with. */
+/** The next scheduled invocation continues when the time is over. */
 async function publishDue(hasTime: () => boolean): Promise<void> {
   await formatIsOurs();
   for (let retries = 0; ; ) {
@@ -44,7 +47,10 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
   }
 }
 
-/** Null where another publisher was quicker. Each generation is reported by itself: while many are due, alarms hear of them. */
+/**
+ * Null if another publisher was faster. Each generation is logged by itself, so that the metrics show progress while
+ * many are due.
+ */
 async function publishOnce(): Promise<PublishOutcome | null> {
   const startedMs = Date.now();
   try {
@@ -56,7 +62,7 @@ async function publishOnce(): Promise<PublishOutcome | null> {
     return outcome;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
-    // The work is being done by whoever was quicker.
+    // The faster publisher does the work.
     logOutcome({ what: 'superseded', startedMs }, { reason: error.message });
     return null;
   }

@@ -1,10 +1,12 @@
 /**
- * Repairs as a Lambda function, invoked by hand; docs/operations.md says when. Any of them may be invoked again.
+ * Repairs as a Lambda function, invoked by hand as docs/operations.md says. Each of them may be repeated.
  *
- * - `{ "market": "gold-usd" }` makes the record of one market say what its observations add up to.
- * - `{ "restore": true }` does so with every market that needs it, and then has the publisher go on from a store that is later
- *   than the ledger. Where the answer has a `next`, there was no time for all: invoke it again with `"after"` that slug.
- * - `{ "migrate": true }` brings a ledger of an earlier version to the format of this one. Where it is `unfinished`, invoke it again.
+ * - `{ "market": "gold-usd" }` sets the record of one market to the sum of its observations.
+ * - `{ "restore": true }` does so for every market that needs it. Then publishing continues above the generation of a
+ *   store that is later than the ledger. If the answer has a `next`, there was not enough time: invoke it again with
+ *   `"after"` set to that slug.
+ * - `{ "migrate": true }` migrates a ledger of an earlier version to the format of this one. If the answer is
+ *   `unfinished`, invoke it again.
  */
 import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
@@ -19,12 +21,12 @@ import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
 
-/** To mark every market and to count what is published of it, after the last repair. */
+/** The time for marking every market and counting its published state, after the last repair. */
 const RESUMING_MS = 300_000;
 
 export type RepairAnswer =
   | { readonly outcome: RepairOutcome }
-  /** How many markets were repaired, which the log names; and where to go on, null at the end. */
+  /** The number of repaired markets, which the log names; and the slug to continue after, null at the end. */
   | { readonly repaired: number; readonly next: string | null }
   | { readonly ledger: MigrationOutcome };
 
@@ -55,7 +57,7 @@ async function restoreAll(after: string, hasTime: () => boolean): Promise<Repair
 
 async function migrateAll(hasTime: () => boolean): Promise<RepairAnswer> {
   const ledger = await migrateLedger({ ...storage, renderer: rendererOf(storage.pageSizes), hasTime });
-  // A generation of an earlier version that was committed and not applied is a lost one.
+  // A generation of an earlier version that was committed and not applied cannot be applied any more.
   const head = await storage.ledger.get(HEAD_KEY);
   if (ledger === 'migrated' && head?.value.applied === false) await resume(storage);
   log('info', 'migrated', { ledger });

@@ -1,7 +1,7 @@
 /**
- * The oracle as a Lambda function, on a schedule: reads what is published as everybody does, and fails for findings. Where
- * there is more than it can read in its time, each run looks at one share of the markets, and all of them at the list.
- * Invoked by hand with `{ "share": { "index": 3, "of": 128 } }` it looks at that one.
+ * The oracle as a Lambda function, on a schedule: reads the public URLs as readers do, and fails if there are findings.
+ * If one run has not enough time for everything, it checks the whole list and one share of the markets. Invoked by hand
+ * with `{ "share": { "index": 3, "of": 128 } }`, it checks that share.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
@@ -18,7 +18,7 @@ const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
 
 const PAUSE_MS = (FRESH_SECONDS + 1) * 1000;
 
-/** Rejects when something is not as promised, so that the function's errors, which an alarm counts, tell. */
+/** Rejects if there are findings, so that the function's error metric, which has an alarm, shows them. */
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   const startedMs = Date.now();
   const reader = httpReader(readBaseUrl);

@@ -5,7 +5,7 @@
  *   [ closed page 0 ][ closed page 1 ] … [ closed page n-1 ][ head: 1 to 64 ]
  *                  ◄── nextCursor ──── each page names the older one
  *
- * Pages are counted from the oldest, so an appended observation leaves every closed page as it is.
+ * Pages are counted from the oldest, so an appended observation changes no closed page.
  */
 import { pageCursor } from '../../contract/cursors.ts';
 import { EMPTY_SUM, HistorySum } from '../../storage/history-sum.ts';
@@ -13,13 +13,13 @@ import type { ObservationValue } from '../../storage/records/markets.ts';
 import type { PublishedPage } from '../../storage/records/publication.ts';
 import { historyPageBody, type Rendered, rendered } from './render.ts';
 
-/** A closed page as published: its place, counted from the oldest, and what is known of it. */
+/** A published closed page: its index, counted from the oldest, and its record. */
 export interface IndexedPage {
   readonly index: number;
   readonly page: PublishedPage;
 }
 
-/** An observation with its place in the order of its history, and the market's revision that wrote it. */
+/** An observation with its place in the history, and the market's revision that wrote it. */
 export interface OrderedObservation {
   readonly order: string;
   readonly revision: number;
@@ -29,7 +29,7 @@ export interface OrderedObservation {
 export interface HistoryInput {
   readonly generation: number;
   readonly pageSize: number;
-  /** How many closed pages from the oldest on are untouched by any change. */
+  /** The number of closed pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
@@ -37,9 +37,9 @@ export interface HistoryInput {
 
 /** A page that is cut. */
 export interface CutPage extends IndexedPage {
-  /** Whether no page with these bytes is published at its place. */
+  /** Whether the published page at this index has other bytes, or there is no such page. */
   readonly isNew: boolean;
-  /** Whether the ledger's record of it says anything else. */
+  /** Whether the ledger's record of the page is right already. */
   readonly isRecorded: boolean;
 }
 
@@ -55,29 +55,29 @@ export interface HistoryPlan {
   /** Published pages that are no longer part of the history. */
   readonly superseded: readonly IndexedPage[];
   readonly closedPages: number;
-  /** What the whole history adds up to, with what is on kept pages. */
+  /** The sum of the whole history, kept pages included. */
   readonly sum: string;
-  /** How many observations were cut. */
+  /** The number of observations that were cut. */
   readonly rendered: number;
 }
 
 /**
- * Cuts what follows the kept pages, as it comes: of a history of any length, no more than a page is held. A page that
- * comes out with the bytes that are published at its place keeps its cursor; any other gets one of this generation, and so
- * does every newer page, since each names the one before it.
+ * Cuts the observations after the kept pages as they arrive. For a history of any length, at most one page is in
+ * memory. A page with the same bytes as the published page at its index keeps its cursor. Any other page gets a cursor
+ * of this generation, and so does every newer page, because each page names the one before it.
  */
 export class HistoryCutter {
   readonly #generation: number;
   readonly #pageSize: number;
   readonly #keptPages: number;
-  /** By index; what is cut again as it is leaves it. */
+  /** By index. A page that is cut again unchanged is removed from this map. */
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
   readonly #sum: HistorySum;
   #open: OrderedObservation[] = [];
   #nextCursor: string | null;
 
-  /** @throws RangeError when the newest kept page is not among the published ones, or its sum is not known. */
+  /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
   constructor({ generation, pageSize, keptPages, publishedPages }: HistoryInput) {
     this.#generation = generation;
     this.#pageSize = pageSize;
@@ -91,11 +91,11 @@ export class HistoryCutter {
     this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
-  /** Takes the next observations, oldest first, and gives the pages that they close. */
+  /** Takes the next observations, oldest first. Returns the pages that they close. */
   add(observations: readonly OrderedObservation[]): readonly ClosedPage[] {
     const closed: ClosedPage[] = [];
     for (const entry of observations) {
-      // The newest page stays open even when it is full: it is closed by the observation that no longer fits.
+      // The newest page stays open even when it is full. The next observation closes it.
       if (this.#open.length === this.#pageSize) closed.push(this.#close());
       this.#open.push(entry);
       this.#sum.add(entry.order, entry.revision);
@@ -130,7 +130,7 @@ export class HistoryCutter {
       first: covered[0]?.order ?? '',
       last: covered.at(-1)?.order ?? '',
       count: covered.length,
-      // What is open is not part of it: a page is closed before the next observation is added.
+      // The sum has no open page in it: a page is closed before the next observation is added.
       sum: this.#sum.text,
     };
     const isRecorded = !isNew && before?.sum === page.sum && before.count === page.count;

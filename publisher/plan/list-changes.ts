@@ -1,6 +1,6 @@
 /**
- * What has changed since the list was published. Bodies are published at once, the list in its cadence: until then the ledger
- * remembers which markets the list does not show as they are.
+ * The changes since the list was published. Bodies are published at once, the list in its cadence. In between, the
+ * ledger remembers which markets have changed.
  */
 import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
@@ -16,7 +16,7 @@ import type { MarketsPlan } from './plan-markets.ts';
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
 type Planned = Changed & Pick<MarketsPlan, 'putOff'>;
 
-/** Remembers what a generation changes without the list. */
+/** Remembers the changes of a generation that publishes no list. */
 export async function rememberListChanges(
   { ledger }: PublisherStorage,
   bundle: BundleWriter,
@@ -25,7 +25,7 @@ export async function rememberListChanges(
 ): Promise<void> {
   const wasShown = (slug: string) => wasListed(list, markets.joinedBefore.get(slug) ?? null);
   const slugs = [...markets.changedItems.keys()];
-  // One that has joined since the list may have left it before that: then this is remembered already.
+  // A market that has joined since the last list may have left before: then its change is remembered already.
   const joined = slugs.filter((slug) => !wasShown(slug));
   const known = await readMany(ledger, joined.map(listChangeKey));
   const isKnown = new Set(known.map((item) => item?.sort));
@@ -35,7 +35,7 @@ export async function rememberListChanges(
   }
 }
 
-/** All that the new list must show otherwise than the one before; what was remembered is forgotten with it. */
+/** All changes that the new list must show. The remembered changes are cleared with it. */
 export async function takeListChanges(
   { ledger, objects }: PublisherStorage,
   bundle: BundleWriter,
@@ -66,7 +66,10 @@ export async function takeListChanges(
   return changes;
 }
 
-/** Of markets that are put off: they are listed again with their bodies, and keep no other market out of the list. */
+/**
+ * Put-off markets without a body: they are listed again with their bodies, and must not keep other markets out of the
+ * list.
+ */
 async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): Promise<readonly string[]> {
   const slugs = [...putOff.keys()];
   const stat = (slug: string) => objects.stat(publicKey({ kind: 'market', slug }));
@@ -74,7 +77,7 @@ async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): 
   return slugs.filter((_, index) => found[index] === null);
 }
 
-/** @param joined the generation that published the market first; null where it was not published */
+/** @param joined the generation that published the market first; null if the market was not published */
 function wasListed(list: ListState | null, joined: number | null): boolean {
   return list !== null && joined !== null && joined <= list.generation;
 }

@@ -1,11 +1,11 @@
 /**
- * How the market list is cut into pages, from items that come from the last to the first. Pure.
+ * How the market list is cut into pages, from the last item to the first. Pure.
  *
  *   [ head: first 100 slugs ] ─► [ page 1 ] ─► [ page 2 ] ─► … ─► [ last page ]
  *
- * Rendered from the last page to the first, because each page names the next one by its digest. So a walk that began
- * on one generation ends on it, pages behind the last change are shared between generations, and no more of the list than a
- * page or two is in memory.
+ * Pages are rendered from the last to the first, because each page names the next one by its digest. So a walk that
+ * began on one generation ends on it, and generations share the pages behind the last change. At most two pages are in
+ * memory.
  */
 import { pageCursor } from '../../contract/cursors.ts';
 import type { ListedPage } from './list-layout.ts';
@@ -30,17 +30,20 @@ export type ListHead = Rendered & { readonly nextCursor: string | null };
 export interface ListInput {
   readonly generation: number;
   readonly pageSize: number;
-  /** How many items there are to cut. */
+  /** The number of items to cut. */
   readonly total: number;
-  /** The items, some at a time: each piece in order, the last piece first. */
+  /** The items in pieces: each piece in order, the last piece first. */
   readonly items: AsyncIterable<readonly ListItem[]>;
-  /** The cursor of the first page that stays as it is, behind all that is cut; null where nothing stays. */
+  /** The cursor of the first unchanged page, behind everything that is cut; null if no page is kept. */
   readonly keptCursor: string | null;
-  /** Published pages that may come out again, by digest: such a page keeps its cursor, and leaves this map. */
+  /**
+   * Published pages by digest. A page that is cut again with the same digest keeps its cursor and is removed from this
+   * map.
+   */
   readonly reusable: Map<string, ListedPage>;
 }
 
-/** The items are not as many as was said: what they were counted by is of another time. */
+/** The number of items is not the announced one: it was counted at another time. */
 export class ItemsMiscounted extends Error {
   override readonly name = 'ItemsMiscounted';
 }
@@ -48,7 +51,7 @@ export class ItemsMiscounted extends Error {
 export class ListCutter {
   readonly #input: ListInput;
   readonly #source: AsyncIterator<readonly ListItem[]>;
-  /** From place `#start` of the list on, as far as they are not cut yet. */
+  /** Items that are not cut yet, from index `#start` of the list on. */
   #items: ListItem[] = [];
   #start: number;
   #nextCursor: string | null;
@@ -60,7 +63,7 @@ export class ListCutter {
     this.#nextCursor = input.keptCursor;
   }
 
-  /** All pages after the head, last first. @throws ItemsMiscounted */
+  /** All pages after the head, the last page first. @throws ItemsMiscounted */
   async *pages(): AsyncGenerator<CutListPage> {
     const { pageSize, total } = this.#input;
     for (let number = Math.ceil(total / pageSize) - 1; number >= 1; number--) {

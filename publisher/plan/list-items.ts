@@ -1,4 +1,4 @@
-/** Where the items of a new list come from: the pages of the list before, or the published bodies of all markets. */
+/** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
 import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
@@ -11,36 +11,37 @@ import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import type { ListItem } from './list-cutter.ts';
 import { collectionItems } from './render.ts';
 
-/** What becomes of one market in the list. */
+/** The change of one market in the list. */
 export interface ListChange {
   /** Whether the published list shows it. */
   readonly wasListed: boolean;
-  /** Whether the new one shall. */
+  /** Whether the new list will show it. */
   readonly isListed: boolean;
-  /** Its body; not asked for where it is not listed. */
+  /** Its body; called only if the market is listed. */
   readonly item: () => Promise<string>;
 }
 
 export type ListChanges = ReadonlyMap<string, ListChange>;
 
-/** A page of the list before, the first one included. */
+/** A page of the previous list, the first page included. */
 export interface ListSource {
   readonly key: string;
   readonly digest: string;
-  /** Its first slug; '' for the first page, which takes what comes before all others. */
+  /** Its first slug; '' for the first page, which also takes every slug before its own. */
   readonly first: string;
 }
 
-/** A page of the published list is gone or damaged. */
+/** A page of the published list is missing or damaged. */
 export class ListPageLost extends Error {
   override readonly name = 'ListPageLost';
 }
 
 /**
- * The items of these pages with the changes made, the last page first. Unchanged items are taken from the pages that show
- * them, and not from the ledger, which may be newer already: a list item and the market's body belong to one generation.
+ * The items of these pages with the changes applied, the last page first. Unchanged items come from the published
+ * pages, not from the ledger, which may already be newer. So a list item and the market's body belong to one
+ * generation.
  *
- * @param end the first slug behind the pages; null for none
+ * @param end the first slug behind the pages; null: there is no page behind them
  * @throws ListPageLost
  */
 export async function* itemsOfPages(
@@ -73,8 +74,8 @@ export async function countBodies(storage: PublisherStorage, changes: ListChange
 }
 
 /**
- * Every market that is published, from its body as readers have it, the last ones first. Reads as many objects as there are
- * markets: for a list of which nothing is known.
+ * Every published market, from its published body, the last ones first. Reads one object for each market, so it is used
+ * only if the published list is not known.
  */
 export async function* itemsOfBodies(
   storage: PublisherStorage,
@@ -98,12 +99,12 @@ async function* listedSlugs({ ledger }: PublisherStorage, changes: ListChanges):
   }
 }
 
-/** The body of a market as readers have it. @throws StorageCorrupt when it is gone. */
+/** The published body of a market. @throws StorageCorrupt if it is missing */
 export async function readBody(objects: ObjectStore, slug: string): Promise<string> {
   const key = publicKey({ kind: 'market', slug });
   const found = await objects.get(key);
   if (found.kind === 'found') return Buffer.from(found.body).toString();
-  throw new StorageCorrupt(`${key} is gone, although it is published: run a rebuild`);
+  throw new StorageCorrupt(`${key} is missing, although it is published: run a rebuild`);
 }
 
 function inOrder(items: ReadonlyMap<string, string>): readonly ListItem[] {

@@ -1,4 +1,7 @@
-/** The layout of the market list: one immutable object that HEAD names, and not a ledger item for each page. */
+/**
+ * The layout of the market list: one immutable object that HEAD names. So a new list costs no ledger item for each
+ * page.
+ */
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { ListState, ObjectRef } from '../../storage/records/publication.ts';
 import { putPacked, readPacked } from '../commit/packed-object.ts';
@@ -13,11 +16,11 @@ export interface ListedPage {
 }
 
 export interface ListLayout {
-  /** How many markets the list shows. */
+  /** The number of markets in the list. */
   readonly markets: number;
   /** The pages after the first one, in order. */
   readonly pages: readonly ListedPage[];
-  /** Cursors of the pages that the list before had and this one has not: kept for readers who are still walking there. */
+  /** Cursors of pages that only the previous list had: kept for readers who are still walking that list. */
   readonly superseded: readonly string[];
 }
 
@@ -29,13 +32,13 @@ export async function putLayout(objects: ObjectStore, generation: number, layout
   return await putPacked(objects, LAYOUT_PREFIX, generation, JSON.stringify(layout));
 }
 
-/** The layout of the list as published; null when it is not known, or its object is lost. */
+/** The layout of the published list; null if it is not known, or its object is lost. */
 export async function readLayout(objects: ObjectStore, list: ListState | null): Promise<ListLayout | null> {
   if (list === null) return EMPTY_LAYOUT;
   return list.layout === null ? null : await readLayoutAt(objects, list.layout);
 }
 
-/** Null when the object is gone or damaged. */
+/** Null if the object is missing or damaged. */
 export async function readLayoutAt(objects: ObjectStore, ref: ObjectRef): Promise<ListLayout | null> {
   const text = await readPacked(objects, ref);
   return text === null ? null : (JSON.parse(text) as ListLayout);

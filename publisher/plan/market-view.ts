@@ -1,10 +1,10 @@
 /**
- * Reads what rendering one market needs, as its record says that it stood, and no more of its history at a time than it must.
+ * Reads the view of one market, for rendering: as much of its history as needed, in small parts.
  *
- * Reads are read-committed: of a transaction that is being committed, the record may show before an observation, and a mark
- * before either. A view is therefore the record at its revision, with those observations that are of this revision or an
- * earlier one. What later transactions have added does not disturb it. Whether anything is missing, the sums tell
- * (cut-history.ts).
+ * Queries are read-committed: while a transaction is being committed, its record may be visible before its observation,
+ * and its mark before either. So a view is the record at its revision, with the observations of this revision or an
+ * earlier one. Later transactions do not disturb it. The sums show whether an observation is missing (see
+ * `plan-markets.ts`).
  */
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll } from '../../storage/paging.ts';
@@ -29,36 +29,36 @@ import type { IndexedPage, OrderedObservation } from './history-cutter.ts';
 
 export interface MarketView {
   readonly slug: string;
-  /** Null when the market has been removed. */
+  /** Null if the market is removed. */
   readonly record: Item<MarketRecordValue> | null;
-  /** Whether the index of markets has it, as far as that is not known from what is published. */
+  /** Whether the index of markets has it. Assumed, not read, for a published market that needs no refresh. */
   readonly isIndexed: boolean;
-  /** What is published of it; null when nothing is. */
+  /** The published state; null if the market is not published. */
   readonly published: PublishedHeads | null;
-  /** How many closed history pages from the oldest on are untouched by any change. */
+  /** The number of closed history pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
-  /** Every observation after the last kept page, oldest first, some at a time: read when they are asked for. */
+  /** Every observation after the last kept page, oldest first, in parts that are read as the caller asks. */
   readonly observations: () => AsyncGenerator<readonly OrderedObservation[]>;
-  /** The marks of closed history pages that this view takes care of. */
+  /** The marks of closed history pages that this view covers. */
   readonly historyMarks: readonly Item[];
 }
 
 export interface ViewOptions {
   /** Renders the history from its first observation on. */
   readonly isRefresh: boolean;
-  /** Observations on a closed page: one of another size is never kept. */
+  /** Observations on a closed page. A page of another size is never kept. */
   readonly pageSize: number;
 }
 
-/** The history is read from the last closed page on that no mark touches, or whole for a refresh. */
+/** Reads the history from the last closed page on that no mark touches, or all of it for a refresh. */
 export async function viewMarket(
   ledger: Ledger,
   slug: string,
   { isRefresh, pageSize }: ViewOptions,
 ): Promise<MarketView> {
-  // First: whatever is read after it is at least as new, so only what is newer has to be left out.
+  // Read first. Later reads are at least as new, so only newer items have to be left out.
   const record = await ledger.get(marketKey(slug));
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const published = (await ledger.get(publishedHeadsKey(slug)))?.value ?? null;
@@ -69,7 +69,8 @@ export async function viewMarket(
   const fromOrder = isRefresh || record === null ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
     page.sum !== undefined && page.count === pageSize && (fromOrder === null || page.last < fromOrder);
-  // Of a market that was never published there are none; a copy of the ledger may have lost what says that it was.
+  // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
+  // may have lost the published record.
   const publishedPages = published === null && !isRefresh ? [] : await readPages(ledger, slug, isKept);
   const lastKept = publishedPages.find(isKept);
   return {
@@ -91,7 +92,7 @@ export async function viewMarket(
   };
 }
 
-/** Newest first, down to and including the newest page that is kept. */
+/** Newest first, down to and including the newest kept page. */
 async function readPages(
   ledger: Ledger,
   slug: string,
@@ -106,10 +107,10 @@ async function readPages(
   return pages;
 }
 
-/** Pages that are read at once, where the newest is not kept: a correction may be far back. */
+/** Pages of one read if the newest page is not kept, because a correction may be far back. */
 const PAGES_AT_ONCE = 100;
 
-/** Mostly the newest page is kept, and no other is read. */
+/** Usually the newest page is kept, and no other is read. */
 async function* newestPagesFirst(ledger: Ledger, slug: string): AsyncGenerator<Item<PublishedPage>> {
   const range = historyPagesOf(slug);
   let newest: Item<PublishedPage> | undefined;

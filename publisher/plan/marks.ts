@@ -1,4 +1,4 @@
-/** The marks of markets that are due for publication: which of them a generation takes, and their end. */
+/** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { queryPages } from '../../storage/paging.ts';
 import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
@@ -7,16 +7,16 @@ import type { PublisherStorage } from '../dependencies.ts';
 /** A market that is due. */
 export interface MarkedMarket {
   readonly slug: string;
-  /** Of the market's record, as the transaction wrote it that set the mark; null where only a refresh is asked for. */
+  /** The revision of the market's record that the transaction of the mark wrote; null if only a refresh is due. */
   readonly revision: number | null;
-  /** Renders it from its first observation on, and compares it with what readers have. */
+  /** Renders the market from its first observation on, and compares it with the published bodies. */
   readonly isRefresh: boolean;
   /** As they were read. */
   readonly marks: readonly Item[];
 }
 
 export interface DueMarkets {
-  /** Fresh marks first, then those of the refresh lane. */
+  /** Fresh marks first, then refresh marks. */
   readonly markets: readonly MarkedMarket[];
   /** Whether fresh marks are left for the next generation. */
   readonly isFreshLeft: boolean;
@@ -24,10 +24,12 @@ export interface DueMarkets {
 }
 
 /**
- * Reads the marks that one generation takes care of. Fresh ones begin after the slug at which the generation before stopped, so a
- * mark is passed over by no more generations than it takes to go around all slugs, whatever is marked again meanwhile.
+ * Reads the marks of one generation. Fresh marks begin after the slug at which the previous generation stopped. So a
+ * mark waits at most until the generations have gone once through all slugs, even if other markets are marked again all
+ * the time.
  *
- * @param max marks at most, beside those of markets that are put off: they would take the room of the others, each time
+ * @param max the maximum number of marks, without those of put-off markets, which would take the place of others each
+ *   time
  */
 export async function readDue(
   ledger: Ledger,
@@ -67,7 +69,7 @@ async function readUpTo(marks: AsyncIterable<Item>, max: number, uncounted: Read
   return { marks: taken, counted, isMoreLeft: false };
 }
 
-/** Those after the slug, and then, around the end, those up to it; an empty one is before all. */
+/** Marks after the slug, then marks from the first slug up to it. With an empty slug: all of them, in order. */
 async function* marksAround(ledger: Ledger, slug: string): AsyncGenerator<Item> {
   const last = FRESH_MARKS.prefix + slug;
   for await (const some of queryPages(ledger, FRESH_MARKS, slug === '' ? {} : { after: last })) yield* some;
@@ -84,7 +86,7 @@ async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
   for await (const some of queryPages(ledger, REFRESH_MARKS)) yield* some;
 }
 
-/** A mark that was set again since it was read stays: the next generation takes care of it. */
+/** If a mark was set again since it was read, it stays, and the next generation takes it. */
 export async function clearMarks({ ledger, newAttemptId }: PublisherStorage, marks: readonly Item[]): Promise<void> {
   for (let start = 0; start < marks.length; start += MAX_TRANSACT_CHANGES) {
     let batch = marks.slice(start, start + MAX_TRANSACT_CHANGES);

@@ -1,4 +1,4 @@
-/** Plans a generation: renders what is due, and puts the immutable pages that nobody links to yet. */
+/** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
 import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
@@ -14,21 +14,21 @@ import { shownDigest } from './shown-digest.ts';
 
 /** A generation that is rendered and not yet committed. */
 export interface Draft {
-  /** HEAD as it will be committed, but for the bundle. */
+  /** The HEAD that will be committed, without the bundle. */
   readonly head: Omit<HeadValue, 'bundle'>;
   readonly bundle: BundleWriter;
   /** Whether nothing would change. */
   readonly isEmpty: boolean;
-  /** Whether all markets have to be rendered again, as they were rendered otherwise than by this version. */
+  /** Whether all markets must be rendered again, because another renderer rendered them. */
   readonly asksForRefresh: boolean;
-  /** The marks that the draft takes care of, as they were read: cleared unless they have been set again since. */
+  /** The marks that the draft covers, as they were read. Cleared unless they were set again since. */
   readonly marks: readonly Item[];
   readonly planned: MarketsPlan['planned'];
-  /** By slug, why. */
+  /** The reason, by slug. */
   readonly putOff: ReadonlyMap<string, string>;
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
-  /** When the list is due that this generation does not bring, in milliseconds since the epoch; null for none. */
+  /** When the list is due that this generation leaves out, in milliseconds since the epoch; null: no list waits. */
   readonly listDueAtMs: number | null;
 }
 
@@ -47,7 +47,7 @@ export async function planGeneration(
   const bundle = new BundleWriter(objects, generation);
 
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
-  // While the ledger does not know what readers have, it does not know which pages of a history the store has either.
+  // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
   const markets = await planMarkets(dependencies, bundle, generation, asked);
@@ -90,7 +90,10 @@ export async function planGeneration(
   };
 }
 
-/** The doubt has ended when the list is cut from all bodies, and for those who were put off then, when they are rendered. */
+/**
+ * The doubt ends when the list is cut from all bodies. If markets are put off at that moment, it ends when they are
+ * rendered.
+ */
 function knownSince(
   before: HeadValue | null,
   list: ListState,
@@ -104,11 +107,11 @@ function knownSince(
 interface Left {
   readonly isFreshLeft: boolean;
   readonly isRefreshLeft: boolean;
-  /** The last slug whose fresh mark was looked at. */
+  /** The slug of the last fresh mark that was looked at. */
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and those of markets for which there was no room. Markets that are put off are not counted. */
+/** Marks that were not read, and marks of markets for which there was no room. Put-off markets are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
   const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
   const passedOver = markets.filter(isLeft);
@@ -129,8 +132,8 @@ interface ListContext {
 }
 
 /**
- * The list at most once in its cadence, and where nothing is known of it, once no market waits for its refresh any more: it takes
- * its items from their bodies.
+ * Publishes the list at most once in its cadence. A doubtful list waits until no market waits for its refresh, because
+ * its items come from the published bodies.
  */
 async function planListIfDue(
   dependencies: PublisherDependencies,
@@ -147,10 +150,10 @@ async function planListIfDue(
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
     const dueAtMs =
       list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
-    // A list of later than now was published by a clock that has been set back since: nobody waits until then.
+    // A list with a time in the future was published before the clock was set back. It does not delay the next list.
     const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
     if (isBlocked || isEarly) {
-      // One that is cut from all bodies needs no memory.
+      // A list that is cut from all bodies needs no remembered changes.
       if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
       return { list, dueAtMs: isBlocked ? null : dueAtMs };
     }
@@ -179,7 +182,7 @@ async function planListIfDue(
   };
 }
 
-/** Adds the bodies that depend on no record, where they change. */
+/** Adds the static bodies that have changed. */
 async function addStaticBodies(
   { staticBodies }: PublisherDependencies,
   bundle: BundleWriter,

@@ -13,7 +13,7 @@ export interface ListPlan {
   readonly layout: ListLayout;
 }
 
-/** What is cut, and what stays behind it. */
+/** The pages that are cut, and the pages that are kept behind them. */
 type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
   readonly kept: readonly ListedPage[];
   /** In the whole list. */
@@ -21,8 +21,8 @@ type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
 };
 
 /**
- * Cuts the list anew from its start to the last page that changes. Where the list before is not known, or has lost a page, all of
- * it is cut from the bodies of all markets.
+ * Cuts the list again from its start to the last page that changes. If the previous list is not known, or has lost a
+ * page, the whole list is cut from the bodies of all markets.
  */
 export async function planList(
   storage: PublisherStorage,
@@ -46,12 +46,12 @@ export async function planList(
   return await cutList(storage, generation, cut, true);
 }
 
-/** Whether the list before is cut as the deployment cuts it now. */
+/** Whether the previous list has the page size of this deployment. */
 export function hasPageSize({ pageSize }: ListState, { markets }: PublisherStorage['pageSizes']): boolean {
   return pageSize === markets;
 }
 
-/** Pages up to the last changed slug; all of them when a market joins or leaves, since that moves every later one. */
+/** Pages up to the last changed slug. If a market joins or leaves, all pages, because every later item moves. */
 function cutOfPages(
   { objects, pageSizes }: PublisherStorage,
   before: ListState | null,
@@ -75,7 +75,7 @@ function cutOfPages(
   ];
   const marketsAfter = markets + joined - (moves.length - joined);
   return {
-    // Where pages stay behind them, all that are cut are full.
+    // If pages are kept behind them, all pages that are cut are full.
     total: kept.length > 0 ? (cutPages + 1) * pageSizes.markets : marketsAfter,
     markets: marketsAfter,
     items: before === null ? itemsOfChanges(changes) : itemsOfPages(objects, sources, kept[0]?.first ?? null, changes),
@@ -85,7 +85,7 @@ function cutOfPages(
   };
 }
 
-/** For the first list: nothing is published before it. */
+/** For the first list, which has no previous list. */
 async function* itemsOfChanges(changes: ListChanges) {
   const listed = [...changes].filter(([, { isListed }]) => isListed);
   const inOrder = listed.sort(([left], [right]) => (left < right ? -1 : 1));
@@ -106,7 +106,7 @@ async function cutList(
     return page;
   };
   const pages: ListedPage[] = [];
-  // In any order: nobody can reach one of them before HEAD is swapped, and then all of them are in place.
+  // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
   for await (const page of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) pages.push(page);
   const head = await cutter.finish();
   const layout: ListLayout = {

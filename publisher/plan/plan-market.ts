@@ -1,4 +1,4 @@
-/** What one market comes to in a generation. Pure. */
+/** The part of a generation that one market contributes. Pure. */
 import { publicKey } from '../../contract/public-objects.ts';
 import {
   historyPageKey,
@@ -11,22 +11,24 @@ import type { HistoryPlan } from './history-cutter.ts';
 import type { MarketView } from './market-view.ts';
 import { marketBody, rendered } from './render.ts';
 
-/** SHA-256 in hex of the head bodies that readers have; null for one that they have not, or not as it must be. */
+/** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
 export interface ShownHeads {
   readonly market: string | null;
   readonly history: string | null;
 }
 
 export interface MarketPlan {
-  /** The market's body, which is also its item in the list; null when the market has been removed. */
+  /** The market's body, which is also its item in the list; null if the market is removed. */
   readonly body: string | null;
-  /** Whether its list item changes: it differs from what readers have, or the ledger does not know that they have it. */
+  /**
+   * Whether its list item changes: it differs from the published one, or the ledger has no record of the published one.
+   */
   readonly isChanged: boolean;
-  /** What applying the generation writes: head bodies that have changed, and the records that say so. */
+  /** The lines of the bundle: changed head bodies, and the records of them. */
   readonly lines: readonly BundleLine[];
 }
 
-/** Renders the market, and leaves out of it and its history whatever is byte-identical to what readers have. */
+/** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
 export function planMarket(
   view: MarketView,
   history: HistoryPlan,
@@ -58,7 +60,7 @@ export function planMarket(
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
-  // The body of a generation that was lost is in place, and no list shows the market.
+  // A lost generation may have put the body: then it is in place, but no list shows the market.
   return { body: market.body, isChanged: isPut || published === null, lines };
 }
 
@@ -67,7 +69,7 @@ function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): b
   return published !== null && names.every((name) => heads[name] === published[name]);
 }
 
-/** The bodies stay until the sweep: it takes those of which the ledger knows no published heads. */
+/** The bodies stay for the sweep. It removes bodies of markets without a published record. */
 function planRemoval({ slug, published, publishedPages }: MarketView, generation: number): MarketPlan {
   if (published === null) return { body: null, isChanged: false, lines: [] };
   const lines: BundleLine[] = [
@@ -83,7 +85,7 @@ function pageRecords(
   { pages, superseded, closedPages }: Pick<HistoryPlan, 'pages' | 'superseded' | 'closedPages'>,
 ): readonly BundleLine[] {
   const lines: BundleLine[] = [];
-  // Superseded pages first: at no moment is a page neither current nor known as superseded, or it would be swept.
+  // Superseded pages first: a page must at every moment be recorded as current or as superseded, or it would be swept.
   for (const { page } of superseded) {
     const objectKey = publicKey({ kind: 'history-page', slug, cursor: page.cursor });
     lines.push({ kind: 'record', key: supersededPageKey(objectKey), value: { generation } });

@@ -1,4 +1,4 @@
-/** Plans the markets that are marked, and puts their new closed pages in place. */
+/** Plans the marked markets, and puts their new closed pages in place. */
 import { pMapIterable } from 'p-map';
 import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
@@ -12,35 +12,41 @@ import type { MarkedMarket } from './marks.ts';
 import { type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 import { shownDigest } from './shown-digest.ts';
 
-/** What a set of marked markets comes to. */
+/** The part of a generation that the marked markets contribute. */
 export interface MarketsPlan {
-  /** The new list item of each market whose body differs from the published one; null: it leaves the list. */
+  /** The new list item of each market whose body differs from the published one; null: the market leaves the list. */
   readonly changedItems: ReadonlyMap<string, string | null>;
-  /** What each market had published before this plan; only of those in `changedItems`. */
+  /** The generation that first published each market of `changedItems`, before this plan; null: not published. */
   readonly joinedBefore: ReadonlyMap<string, number | null>;
-  /** The marks that this plan takes care of. */
+  /** The marks that this plan covers. */
   readonly marks: readonly Item[];
-  /** The markets that were planned, each at which revision; of one that has been removed, any. */
+  /** The revision of each planned market. For a removed market, every revision. */
   readonly planned: ReadonlyMap<string, number>;
-  /** Why each of the others was put off, by slug. */
+  /** The reason for each put-off market, by slug. */
   readonly putOff: ReadonlyMap<string, string>;
-  /** How the counts of the snapshot change. */
+  /** The change of the snapshot's counts. */
   readonly countsDelta: HeadValue['counts'];
 }
 
 const MARKETS_AT_ONCE = 8;
 
-/** How often a market is read until what was read adds up. More would wait for a transaction that is being committed. */
+/**
+ * How often a market is read until its view adds up. More readings would only wait for a transaction that is being
+ * committed.
+ */
 const READINGS = 3;
 
-/** Once a generation has rendered so many observations it takes no more markets: there is an end to its time and its pages. */
+/**
+ * After this many rendered observations, a generation takes no more markets, so that its time and its pages are
+ * bounded.
+ */
 const MAX_RENDERED = 500_000;
 
 type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly rendered: number };
 
 /**
- * Reads and plans each market, some at once; adds to the bundle in the order that is given. A market whose view does not add
- * up is put off: it keeps its marks, and holds up no other.
+ * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
+ * is put off: it keeps its marks, and delays no other market.
  */
 export async function planMarkets(
   storage: PublisherStorage,
@@ -78,7 +84,7 @@ export async function planMarkets(
   return { changedItems, joinedBefore, marks, planned, putOff, countsDelta };
 }
 
-/** The plan, or why the market is put off. */
+/** The plan, or the reason why the market is put off. */
 async function planMarked(
   storage: PublisherStorage,
   generation: number,
@@ -100,15 +106,17 @@ async function planOnce(
 ): Promise<Planned | string> {
   const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
   const { record } = view;
-  if (revision === REMOVED_REVISION && record !== null) return 'it has been removed, and its record is still there';
-  if (revision !== null && revision !== REMOVED_REVISION && record === null) return 'its record is not there';
+  if (revision === REMOVED_REVISION && record !== null)
+    return 'its mark says that it is removed, but its record exists';
+  if (revision !== null && revision !== REMOVED_REVISION && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }
-  // A list that is cut from all bodies, a refresh and a repair know of the markets that are in the index, and of no other ones.
-  if (!view.isIndexed) return 'the index of markets does not have it';
+  // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
+  if (!view.isIndexed) return 'it is not in the index of markets';
   const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
-  // A page that misses an observation would be published for good. Pages that were put for nothing are swept.
+  // A page without one of its observations would stay published for good. The sweep removes pages that were put in
+  // vain.
   if (record !== null && history.sum !== record.value.sum) {
     return `its observations do not add up to its record of revision ${record.revision}`;
   }
@@ -116,7 +124,7 @@ async function planOnce(
   return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
 }
 
-/** Puts each new page as it is cut; no more of a history than some of its pages is in memory. */
+/** Puts each new page when it is cut, so that only some pages of a history are in memory. */
 async function cutHistory(
   objects: ObjectStore,
   { slug, keptPages, publishedPages, observations }: MarketView,

@@ -1,13 +1,13 @@
 /**
- * Markets that are put off, since when, and why. The publisher decides that anew in each generation; what is kept here is for
- * people: a market that stays put off needs a repair.
+ * Put-off markets: since when, and the reason. The publisher decides again in each generation. These records are for
+ * operators: a market that stays put off needs a repair.
  */
 import { readAll } from '../../storage/paging.ts';
 import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import type { Draft } from './plan-generation.ts';
 
-/** After so long, somebody is told. */
+/** After this time an alarm goes off. */
 const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
 
 export interface PutOffMarket {
@@ -16,7 +16,7 @@ export interface PutOffMarket {
   readonly reason: string;
 }
 
-/** Whether it needs a repair rather than time. */
+/** Whether the market needs a repair: waiting would not help any more. */
 export function isPutOffTooLong({ sinceMs }: Pick<PutOffMarket, 'sinceMs'>, nowMs: number): boolean {
   return nowMs - sinceMs > PUT_OFF_TOO_LONG_MS;
 }
@@ -26,9 +26,11 @@ export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): 
 }
 
 /**
- * Remembers those that a generation has put off, and forgets those that it has planned. Returns all that are put off now.
+ * Remembers the markets that a generation has put off, and forgets those that it has planned. Returns all put-off
+ * markets.
  *
- * @param before read before the marks: one that has no mark any more was published by a rival, and is forgotten too
+ * @param before read before the marks: a market that has no mark any more was published by a rival, and is forgotten
+ *   too
  */
 export async function settlePutOff(
   { ledger, nowMs, newAttemptId }: PublisherStorage,

@@ -1,6 +1,6 @@
 /**
- * Records to bytes. Pure: no clock, no request, no order of arrival; the same records give the same bytes on every
- * machine. Objects are built with their members in canonical order, so serialising them is one native call.
+ * Records to bytes. Pure: no clock, no request, no order of arrival. The same records give the same bytes on every
+ * machine. Objects are built with members in canonical order, so that one native call serialises them.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { Snapshot } from '../../contract/market.ts';
@@ -8,21 +8,20 @@ import { historyUrl } from '../../contract/routes.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 
-/** Counted up when the same records come to other bytes: then every market is rendered again. */
+/** Increased when the same records give other bytes. Then every market is rendered again. */
 const RENDERER_VERSION = 2;
 
-/** All that bytes depend on beside the records, as HEAD records it. */
+/** Everything except the records on which the bytes depend. HEAD records it. */
 export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
   return `${RENDERER_VERSION}/${markets}/${observations}`;
 }
 
-/** A body with the digest that names it: SHA-256 in hex. */
+/** A body with its digest: SHA-256 in hex. */
 export interface Rendered {
   readonly body: string;
   readonly digest: string;
 }
 
-/** Digests a body that is complete. */
 export function rendered(body: string): Rendered {
   return { body, digest: sha256Hex(body) };
 }
@@ -59,7 +58,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   });
 }
 
-/** A page of observations, newest first; `observations` are given oldest first, as the ledger keeps them. */
+/** A page of observations, newest first. `observations` are oldest first, as the ledger has them. */
 export function historyPageBody(observations: readonly ObservationValue[], nextCursor: string | null): string {
   // One native call for the whole page.
   return canonicalJson({ data: [...observations].reverse(), page: { nextCursor } });

@@ -1,11 +1,11 @@
-/** What readers have. Where the ledger's record of it may be of another time, this is believed, and not the record. */
+/** The published bodies, read from the store: the ledger's record of them may be of another time. */
 import { isDeepStrictEqual } from 'node:util';
 import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { publicMetadata } from '../commit/put-immutable.ts';
 
-/** SHA-256 in hex of a body in the store; null when it is gone, or has other metadata than it would be put with. */
+/** SHA-256 in hex of a body in the store; null if it is missing or has wrong metadata. */
 export async function shownDigest(
   objects: ObjectStore,
   name: PublicObjectName,

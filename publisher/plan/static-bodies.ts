@@ -1,13 +1,13 @@
-/** The bodies that depend on no record, rendered once for the life of a publisher. */
+/** The bodies that depend on no record, rendered once in the life of a publisher. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import type { StaticKind } from '../../contract/public-objects.ts';
 import { type Rendered, rendered } from './render.ts';
 
-/** All of them: a publisher that left one out would leave readers with what another deployment has said. */
+/** All of them: if a publisher left one out, readers would keep the body of another deployment. */
 export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };
 
-/** Renders what the deployment is configured to say, and the body of the CDN's error page for 404. */
+/** Renders the documents of the deployment, and the body of the CDN's error page for 404. */
 export function staticBodies(documents: { readonly waitlist: Json; readonly openapi: Json }): StaticBodies {
   return {
     'not-found': rendered(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json)),

@@ -1,4 +1,4 @@
-/** What the store should hold and does not list. */
+/** Finds objects that the store should have and does not list. */
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import { readAll } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
@@ -9,9 +9,11 @@ import type { PublisherDependencies } from '../dependencies.ts';
 import { readLayout } from '../plan/list-layout.ts';
 
 /**
- * The keys that the newest generation needs and that are not in the store: somebody has deleted files, or restored a
- * copy without them. Looks at names alone, so damaged bytes are found only when they are read. A rebuild puts back what is
- * lost. Throws `LedgerBehind` where the store is of a later state of the ledger, or of another one.
+ * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
+ * them was restored. Looks at names only, so damaged bytes are found only when they are read. A rebuild puts lost
+ * objects back.
+ *
+ * @throws LedgerBehind if the store is later than the ledger, or belongs to another ledger
  */
 export async function findLostObjects(dependencies: PublisherDependencies): Promise<readonly string[]> {
   const { objects } = dependencies;

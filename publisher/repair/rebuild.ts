@@ -1,4 +1,4 @@
-/** Rebuilding what is published from the ledger: after losing objects, after a restore, or after a lost bundle. */
+/** Rebuilds the public objects from the ledger: after a loss of objects, a restore, or the loss of a bundle. */
 import type { PublisherDependencies } from '../dependencies.ts';
 import { publish } from '../publish.ts';
 import { resume } from './resume.ts';
@@ -6,14 +6,14 @@ import { resume } from './resume.ts';
 export interface RebuildOutcome {
   /** The newest generation. */
   readonly generation: number;
-  /** Markets that could not be rendered: each needs a repair of its own. */
+  /** Markets that could not be rendered. Each needs a repair of its own. */
   readonly putOff: readonly string[];
 }
 
 /**
- * Publishes everything again, in place, by ordinary generations: what is missing from the store is put back, and so are bodies
- * that have other bytes or metadata than the ledger gives them. May be called again. Nothing replaces an immutable page: one
- * that is damaged stays until somebody deletes it, and `verify` finds it. Errors as of `publish`.
+ * Publishes everything again, in place, by ordinary generations. A missing object is put again, and so is a head body
+ * with other bytes or metadata than the ledger gives it. May be repeated. An immutable page is never replaced: a damaged
+ * page stays until it is deleted by hand, and `verify` finds it. Errors as of `publish`.
  */
 export async function rebuild(dependencies: PublisherDependencies): Promise<RebuildOutcome> {
   await resume(dependencies);

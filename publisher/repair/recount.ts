@@ -1,4 +1,4 @@
-/** What a market's observations add up to, and how its record and their links should be. Pure. */
+/** The values of a market's record that follow from its observations, and the links between their versions. Pure. */
 import { isUnknown, type Metric } from '../../contract/metric.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item } from '../../storage/ledger.ts';
@@ -34,8 +34,8 @@ export function recountOf(observations: readonly StoredObservation[]): Recount {
 }
 
 /**
- * The observations whose links to earlier and later versions do not match what is there, as they should be. A copy of the ledger
- * may hold one half of a correction: its new version, or the old one that says what supersedes it.
+ * Observations whose links to earlier and later versions are wrong, with the right links. A copy of the ledger may hold
+ * one half of a correction: the new version, or the old one with its link to the new one.
  */
 export function mendedLinks(observations: readonly StoredObservation[]): readonly StoredObservation[] {
   const mended: StoredObservation[] = [];
@@ -49,7 +49,7 @@ export function mendedLinks(observations: readonly StoredObservation[]): readonl
   return mended;
 }
 
-/** Versions of one observation differ in the last part of their order, so they lie together. */
+/** Versions of one observation differ only in the last part of their order, so they are neighbours. */
 function isSameIdentity(one: StoredObservation, other: StoredObservation): boolean {
   const identityOf = ({ sort }: StoredObservation) => sort.slice(0, sort.lastIndexOf('/'));
   return identityOf(one) === identityOf(other);

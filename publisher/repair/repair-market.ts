@@ -1,10 +1,10 @@
 /**
- * Repairs a market whose record and observations do not belong together: a backup or a point-in-time restore may hold part of a
- * transaction. What is there counts: the record is made to say what the observations add up to.
+ * Repairs a market whose record and observations do not add up, because a backup or a point-in-time restore may hold
+ * part of a transaction. The existing observations count: the record is changed to match them.
  *
- * Safety: the record is written under the condition that nobody has moved it since it was read. A writer that commits meanwhile
- * moves it, and the repair begins again. A transaction that was committed before may not show whole yet: each market is looked
- * at again once it is repaired, until nothing is left to repair.
+ * Safety: the record is written under the condition that its revision has not changed since it was read. A writer that
+ * commits in the meantime changes the revision, and the repair starts again. A transaction that was committed before
+ * may not be completely visible yet. So each repaired market is looked at again, until nothing is left to repair.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type Change, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
@@ -30,8 +30,9 @@ import type { PublisherStorage } from '../dependencies.ts';
 import { mendedLinks, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
 /**
- * - `removed`: the ledger has observations of the market and no record, so nothing says what they are of. They are removed.
- * - `unknown`: the ledger has nothing of such a market.
+ * - `removed`: the ledger has observations of the market but no record. No record says what they are about, so they are
+ *   removed.
+ * - `unknown`: the ledger has nothing of this market.
  */
 export type RepairOutcome = 'unchanged' | 'repaired' | 'removed' | 'unknown';
 
@@ -39,7 +40,7 @@ const MAX_TRIES = 10;
 
 type Repair = Pick<PublisherStorage, 'ledger' | 'newAttemptId'>;
 
-/** Repairs one market. Throws when it is written to faster than it can be read. */
+/** Repairs one market. Throws if other writers change it faster than it can be read. */
 export async function repairMarket(storage: Repair, slug: string): Promise<RepairOutcome> {
   let outcome: RepairOutcome | null = null;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -47,12 +48,12 @@ export async function repairMarket(storage: Repair, slug: string): Promise<Repai
     if (found === 'unchanged' || found === 'unknown') return outcome ?? found;
     outcome = found ?? outcome;
   }
-  throw new Error(`${slug} was written to during each of ${MAX_TRIES} repairs: try it again`);
+  throw new Error(`${slug} was written to during each of ${MAX_TRIES} repairs: try again`);
 }
 
 /**
- * The same as an operator asks for it. The market is rendered from its first observation, too: what is recorded of its pages may
- * be as wrong as its record was.
+ * The repair that an operator asks for. Also renders the market from its first observation, because the records of its
+ * pages may be as wrong as its record was.
  */
 export async function repairOne(storage: Repair, slug: string): Promise<RepairOutcome> {
   const outcome = await repairMarket(storage, slug);
@@ -61,11 +62,11 @@ export async function repairOne(storage: Repair, slug: string): Promise<RepairOu
 }
 
 /**
- * Repairs every market that needs it, in order of the slugs.
+ * Repairs every market that needs it, in order of slugs.
  *
- * @param after begins behind this slug; '' for all
- * @param hasTime asked before each market: false ends it
- * @returns what was done to whom, and where to go on; null at the end
+ * @param after begins after this slug; '' for all
+ * @param hasTime asked before each market; false ends the run
+ * @returns the outcome by slug, and the slug to continue after; null at the end
  */
 export async function repairMarkets(
   storage: Repair,
@@ -82,7 +83,7 @@ export async function repairMarkets(
   return { outcomes, next: null };
 }
 
-/** Those in the index, and those of which only a mark is there, or somebody who waits for them. */
+/** Slugs in the index, and slugs that are only in marks or in waiting items. */
 async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonly string[]> {
   const slugs = new Set<string>();
   for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
@@ -93,7 +94,7 @@ async function slugsToRepair({ ledger }: Repair, after: string): Promise<readonl
   return [...slugs].filter((slug) => slug > after).sort();
 }
 
-/** Null when somebody has written to the market meanwhile. */
+/** Null if another writer has changed the market in the meantime. */
 async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome | null> {
   const { ledger } = storage;
   const record = await ledger.get(marketKey(slug));
@@ -105,7 +106,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
     return isUnknown ? 'unknown' : await removeTorn(storage, slug, observations);
   }
   const links = mendedLinks(observations);
-  // A mark of a revision that the record has not come to would wait for it for ever.
+  // A mark with a later revision than the record would wait for ever.
   const isThere = record.revision >= (mark?.revision ?? 0);
   if (index !== null && isThere && links.length === 0 && isRight(record.value, recountOf(observations))) {
     return 'unchanged';
@@ -126,7 +127,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },
     ...marks.map((key): Change => ({ kind: 'put', key, revision, value: null, if: ANY })),
-    // Nothing is in its way any more.
+    // The market need not be put off any longer.
     { kind: 'delete', key: putOffKey(slug), if: ANY },
   ]);
   return isDone ? 'repaired' : null;
@@ -136,7 +137,7 @@ function isRight(record: MarketRecordValue, recount: Recount): boolean {
   return isDeepStrictEqual(record, { ...record, ...recount });
 }
 
-/** A comparison is about one version of an observation: where another is the latest, it says nothing any more. */
+/** A comparison is about one version of an observation. If another version is the latest, the comparison is dropped. */
 function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordValue {
   const { standing } = record;
   if (standing === undefined) return { ...record, ...recount };
@@ -145,7 +146,7 @@ function withRecount(record: MarketRecordValue, recount: Recount): MarketRecordV
   return { ...record, ...recount, standing: { ...standing, comparisons } };
 }
 
-/** The refresh mark takes it out of what is published, in case it is. */
+/** The refresh mark removes the market from the published state, in case it is published. */
 async function removeTorn(
   storage: Repair,
   slug: string,

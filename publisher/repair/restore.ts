@@ -1,6 +1,6 @@
 /**
- * Goes on with an older copy of the ledger, in place: the store is later than it, and may hold what the copy does not know.
- * Readers see no 404 and no empty list meanwhile.
+ * Continues with an older copy of the ledger, in place: the store is later than the ledger, and may hold objects that
+ * the copy does not know. Meanwhile readers see no 404 and no empty list.
  */
 import type { PublisherStorage } from '../dependencies.ts';
 import { forgetTorn } from './forget-torn.ts';
@@ -8,13 +8,13 @@ import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { resume } from './resume.ts';
 
 export interface RestoreOutcome {
-  /** Markets that did not add up, and what was done to them. */
+  /** The repaired markets, and what was done to each. */
   readonly repaired: ReadonlyMap<string, RepairOutcome>;
-  /** Call again with this `after`; null when HEAD is raised, and publishing goes on by itself. */
+  /** Call again with this `after`. Null: HEAD is raised, and publishing continues by itself. */
   readonly next: string | null;
 }
 
-/** May be called again, also after it has come to its end. Errors as of `repairMarket` and `resume`. */
+/** May be repeated, also after it has finished. Errors as of `repairMarket` and `resume`. */
 export async function restore(
   storage: PublisherStorage,
   { after = '', hasTime = () => true }: { readonly after?: string; readonly hasTime?: () => boolean } = {},

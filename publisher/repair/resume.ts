@@ -1,11 +1,11 @@
 /**
- * Going on from a store that the ledger does not know: after a restore of an older copy of the ledger, after a bundle was lost
- * between commit and apply, or when somebody wants everything to be put back.
+ * Continues from a store whose state the ledger does not know: after a restore of an older copy of the ledger, after a
+ * bundle was lost between commit and apply, or when everything must be put again.
  *
- * Nothing is emptied, and no reader sees a 404: HEAD is raised above whatever the store shows, so that all fences let the next
- * generations pass; every market is marked for a refresh, which compares what is rendered with what readers have; the list
- * stays as it is until all of them are done. Pages of a history or a list that the ledger does not know of may still be in
- * the hands of readers: the sweep leaves them alone for as long as a cursor lives.
+ * Nothing is emptied, and no reader sees a 404. HEAD is raised above every generation that the store shows, so that all
+ * fences let the next generations pass. Every market gets a refresh mark; a refresh compares the rendered bodies with
+ * the published ones. The list stays until all refreshes are done. Readers may hold cursors of history or list pages
+ * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor.
  */
 import { publicKey } from '../../contract/public-objects.ts';
 import { type Change, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
@@ -28,17 +28,17 @@ import type { PublisherStorage } from '../dependencies.ts';
 import { rendererOf } from '../plan/render.ts';
 
 /**
- * Prepares it: the next generations publish everything again. May be called again. Returns the generation to which HEAD was
- * raised; null when nothing was ever published.
+ * Prepares the next generations to publish everything again. May be repeated. Returns the generation to which HEAD was
+ * raised; null if nothing was ever published.
  *
- * @throws Superseded when somebody else publishes meanwhile.
+ * @throws Superseded if another publisher publishes in the meantime
  */
 export async function resume(storage: PublisherStorage): Promise<number | null> {
   const { ledger, nowMs } = storage;
   const head = await ledger.get(HEAD_KEY);
   const shown = await shownGeneration(storage);
   if (head === null && shown === 0) return null;
-  // Before HEAD is raised: whoever publishes from then on finds the marks. So none need be asked for again.
+  // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again.
   await markEverything(storage);
   const atMs = nowMs();
   const generation = Math.max(head?.revision ?? 0, shown) + 1;
@@ -52,14 +52,15 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
   };
-  // In two steps: a generation without a bundle, which nobody can apply, fences out whoever still applies an earlier one.
-  // Then nothing moves what is counted. Dying in between leaves a generation that needs to be resumed.
+  // Two steps. The first is a generation without a bundle, which nobody can apply: it fences out a publisher that is
+  // still applying an earlier one, so that nothing changes the counted records. If the process dies in between, HEAD
+  // names a generation that must be resumed.
   const fence = await raiseHead(storage, head, value);
   await raiseHead(storage, fence, { ...value, applied: true, counts: await countPublished(storage) });
   return generation;
 }
 
-/** What readers have. The layout may be an older one: it only says which pages need no new name. */
+/** The published list. The layout may be an older one, because it is only used to keep the names of unchanged pages. */
 async function listAsShown({ objects }: PublisherStorage, known: ListState | null): Promise<ListState> {
   const found = await objects.get(publicKey({ kind: 'market-list' }));
   const isFound = found.kind === 'found';
@@ -86,7 +87,7 @@ async function markEverything({ ledger, newAttemptId }: PublisherStorage): Promi
   }
 }
 
-/** A market that was removed is marked until a generation without it is applied: that one counts it off. */
+/** A removed market stays marked until a generation without it is applied; that generation also reduces the counts. */
 async function publishedSlugs(ledger: Ledger): Promise<ReadonlySet<string>> {
   const slugs = new Set<string>();
   for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
@@ -96,7 +97,7 @@ async function publishedSlugs(ledger: Ledger): Promise<ReadonlySet<string>> {
   return slugs;
 }
 
-/** What the ledger knows to be published: the generations to come count on from there. */
+/** The published state by the ledger's records. The next generations count from there. */
 async function countPublished({ ledger }: PublisherStorage): Promise<HeadValue['counts']> {
   const counts = { markets: 0, observations: 0, unknownValues: 0 };
   for (const batch of inBatches([...(await publishedSlugs(ledger))], MAX_GET_KEYS)) {

@@ -1,28 +1,31 @@
 /**
- * Removes what no reader can reach any more: pages whose cursors have expired, bundles and layouts that nobody needs, leftovers of
- * publishers that died, bodies of markets that are no longer published. Nothing else deletes public objects. A run ends when all
- * is done or when its cap or its time is reached; a dry run says what a run would remove.
+ * Removes objects that no reader can reach any more: pages whose cursors have expired, bundles and layouts that are no
+ * longer needed, leftovers of dead publishers, bodies of markets that are no longer published. Nothing else deletes
+ * public objects. A run ends when all is done, or when its cap or its time is reached. A dry run lists what a run would
+ * remove.
  *
- * The garbage of a day's publications is found without looking for it, and goes first, in every run. Layouts name the pages of the
- * list that they have superseded, and records those of histories. So a run costs what there is to remove. Only what nothing
- * names, leftovers and bodies of removed markets, takes a walk through everything that is public, and of that each run does a
- * piece, from where the run before stopped: the ledger keeps the place.
+ * The garbage of a day's generations is known by name, and is removed first in every run: layouts name the list pages
+ * that they superseded, and ledger records name the history pages. So a run costs as much as there is to remove. Only
+ * objects that nothing names (leftovers and bodies of removed markets) need a walk through all public objects. Each run
+ * walks a part, from where the run before stopped; the ledger keeps the position.
  *
- * Safety: nothing is removed that belongs to the generation being prepared, since only objects whose generation is at or
- * below an *applied* HEAD are looked at, and names of pages and bundles are never used again. A head body goes only while
- * it still has the ETag that was seen together with a generation that old, and the ledger, asked after that, lists no such
- * market: one that is defined again may be published with the same bytes, and so with the same ETag, at any moment.
+ * Safety of objects: only objects whose generation is at or below an *applied* HEAD are considered, and names of pages
+ * and bundles are never used again. So nothing of a generation in preparation is removed. A head body is deleted only
+ * with the ETag that was seen together with such an old generation, and only if the ledger, read after that, does not
+ * list the market. A market that is defined again may at any moment be published with the same bytes, and so with the
+ * same ETag.
  *
- * Pages that are unreachable stay so, whatever is published while the sweep is under way, and however long that is: a page
- * is either in use as the records said that were read, or newer than HEAD was then, or known as superseded before the records
- * let go of it. What had expired when the run began has expired ever since.
+ * Safety of pages: a page that is unreachable stays unreachable, whatever is published during the sweep and however
+ * long the sweep takes. A page is in one of three states: in use, as the records said that were read; newer than HEAD
+ * was then; or recorded as superseded before the other records dropped it. A page that had expired when the run began
+ * stays expired.
  *
- * Records go that make no difference to any sweep to come. Of expired generations only the newest is asked for. A page that was
- * superseded by an expired generation is judged as one that was never in use, so its record may go before the page or without
- * it: a walk finds what a run leaves behind.
+ * Records are removed when no later sweep depends on them. Of expired generations only the newest is needed. A page
+ * that an expired generation superseded is treated like a page that was never in use. So its record may be removed
+ * before the page, or the page may be left: a walk finds it later.
  *
- * After a restore the ledger does not know which pages readers hold cursors of. Nothing is removed before it knows again what is
- * published, and nothing is walked before the generation that ended the doubt has expired.
+ * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
+ * state is known again, and no walk begins until the generation that ended the doubt has expired.
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
@@ -43,42 +46,43 @@ import { Reach, readSettledList, type SettledList } from './reach.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
-  /** At most this many objects are removed in one run, and at most this many records. */
+  /** The maximum of removed objects in one run, and of removed records. */
   readonly maxRemovals?: number;
-  /** The walk ends after this many objects, give or take a page of a listing. */
+  /** The walk ends after about this many objects: it finishes its page of the listing. */
   readonly maxWalked?: number;
-  /** Asked before each batch of at most 1,000 objects; once it says no, the run ends. Left out: there is time. */
+  /** Asked before each batch of at most 1,000 objects; `false` ends the run. Default: there is time. */
   readonly hasTime?: () => boolean;
 }
 
 export interface GarbageReport {
-  /** Keys that were removed, or would be. */
+  /** Keys of objects that were removed, or would be in a dry run. */
   readonly removed: readonly string[];
-  /** How many objects were looked at and are still there. */
+  /** Objects that were examined and kept. */
   readonly kept: number;
-  /** How many records that told what to keep were no longer needed, and went too. */
+  /** Records that were no longer needed, and were removed. */
   readonly prunedRecords: number;
   /** Keys that no rule knows: never removed. */
   readonly unknown: readonly string[];
-  /** Whether something is left to look at: the next run goes on there. */
+  /** Whether work is left: the next run continues. */
   readonly endedEarly: boolean;
 }
 
-/** In some minutes; the embedded server does not publish meanwhile. */
+/** Takes some minutes; the embedded server does not publish during a sweep. */
 const DEFAULT_MAX_REMOVALS = 10_000;
 
 /**
- * A walk reads about one record an object: through 3,000,000 of them (1,000,000 markets) every hour, 72 million reads a day,
- * for the little that no record names. This many an hour look at all of them twice a day.
+ * A walk reads about one record for each object. Through 3,000,000 objects (1,000,000 markets) every hour, that would
+ * be 72 million reads a day, for the few objects that no record names. At this number an hour, everything is walked
+ * twice a day.
  */
 const DEFAULT_MAX_WALKED = 250_000;
 
-/** How long a page is kept after the generation that showed it was replaced: a list may come out of a cache that late. */
+/** A page is kept this long after its generation was replaced, because a cache may serve an old list until then. */
 export const PAGE_RETENTION_SECONDS = CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS;
 
 const NOTHING_DONE: GarbageReport = { removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false };
 
-/** Marks and sweeps. Does nothing while a generation is being applied, or waits to be: publish first. */
+/** Does nothing while a generation is not applied: publish first. */
 export async function collectGarbage(dependencies: PublisherStorage, options: GarbageOptions): Promise<GarbageReport> {
   const list = await readSettledList(dependencies);
   if (list === null) return NOTHING_DONE;
@@ -87,7 +91,7 @@ export async function collectGarbage(dependencies: PublisherStorage, options: Ga
   return await sweep.removeAll(new Reach(dependencies, list, newestExpired));
 }
 
-/** One run, and what it has done so far. */
+/** One run and its results so far. */
 class Sweep {
   readonly #storage: PublisherStorage;
   readonly #options: Required<GarbageOptions>;
@@ -110,15 +114,16 @@ class Sweep {
   }
 
   /**
-   * The newest generation that has expired, 0 if none has: applied so long ago that whatever it superseded can no longer come
-   * out of any cache with a cursor that is still good. The pages of the list that it superseded go, and the records of earlier ones
-   * as they are read: no run reads much more than it removes. Where it ends early, an older one keeps more.
+   * Finds the newest expired generation; 0 if no generation has expired. A generation has expired when no cache can
+   * still serve a valid cursor of a page that it superseded. Removes the list pages that it superseded. Also removes
+   * the records of earlier generations while reading them, so that no run reads much more than it removes. If this ends
+   * early, an older generation is found, and more is kept.
    */
   async pruneGenerations(): Promise<number> {
     const { ledger, nowMs } = this.#storage;
     const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
     const appliedAtMs = ({ value }: Item<GenerationValue>) => value.appliedAtMs;
-    /** Read and not removed: the newest expired one, and after it those that were given up and never applied. */
+    /** Read and not removed: the newest expired generation, and later ones that were given up and never applied. */
     let last: readonly Item<GenerationValue>[] = [];
     for await (const items of queryPages(ledger, GENERATIONS)) {
       const retainedAt = items.findIndex((item) => (appliedAtMs(item) ?? 0) >= expiredBeforeMs);
@@ -138,7 +143,7 @@ class Sweep {
     return newest === undefined || appliedAtMs(newest) === null ? 0 : newest.revision;
   }
 
-  /** What is found by name, and then a piece of the walk. */
+  /** First the objects that are known by name, then a part of the walk. */
   async removeAll(reach: Reach): Promise<GarbageReport> {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
@@ -153,7 +158,7 @@ class Sweep {
     };
   }
 
-  /** The pages of lists that these generations superseded. Returns of how many generations they have been removed. */
+  /** Removes the list pages that these generations superseded. Returns for how many generations it has finished. */
   async #removeListPages(generations: readonly Item<GenerationValue>[]): Promise<number> {
     for (const [index, { value }] of generations.entries()) {
       if (value.layout === null) continue;
@@ -168,7 +173,10 @@ class Sweep {
     return generations.length;
   }
 
-  /** Every record is read in every run, also of what is retained. Of those that expire, both the page and the record go. */
+  /**
+   * Every run reads all records, also those of retained pages. For an expired page, both the page and its record are
+   * removed.
+   */
   async #removeSuperseded(reach: Reach): Promise<void> {
     for await (const items of queryPages(this.#storage.ledger, SUPERSEDED_PAGES)) {
       if (!this.#mayGoOn()) return;
@@ -193,7 +201,7 @@ class Sweep {
     });
   }
 
-  /** Goes through the objects with this prefix, after a key. Returns the last one that was looked at, null at the end. */
+  /** Walks the objects with this prefix, after a key. Returns the last examined key; null at the end. */
   async #removeListed(reach: Reach, prefix: string, begin: string, most: number): Promise<string | null> {
     let after: string | null = begin;
     for (let looked = 0; after !== null; ) {
@@ -203,7 +211,7 @@ class Sweep {
       }
       const page = await this.#storage.objects.list(prefix, { after });
       const { unreachable, unknown } = await reach.judge(page.keys);
-      // In a dry run, what was removed by name is still there.
+      // In a dry run, objects that were removed by name are still there.
       const left = unreachable.filter((key) => !this.#removed.has(key));
       const due = left.slice(0, this.#room);
       await this.#remove(due, reach);
@@ -217,7 +225,7 @@ class Sweep {
     return after;
   }
 
-  /** Removes each object unless a generation after the one that was judged has put it, then or now. */
+  /** Removes each object, unless a later generation has put it before or since it was judged. */
   async #remove(keys: readonly string[], reach?: Reach): Promise<void> {
     const { objects } = this.#storage;
     const isRemoved = async (key: string): Promise<boolean> => {
@@ -230,7 +238,7 @@ class Sweep {
     for (const [index, key] of keys.entries()) if (outcomes[index]) this.#removed.add(key);
   }
 
-  /** A record that was written again since it was read keeps its batch: the next run takes the others. */
+  /** If a record was written again since it was read, its batch stays, and the next run takes the others. */
   async #prune(records: readonly Item<unknown>[]): Promise<void> {
     const { ledger, newAttemptId } = this.#storage;
     const pruneBatch = async (batch: readonly Item<unknown>[]): Promise<void> => {
@@ -244,7 +252,7 @@ class Sweep {
     await pMap(inBatches(records, MAX_TRANSACT_CHANGES), pruneBatch, { concurrency: OBJECT_CONCURRENCY });
   }
 
-  /** How many more objects may be removed, and how many more records. */
+  /** How many more objects and records may be removed. */
   get #room(): number {
     return this.#options.maxRemovals - Math.max(this.#removed.size, this.#prunedRecords);
   }

@@ -1,6 +1,7 @@
 /**
- * What readers may still ask for: the mark phase of garbage collection, which says why it is safe (collect-garbage.ts).
- * Look-ups go in batches, and what they show to be in use is done with. Only what they do not is looked at more closely.
+ * Decides which objects readers may still ask for: the mark phase of garbage collection. collect-garbage.ts explains
+ * its safety. Look-ups are made in batches. Objects that they show to be in use are kept; only the others are examined
+ * further.
  */
 
 import pMap from 'p-map';
@@ -25,18 +26,18 @@ import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 import { readMany } from '../read-many.ts';
 
-/** A generation that is in place, and the market list that it shows. */
+/** The market list of an applied generation. */
 export interface SettledList {
   readonly generation: number;
   /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
   /** The key of its layout. */
   readonly layoutKey: string;
-  /** See {@link HeadValue}; 0 where there was no doubt, and beyond all generations while there is. */
+  /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
   readonly knownSince: number;
 }
 
-/** Null unless a generation is in place, applied, and its list is known. */
+/** Null unless HEAD is applied and its list is known. */
 export async function readSettledList({ ledger, objects }: PublisherStorage): Promise<SettledList | null> {
   const head = await ledger.get(HEAD_KEY);
   if (head === null || !head.value.applied || head.value.list.isDoubtful) return null;
@@ -58,7 +59,7 @@ interface HistoryPage extends Body {
 }
 
 export interface Verdict {
-  /** Keys, in the order in which they were given, of what no reader can reach. */
+  /** Keys that no reader can reach, in the given order. */
   readonly unreachable: readonly string[];
   /** Keys that no rule knows. */
   readonly unknown: readonly string[];
@@ -68,7 +69,7 @@ export class Reach {
   readonly #ledger: Ledger;
   readonly #objects: ObjectStore;
   readonly #list: SettledList;
-  /** What this generation or an earlier one has superseded is retained no longer; 0: all is retained. */
+  /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
   readonly newestExpired: number;
   #retainedListPages: Promise<ReadonlySet<string>> | null = null;
 
@@ -79,7 +80,7 @@ export class Reach {
     this.newestExpired = newestExpired;
   }
 
-  /** What a later generation has put is never unreachable. */
+  /** Objects of a later generation are always reachable. */
   get generation(): number {
     return this.#list.generation;
   }
@@ -87,8 +88,8 @@ export class Reach {
   readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.newestExpired;
 
   /**
-   * Judges any number of objects, some thousands at a time. Of what is in use, one record is looked up for each page of a
-   * history and each body of a market, in batches of {@link MAX_GET_KEYS}.
+   * Judges any number of objects, some thousands at a time. For each history page and market body in use, it reads one
+   * record, in batches of {@link MAX_GET_KEYS}.
    */
   async judge(keys: readonly string[]): Promise<Verdict> {
     const unreachable = new Set<string>();
@@ -103,7 +104,7 @@ export class Reach {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
       else if ('cursor' in name) {
-        // A later one may not be in the layout yet.
+        // A page of a later generation may not be in the layout yet.
         if (cursorGeneration(name.cursor) > this.generation) continue;
         if (name.kind === 'history-page') historyPages.push({ key, ...name });
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
@@ -111,7 +112,7 @@ export class Reach {
     }
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
-    // After the records of pages have been read: what they let go of in between is known as superseded by now.
+    // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
     const superseded = await readMany(this.#ledger, lostPages.map(supersededPageKey));
     for (const [index, key] of lostPages.entries()) {
       const record = superseded[index] ?? null;
@@ -120,26 +121,26 @@ export class Reach {
     return { unreachable: keys.filter((key) => unreachable.has(key)), unknown };
   }
 
-  /** Whether it is the body of a market that is published or listed now, whatever it was when it was judged. */
+  /** Whether this is the body of a market that is published or listed now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
     if (name?.kind !== 'market' && name?.kind !== 'history') return false;
-    // The records of a generation that is being applied show one after the other: the next run looks again.
+    // While a generation is being applied, its records become visible one after the other. The next run looks again.
     const before = await this.#ledger.get(HEAD_KEY);
     const isGone = (await this.#withoutMarket([{ key, slug: name.slug }])).length > 0;
     const after = await this.#ledger.get(HEAD_KEY);
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
-  /** Bundles of earlier generations; layouts of expired ones, unless the list still has that layout. */
+  /** Bundles of earlier generations; layouts of expired ones, unless it is the current layout. */
   #isPackedDone(key: string, written: number): boolean {
     if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
     return written <= this.newestExpired && key !== this.#list.layoutKey;
   }
 
   /**
-   * Whether no list shows the page, and none that is retained has superseded it. A page that a retained generation has put is
-   * not looked at before that has expired: by then it was superseded, or never shown.
+   * Whether the page is in no list and no retained generation has superseded it. A page of a retained generation is not
+   * examined before that generation has expired. By then it was superseded, or it was never published.
    */
   async #isListPageLost(cursor: string): Promise<boolean> {
     if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.newestExpired) return false;
@@ -147,7 +148,7 @@ export class Reach {
     return !(await this.#retainedListPages).has(cursor);
   }
 
-  /** The older ones of the pages that retained generations have superseded. */
+  /** The pages that retained generations have superseded, without pages of later generations. */
   async #readRetainedListPages(): Promise<ReadonlySet<string>> {
     const cursors = new Set<string>();
     for await (const generations of queryPages(this.#ledger, GENERATIONS)) {
@@ -163,8 +164,8 @@ export class Reach {
   }
 
   /**
-   * Published first: a market that is not may be listed, and be published before that is asked. Of a market that was removed,
-   * the list that readers have may say more: it is remembered that it has changed until a list is published without it.
+   * Reads the published records first: a market that is not published may be listed, and may be published before the
+   * list is read. For a removed market, the ledger remembers the change until a list without it is published.
    */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
     const heads = await readMany(
@@ -185,8 +186,8 @@ export class Reach {
   }
 
   /**
-   * Pages that are in no layout. Where none of a market's is garbage, as many as there are have the first places of its
-   * layout; what is not found at these may be at a later one, and the whole layout is read for it.
+   * Pages that are in no layout. If no page of a market is garbage, its n pages have the first n places of its layout.
+   * Only if a page is not found there, the whole layout is read.
    */
   async #lostHistoryPages(pages: readonly HistoryPage[]): Promise<readonly string[]> {
     const places = [...Map.groupBy(pages, ({ slug }) => slug)].flatMap(([slug, some]) =>

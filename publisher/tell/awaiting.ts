@@ -1,16 +1,17 @@
 /**
- * Tells those who wait for it in which generation what they wrote became public, and purges caches for those who asked.
+ * Answers batches and publications that wait for the generation in which they became public, and purges caches if a
+ * publication asks for it.
  *
- * A batch waits for revisions: it names each market with the revision that it wrote, and is answered once that revision or a
- * later one of each is published. So it does not matter in which order its items became visible. A publication begins to
- * wait after its refresh marks were acknowledged, and who waits is read before the marks are: what it marked is in the
- * generation that is answered, or was in an earlier one.
+ * A batch waits for revisions: it names each market with the revision that it wrote. It is answered when that revision
+ * or a later one of each market is published. So the order in which its items became visible does not matter. A
+ * publication begins to wait after its refresh marks were acknowledged, and the waiting items are read before the
+ * marks. So its marks are handled by the answered generation or an earlier one.
  *
- * The generation must still be the newest when the answer is written: where a rival has taken the marks away from under a
- * publisher that finds nothing to do, the answer is the rival's to give. An answer is put only if there is none, in one
- * transaction with the end of the waiting, so it stays, whoever else tries.
+ * HEAD must still name this generation when the answer is written. If a rival has handled the marks and this publisher
+ * found nothing to do, the rival gives the answer. An answer is put only if there is no answer yet, in one transaction
+ * with the end of the waiting. So it never changes.
  *
- * A market that is put off, or left for the next generation, delays those who wait for it, and nobody else.
+ * A market that is put off, or left for the next generation, delays only those who wait for it.
  */
 import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { inBatches, readAll } from '../../storage/paging.ts';
@@ -32,22 +33,22 @@ import type { PurgeTargets } from './purge.ts';
 
 type Awaiting = Item<AwaitingGenerationValue>;
 
-/** What a generation has come to, as far as it matters to those who wait. */
+/** The outcome of a generation, as far as waiting items depend on it. */
 type Coverage = Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
 
 const PUBLICATION_PREFIX = 'publication/';
 
-/** Beside the check of HEAD, each takes two changes: its answer, and the end of its waiting. */
+/** Each item takes two changes, its answer and the end of its waiting, beside the one check of HEAD. */
 const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
 
-/** Who waits now. To be read before the marks. */
+/** To be read before the marks. */
 export async function readAwaiting(ledger: Ledger): Promise<readonly Awaiting[]> {
   return await readAll(ledger, AWAITING_GENERATION);
 }
 
 /**
- * Answers those that are covered with a generation that is applied. A publication that asked for a purge is answered after
- * the purge: dying in between repeats it. Rejects with what the purge rejects with; whoever was not answered goes on waiting.
+ * Answers the covered items with an applied generation. A publication with a purge is answered after the purge, so a
+ * crash in between repeats the purge. Rejects with the purge's own error; items without an answer go on waiting.
  */
 export async function answerAwaiting(
   dependencies: PublisherDependencies,
@@ -73,13 +74,13 @@ export async function answerAwaiting(
   );
 }
 
-/** Whether every market is published at the revision that is waited for. One that has been removed is not waited for. */
+/** Whether every market is published at the awaited revision. A removed market counts as published. */
 async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
   const { value } = item;
-  // As versions before this one have written it.
+  // Written by an earlier version.
   if (value === null) return isCovered(null, coverage);
   const waited = Object.entries(value.revisions).filter(
-    // A market without observations is of revision 0.
+    // A market without observations has revision 0.
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
   for (const batch of inBatches(waited, MAX_GET_KEYS)) {
@@ -93,7 +94,7 @@ async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: 
   return true;
 }
 
-/** A record that is not there may be one that does not show yet, of the transaction that wrote what waits. */
+/** A missing record alone proves nothing: the record may belong to the waiting transaction and not be visible yet. */
 async function isRemoved(
   { ledger, newAttemptId }: PublisherStorage,
   { sort, attemptId }: Awaiting,
@@ -112,13 +113,13 @@ function isCovered(markets: readonly string[] | null, coverage: Coverage): boole
   const { planned, putOff, isFreshLeft, isRefreshLeft } = coverage;
   const isAnyLeft = isFreshLeft || isRefreshLeft;
   if (markets === null) return !isAnyLeft && putOff.size === 0;
-  // Of markets whose marks were not read, nothing is known but what was planned.
+  // If marks are left unread, only the planned markets are known to be covered.
   return markets.every((slug) => (isAnyLeft ? planned.has(slug) : !putOff.has(slug)));
 }
 
 interface Asked {
   readonly item: Awaiting;
-  /** Undefined for one that the ledger does not know. */
+  /** Undefined if the ledger does not know it. */
   readonly publication: PublicationValue | undefined;
 }
 
@@ -131,7 +132,7 @@ async function readPublications(ledger: Ledger, awaiting: readonly Awaiting[]): 
   return asked;
 }
 
-/** What they ask to be purged, all at once; null for nothing. */
+/** All purges that are asked for, together; null for no purge. */
 function purgeTargets(asked: readonly Asked[]): PurgeTargets | null {
   const tags = new Set<string>();
   for (const { publication } of asked) {
@@ -159,7 +160,7 @@ async function answerAll(
       for (const { index } of result.refusals) {
         const refused = steps[index - 1];
         if (refused === undefined) return;
-        // An answer that is there stays, and the waiting ends; who waits anew, or no more, is not waited for here.
+        // An existing answer stays, and only the waiting ends. An item that waits again, or no longer, is left alone.
         if (refused.change.kind === 'put') answered.add(refused.item);
         else waiting = waiting.filter((item) => item !== refused.item);
       }

@@ -1,23 +1,25 @@
-/** Purging CloudFront: by the cache tags that it has read from the metadata of the objects (`CacheTagConfig`). */
+/** Purges CloudFront by the cache tags that it has read from the metadata of objects (`CacheTagConfig`). */
 import { randomUUID } from 'node:crypto';
 import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
 import type { Purge } from './purge.ts';
 
-/** More are one purge of everything: each tag is paid for like a path, and everything is a single one. */
+/**
+ * More tags become one purge of everything: each tag costs as much as a path, and a purge of everything costs one path.
+ */
 export const MAX_PURGE_TAGS = 30;
 
 const EVERYTHING = '/*';
-/** What tells a tag from a path in an invalidation. */
+/** The prefix that tells a tag from a path in an invalidation. */
 const TAG_PREFIX = '#';
 
 export interface CloudFrontPurgeOptions {
   readonly client: CloudFrontClient;
   readonly distributionId: string;
-  /** Unique: CloudFront takes a reference that it has seen for the same invalidation, sent again. */
+  /** Unique: CloudFront takes a known reference for a repeated request. */
   readonly newCallerReference?: () => string;
 }
 
-/** A client with explicit timeouts and tries; CloudFront is one service for all regions. */
+/** A client with explicit timeouts and tries. CloudFront is one service for all regions. */
 export function createCloudFrontClient(): CloudFrontClient {
   return new CloudFrontClient({
     region: 'us-east-1',
@@ -27,9 +29,9 @@ export function createCloudFrontClient(): CloudFrontClient {
 }
 
 /**
- * Resolves when CloudFront has taken the invalidation on; it then reaches the edges within seconds or minutes. Rejects
- * with CloudFront's own error otherwise: `TooManyInvalidationsInProgress` goes away by itself, `AccessDenied` and
- * `NoSuchDistribution` are for whoever deployed.
+ * Resolves when CloudFront has accepted the invalidation, which then reaches the edges within seconds or minutes.
+ * Otherwise rejects with CloudFront's own error: `TooManyInvalidationsInProgress` ends by itself; `AccessDenied` and
+ * `NoSuchDistribution` are faults of the deployment.
  */
 export function openCloudFrontPurge(options: CloudFrontPurgeOptions): Purge {
   const { client, distributionId, newCallerReference = randomUUID } = options;

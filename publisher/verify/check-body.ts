@@ -1,4 +1,4 @@
-/** Checks that hold for each public body on its own. */
+/** Checks of a single public body. */
 import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
@@ -8,7 +8,7 @@ import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 
-/** Collects findings; the same bytes are looked at by several checks. */
+/** Collects findings. Several checks look at the same bytes. */
 export class Findings {
   readonly all: Finding[] = [];
 
@@ -17,7 +17,7 @@ export class Findings {
   }
 }
 
-/** A body that was read and is of its schema. */
+/** A body that was read and matches its schema. */
 export interface Checked<Value> {
   readonly value: Value;
   readonly text: string;
@@ -26,18 +26,18 @@ export interface Checked<Value> {
 }
 
 /**
- * What no public byte may hold, and the names of internal fields. A verification says whether its subject was an
- * observation or a source; any other subject is a person or an account.
+ * Patterns that no public byte may match, and the names of internal fields. The subject of a verification is
+ * `observation` or `source`; any other `subject` is a person or an account.
  */
 const FORBIDDEN = {
   ...NEVER_PUBLIC,
   'an internal field': new RegExp(`(?!"subject":"(observation|source)")"(${INTERNAL_FIELDS.join('|')})":`, 'g'),
 } as const;
 
-/** Excuses something forbidden that was found in the body of one URL; `json` is the whole body. */
+/** Excuses a forbidden match in the body of one URL; `json` is the whole body. */
 export type Excuse = (what: keyof typeof FORBIDDEN, found: string, json: Json) => boolean;
 
-/** GETs one body and checks it; null when it could not be read, with findings that say why. */
+/** GETs one body and checks it. Null if it could not be read; the findings give the reason. */
 export async function checkBody<Value>(
   reader: PublicReader,
   findings: Findings,
@@ -77,7 +77,10 @@ export async function checkBody<Value>(
   return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
 }
 
-/** Null when it is not JSON, or holds what canonical JSON cannot carry: half a surrogate pair, a number beyond range. */
+/**
+ * Null if it is not JSON, or holds something that canonical JSON cannot carry: half of a surrogate pair, a number
+ * beyond the range.
+ */
 function readJson(text: string): { readonly json: Json; readonly canonical: string } | null {
   try {
     const json = JSON.parse(text) as Json;

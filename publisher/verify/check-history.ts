@@ -17,8 +17,9 @@ export interface HistoryTotals {
 }
 
 /**
- * Every observation once, newest first, closed pages full, corrections linked both ways; and nothing missing that the
- * market counts. A history may be newer than the market that links to it, never older.
+ * Checks that every observation appears once, newest first; that closed pages are full; that corrections are linked in
+ * both directions; and that the history has everything that the market counts. A history may be newer than the market
+ * that links to it, never older.
  */
 export async function checkHistory(
   reader: PublicReader,
@@ -45,7 +46,7 @@ export async function checkHistory(
 function checkOrder(findings: Findings, market: Market, observations: readonly Observation[]): void {
   const ids = new Set(observations.map(({ id }) => id));
   if (ids.size !== observations.length) findings.add(market.history.href, 'order', 'shows an observation twice');
-  // The version is not part of what is public; within one source and instant, links tell the order of versions.
+  // The version is not public. Within one source and instant, links tell the order of versions.
   const places = observations.map((observation) => orderKey({ ...observation, market: market.slug, ordinal: 0 }));
   const wrong = places.findIndex((place, index) => index > 0 && place > (places[index - 1] as string));
   if (wrong > 0)
@@ -69,7 +70,7 @@ function checkTotals(findings: Findings, market: Market, observations: readonly 
   if (observations.length !== count) return;
   const [newest, oldest] = [observations[0], observations.at(-1)];
   if ((newest?.observedAt ?? null) !== lastObservedAt || (oldest?.observedAt ?? null) !== firstObservedAt) {
-    findings.add(href, 'count', 'its first or last observation is not the one that the market names');
+    findings.add(href, 'count', 'its first or last observation differs from the one that the market names');
   }
   for (const name of new Set([...Object.keys(market.metrics), ...observations.map(({ metric }) => metric)])) {
     const latest = observations.find((observation) => observation.metric === name);

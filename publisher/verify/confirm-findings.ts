@@ -1,15 +1,15 @@
-/** Verifies through a shared cache, which may mix what it took at different times for as long as it keeps a body. */
+/** Verifies through a shared cache, which may mix bodies of different times within the lifetime of a cached body. */
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import type { Share } from './share.ts';
 import { verify } from './verify.ts';
 
 /**
- * Verifies a share, and after findings once more. What is found both times at the same place is reported; what a publication
- * during the first walk made look wrong is gone by then.
+ * Verifies a share, and repeats it after findings. Only findings at the same place in both walks are reported. A
+ * finding that a publication caused during the first walk is gone in the second.
  *
- * @param pause waits for longer than a cache keeps a body; false where there is no time for a second walk: then whatever
- *   was found is reported.
+ * @param pause waits for longer than a cache keeps a body; false: no time for a second walk, so all findings are
+ *   reported
  */
 export async function confirmFindings(
   reader: PublicReader,

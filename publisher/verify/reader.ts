@@ -1,4 +1,4 @@
-/** How `verify` sees the world: by GET alone, as every reader does. */
+/** `verify` reads by GET alone, as every reader does. */
 import { setTimeout } from 'node:timers/promises';
 
 export interface PublicResponse {
@@ -8,13 +8,13 @@ export interface PublicResponse {
   readonly body: Uint8Array;
 }
 
-/** GETs a URL path such as `/api/v1/markets?cursor=…`. Rejects only when no answer came at all. */
+/** GETs a URL path such as `/api/v1/markets?cursor=…`. Rejects only if there was no answer at all. */
 export type PublicReader = (url: string, headers?: { readonly [name: string]: string }) => Promise<PublicResponse>;
 
-/** One connection in thousands breaks. What breaks three times says something. */
+/** One connection in thousands breaks. Only a connection that breaks three times is an error. */
 const RETRY_PAUSES_MS = [100, 500];
 
-/** How the system and `fetch` name a connection that was not made, or broke before all of the answer was there. */
+/** Codes of the system and of `fetch` for a connection that failed or broke before the whole answer had arrived. */
 const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -25,7 +25,7 @@ const BROKEN_CONNECTIONS: ReadonlySet<unknown> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Reads from a running deployment, e.g. `http://127.0.0.1:8787`. An answer, whatever it says, is never asked for again. */
+/** Reads from a running deployment, e.g. `http://127.0.0.1:8787`. Repeats broken connections, never an answer. */
 export function httpReader(baseUrl: string): PublicReader {
   return async (url, headers = {}) => {
     for (let failures = 0; ; failures++) {

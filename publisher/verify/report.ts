@@ -1,11 +1,11 @@
-/** What `verify` found. */
+/** The results of `verify`. */
 
-/** One thing that is not as promised. */
+/** One broken promise. */
 export interface Finding {
   readonly url: string;
-  /** Which promise: stable, for alarms and tests. */
+  /** The broken promise: stable, for alarms and tests. */
   readonly rule: VerifyRule;
-  /** What was seen, and what should have been. */
+  /** The observed value, and the expected one. */
   readonly detail: string;
 }
 
@@ -25,9 +25,9 @@ export type VerifyRule =
   | 'unsettled';
 
 export interface VerifyReport {
-  /** Empty when everything is as promised. */
+  /** Empty if every promise holds. */
   readonly findings: readonly Finding[];
-  /** The generation of the snapshot, null when there is none. */
+  /** The generation of the snapshot; null if there is no snapshot. */
   readonly generation: number | null;
   readonly markets: number;
   readonly observations: number;

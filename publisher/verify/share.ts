@@ -1,4 +1,4 @@
-/** Which markets one run of `verify` looks at, where one invocation has not the time for all of them. */
+/** The share of the markets that one run of `verify` checks, if one invocation has not enough time for all. */
 import * as z from 'zod';
 import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
@@ -15,43 +15,43 @@ export interface Share {
 export const ALL_MARKETS: Share = { index: 0, of: 1 };
 
 /**
- * GETs for the markets and histories of one share. Eight at a time and through a CDN that has to ask its origin for most
- * of them (75 ms) they take three minutes of Lambda's fifteen; a second look after findings takes three more.
+ * GETs for the markets and histories of one share. Eight at a time, through a CDN that mostly has to ask its origin (75
+ * ms), they take three of Lambda's fifteen minutes; a second walk after findings takes three more.
  *
- * Meanwhile the list is walked whole, one page after another, since each names the next: of a million markets 10,000 pages,
- * ten minutes at 50 ms for an answer and 10 ms for checking it. That is the walk's length then, and leaves no time for a
- * second look; from 90 ms a page on it would not come to its end.
+ * Meanwhile the whole list is walked, one page after another, because each page names the next. For a million markets
+ * that is 10,000 pages: ten minutes at 50 ms for an answer and 10 ms for checking it. The list then decides the length
+ * of the walk, and leaves no time for a second one. From 90 ms a page on, the walk would not finish.
  */
 export const READS_PER_RUN = 20_000;
 
-/** When nobody knows how many markets there are, few are looked at: that nobody knows is a finding already. */
+/** If the number of markets is unknown, the share is small. The unknown number is itself a finding. */
 const SHARES_OF_THE_UNKNOWN = 1_024;
 
 const HOUR_MS = 60 * 60 * 1000;
 
 /**
- * By its slug and not by its place in the list, which moves with every market that comes before it: one that keeps pace
- * with the clock would never be looked at, and a second look would not be at the same markets.
+ * By the slug, not by the place in the list, which changes with every market before it. By place, a market could move
+ * with the clock and never be checked, and a second walk would check other markets.
  */
 export function isInShare(slug: string, { index, of }: Share): boolean {
   return Number.parseInt(sha256Hex(slug).slice(0, 12), 16) % of === index;
 }
 
-/** @throws RangeError unless both are whole numbers and 0 ≤ index < of. */
+/** @throws RangeError unless both are whole numbers and 0 ≤ index < of */
 export function assertShare({ index, of }: Share): void {
   if (Number.isSafeInteger(index) && Number.isSafeInteger(of) && 0 <= index && index < of) return;
-  throw new RangeError(`there is no share ${index} of ${of}: give whole numbers, 0 ≤ index < of`);
+  throw new RangeError(`there is no share ${index} of ${of}: send whole numbers with 0 ≤ index < of`);
 }
 
-/** How many shares there are: a power of two, so that growth seldom deals the markets out anew. */
+/** The number of shares: a power of two, so that growth rarely changes the shares of markets. */
 export function sharesFor({ markets, observations }: Snapshot['counts']): number {
   const reads = 2 * markets + observations / OBSERVATIONS_PAGE_SIZE;
   return 2 ** Math.max(0, Math.ceil(Math.log2(reads / READS_PER_RUN)));
 }
 
 /**
- * The share that is due: each in its turn, so that as many runs in a row as there are shares look at every market. Rejects
- * only when the reader does.
+ * The share that is due. Shares take turns, so as many runs as there are shares check every market. Rejects only if the
+ * reader does.
  *
  * @param everyHours how often `verify` runs
  */
@@ -61,7 +61,7 @@ export async function shareDue(reader: PublicReader, nowMs: number, everyHours: 
   return { index: Math.floor(nowMs / (everyHours * HOUR_MS)) % of, of };
 }
 
-/** What the snapshot counts; null when there is none, or none that can be read: what is wrong is for `verify` to say. */
+/** The counts of the snapshot; null if there is no readable snapshot. `verify` reports the fault. */
 async function readCounts(reader: PublicReader): Promise<Snapshot['counts'] | null> {
   const { status, body } = await reader(SNAPSHOT_URL);
   if (status !== 200) return null;
@@ -75,10 +75,10 @@ async function readCounts(reader: PublicReader): Promise<Snapshot['counts'] | nu
 const eventSchema = z.strictObject({ share: z.strictObject({ index: z.int(), of: z.int() }).optional() });
 
 /**
- * The share that an invocation by hand asks for, such as `{ "share": { "index": 0, "of": 1 } }`; null when it asks for none,
- * as a schedule does.
+ * The share of an invocation by hand, such as `{ "share": { "index": 0, "of": 1 } }`. Null for the schedule's event,
+ * which names no share.
  *
- * @throws TypeError or RangeError for anything else: what was mistyped is not to pass for a run of the share that is due.
+ * @throws TypeError or RangeError for any other event: a mistyped one must not run the share that is due
  */
 export function shareAsked(event: unknown): Share | null {
   const isScheduled = typeof event === 'object' && event !== null && 'detail-type' in event;

@@ -1,6 +1,6 @@
 /**
- * The oracle: walks everything that is published, by GET alone, and checks every promise to the reader. The same
- * function judges the tests' injected faults and a running deployment.
+ * The oracle: walks everything public, by GET alone, and checks every promise to readers. The same function judges the
+ * tests' injected faults and running deployments.
  */
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
@@ -18,20 +18,23 @@ import { ListWalk } from './walk-list.ts';
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;
   /**
-   * True when nothing is being published: then all bodies must be of one generation. Otherwise what a link leads to may
-   * be newer than the link, never older. A shared cache keeps each body for its own 15 s: read through one, a publication
-   * less than that ago can look like either.
+   * True if nothing is being published: then all bodies must belong to one generation. Otherwise the target of a link
+   * may be newer than the link, never older. A shared cache keeps each body for 15 s of its own, so for 15 s after a
+   * publication a walk through the cache may see either.
    */
   readonly settled?: boolean;
-  /** Whose bodies and histories are checked, of all markets unless it says so; the list itself is always checked whole. */
+  /**
+   * The share of markets whose bodies and histories are checked. Default: all markets. The list itself is always
+   * checked as a whole.
+   */
   readonly share?: Share;
 }
 
 const MARKETS_AT_ONCE = 8;
 
 /**
- * Walks and checks. Rejects when the reader does, and with a RangeError for a share that there is not; whatever is wrong
- * with the answers is a finding.
+ * Walks and checks. Rejects if the reader does, and with a RangeError for an invalid share. Every fault of an answer is
+ * a finding.
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS } = options;
@@ -39,7 +42,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
   const totals = { observations: 0, unknownValues: 0, pages: 0 };
-  // A list in its cadence may be behind its markets. Findings about the snapshot come when it is read for itself.
+  // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
+  // checked when it is read again below.
   const before = settled ? await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
@@ -56,12 +60,13 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   };
   await pMap(list.itemsOf(share), checkMarket, { concurrency: MARKETS_AT_ONCE });
 
-  // The snapshot is put last, so it is read last: it may be older than the list, and only unsettled.
+  // The snapshot is put last, so it is read last. It may be older than the list only while something is being
+  // published.
   const snapshot = await checkBody(reader, findings, SNAPSHOT_URL, snapshotSchema);
   if (settled && snapshot !== null && list.head !== null) {
     const { counts, listDigest } = snapshot.value;
     const { observations, unknownValues } = totals;
-    // Of a share, nobody has counted the observations.
+    // For a share, the observations were not all counted.
     const found =
       share.of === 1 ? { markets: list.markets, observations, unknownValues } : { ...counts, markets: list.markets };
     if (listDigest !== list.head.digest)
@@ -95,7 +100,7 @@ function checkAgainstItem(findings: Findings, item: Market, market: Checked<Mark
   if (differs && settled) findings.add(url, 'unsettled', 'is of another generation than its list item');
 }
 
-/** A poller that has the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). */
+/** A poller with the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). */
 async function checkConditional(
   reader: PublicReader,
   findings: Findings,

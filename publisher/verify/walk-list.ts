@@ -1,4 +1,4 @@
-/** Walks the list of markets, whole, and hands on those of a share. */
+/** Walks the whole list of markets, and gives the markets of a share. */
 import { collectionSchema, type Market, marketSchema } from '../../contract/market.ts';
 import { MARKETS_URL } from '../../contract/routes.ts';
 import type { Checked, Findings } from './check-body.ts';
@@ -9,9 +9,9 @@ import { walkPages } from './walk-pages.ts';
 const listSchema = collectionSchema(marketSchema);
 
 export class ListWalk {
-  /** The first page; null while or where there is none. */
+  /** The first page; null until it is read, or if it cannot be read. */
   head: Checked<unknown> | null = null;
-  /** How many markets have been passed, of whatever share. */
+  /** The number of markets so far, of all shares. */
   markets = 0;
   pages = 0;
 
@@ -25,7 +25,7 @@ export class ListWalk {
     this.#pageSize = pageSize;
   }
 
-  /** To be walked once. Goes on when the next item is taken, so that no more than a page of them is in memory. */
+  /** To be called once. Reads on only when the next item is taken, so that at most one page is in memory. */
   async *itemsOf(share: Share): AsyncGenerator<Market> {
     let before: string | null = null;
     for await (const page of walkPages(this.#reader, this.#findings, MARKETS_URL, listSchema)) {

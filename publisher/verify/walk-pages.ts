@@ -8,14 +8,14 @@ interface Collection {
   readonly page: { readonly nextCursor: string | null };
 }
 
-/** A page that was read and is of its schema. */
+/** A page that was read and matches its schema. */
 export interface CheckedPage<Value> extends Checked<Value> {
   readonly url: string;
   readonly isFirst: boolean;
 }
 
 /**
- * Every page of a collection, from the first to the last or to one that cannot be read. Ends for certain: a cursor that
+ * Every page of a collection, from the first to the last, or to one that cannot be read. Always ends: a cursor that
  * comes again is a finding and is not followed.
  */
 export async function* walkPages<Value extends Collection>(
@@ -34,14 +34,14 @@ export async function* walkPages<Value extends Collection>(
     cursor = page.value.page.nextCursor;
     if (cursor === null) return;
     if (seen.has(cursor)) {
-      findings.add(url, 'link', `leads back to ${cursor}, a page that the walk has passed`);
+      findings.add(url, 'link', `leads back to ${cursor}, a page that was read already`);
       return;
     }
     seen.add(cursor);
   }
 }
 
-/** A page is named by its own digest: what a cursor leads to must be what the cursor says. */
+/** A page is named by its own digest, so the body behind a cursor must have the cursor's digest. */
 function checkCursor(findings: Findings, url: string, cursor: string, digest: string): void {
   if (isCursorOf(cursor, digest)) return;
   findings.add(url, 'digest', `holds other bytes than its cursor names: their digest is ${digest}`);

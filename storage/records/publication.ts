@@ -35,7 +35,7 @@ export type ListState = {
   digest: string | null;
   /** The number of markets in it. */
   markets: number;
-  /** How many a full page shows. Absent where that is not known. */
+  /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
   publishedAtMs: number;
   /** The layout of its pages; null if it is not known. */
@@ -67,7 +67,7 @@ export type HeadValue = {
   marksTakenTo?: string;
   /**
    * The generation that ended the last doubt. Readers may hold cursors of pages that were published before it and that
-   * no record names. Null until a market that was put off then is rendered.
+   * no record names. Null until every market that was put off at that moment is rendered.
    */
   knownSince?: number | null;
 };

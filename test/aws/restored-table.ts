@@ -6,14 +6,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type AttributeValue,
-  DeleteItemCommand,
+  BatchWriteItemCommand,
   type DynamoDBClient,
-  PutItemCommand,
   ScanCommand,
+  type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
+import { inBatches } from '../../storage/paging.ts';
 import { marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 
 type Row = Record<string, AttributeValue>;
@@ -57,17 +58,18 @@ export async function readRows(client: DynamoDBClient, tableName: string): Promi
   }
 }
 
-/** Has the table hold these rows and no others. */
+/** Has the table hold these rows and no others. A row is as it was where the same transaction has written it. */
 export async function putBack(client: DynamoDBClient, tableName: string, rows: Rows): Promise<void> {
-  for (const [name, row] of await readRows(client, tableName)) {
-    if (rows.has(name)) continue;
-    const { [TABLE_PARTITION_KEY]: pk, [TABLE_SORT_KEY]: sk } = row;
-    await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk, sk } as Row }));
-  }
   const now = await readRows(client, tableName);
+  const requests: WriteRequest[] = [];
+  for (const [name, { [TABLE_PARTITION_KEY]: pk, [TABLE_SORT_KEY]: sk }] of now) {
+    if (!rows.has(name)) requests.push({ DeleteRequest: { Key: { pk, sk } as Row } });
+  }
   for (const [name, row] of rows) {
-    if (JSON.stringify(now.get(name)) === JSON.stringify(row)) continue;
-    await client.send(new PutItemCommand({ TableName: tableName, Item: row }));
+    if (now.get(name)?.attemptId?.S !== row.attemptId?.S) requests.push({ PutRequest: { Item: row } });
+  }
+  for (const some of inBatches(requests, 25)) {
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: [...some] } }));
   }
 }
 

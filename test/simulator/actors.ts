@@ -1,6 +1,6 @@
 /** Processes that live in a world: they are woken, do their round, die and are started again. */
 import type { Incarnation } from './processes.ts';
-import { type Api, dueIn, type Host, isOfRestore, isPassing, rungBy } from './wiring.ts';
+import { type Api, dueIn, type Host, isMarket, isOfRestore, isPassing, rungBy } from './wiring.ts';
 import type { World } from './world.ts';
 
 const POLL_MS = 60_000;
@@ -165,6 +165,9 @@ export function startActors(
       async (host) => {
         world.isBeingRestored = true;
         await untilDone(host, () => wiring.restore(host));
+        // Of a market that is in no index, the log of a worker tells whose batches it is in the way of.
+        const named = [...world.torn].filter((market) => !isMarket(world.items, market));
+        for (const market of named) await untilDone(host, () => wiring.repair(host, market));
         world.restored();
       },
       true,

@@ -21,6 +21,7 @@ import type { PageSizes, PublisherDependencies } from '../../publisher/dependenc
 import { BundleLost, Superseded } from '../../publisher/errors.ts';
 import { staticBodies } from '../../publisher/plan/static-bodies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
+import { repairOne } from '../../publisher/repair/repair-market.ts';
 import { restore } from '../../publisher/repair/restore.ts';
 import { collectGarbage } from '../../publisher/sweep/collect-garbage.ts';
 import { NO_CACHES } from '../../publisher/tell/purge.ts';
@@ -80,6 +81,8 @@ export interface Wiring {
   sweep(host: Host): Promise<void>;
   /** What an operator does about a copy of the ledger that may hold a part of a transaction. */
   restore(host: Host): Promise<void>;
+  /** And about a market that the log of a worker names. */
+  repair(host: Host, market: string): Promise<void>;
   openApi(host: Host): Api;
   /** The content of an upload has arrived. */
   uploadArrived(host: Host, id: string): Promise<void>;
@@ -114,6 +117,9 @@ export const WIRING: Wiring = {
   },
   async restore(host) {
     await restore(publisherOf(host));
+  },
+  async repair(host, market) {
+    await repairOne(host, market);
   },
   openApi(host) {
     const handle = createWriteApi({

@@ -12,7 +12,7 @@ import {
   type State,
 } from './claim-world.ts';
 
-/** CONTRACT.md: submitted → under-review ↔ needs-evidence → accepted | rejected; the first three → withdrawn. */
+/** The contract: submitted → under-review ↔ needs-evidence → accepted | rejected; the first three → withdrawn. */
 const ALLOWED: { readonly [From in State]: { readonly [Name in Action]?: State } } = {
   submitted: { 'add-evidence': 'submitted', withdraw: 'withdrawn', start: 'under-review' },
   'under-review': {

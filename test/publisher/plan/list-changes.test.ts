@@ -127,6 +127,38 @@ describe('a list that shows the changes of several generations', () => {
     );
   });
 
+  test('a market that leaves the list and joins it again, in whatever generations, is one that has changed', async () => {
+    for (const slug of ['m-00', 'm-17']) {
+      const world = await publishedWorld();
+      await removeMarket(world, slug);
+      await publish(paced(world));
+      await world.ingest([market(slug)]);
+      await publish(paced(world));
+      await world.ingest([price(slug, 0, 1)]);
+      await publish(paced(world));
+      expect(await remembered(world)).toEqual([[slug, true]]);
+      world.clock.nowMs += EVERY_MS;
+      world.objects.resetCounts();
+      await publish(paced(world));
+      // The pages up to its own, its body, the layout, the bundle.
+      expect(world.objects.counts.get).toBe(slug === 'm-00' ? 4 : 9);
+      await expectVerified(world);
+    }
+  });
+
+  test('the first page of the list before has other bytes: it is cut from the bodies of all markets', async () => {
+    const world = await publishedWorld();
+    const key = publicKey({ kind: 'market-list' });
+    const found = await world.objects.get(key);
+    if (found.kind !== 'found') throw new Error('there is no list');
+    const altered = Buffer.from(Buffer.from(found.body).toString().replace('Market m-01', 'Market m-10'));
+    await world.objects.put(key, altered, found.metadata, { kind: 'matches', etag: found.etag });
+    await world.ingest([price('m-03', 0, 1)]);
+    world.clock.nowMs += EVERY_MS;
+    await publish(paced(world));
+    await expectVerified(world);
+  });
+
   test('a page of the list before is lost: it is cut from the bodies of all markets', async () => {
     for (const lost of [0, 3, 5]) {
       const world = await publishedWorld();

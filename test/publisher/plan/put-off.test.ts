@@ -245,6 +245,33 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toEqual([]);
   });
 
+  test('is one no more once it is published, although more is due', async () => {
+    const world = await worldPutOff();
+    world.lag.show();
+    await world.ingest([price('tin', 1, 2), market('a'), market('zinc')]);
+    const outcome = await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
+    expect(outcome).toMatchObject({ isMoreDue: true, putOff: [] });
+    expect(await recorded(world)).toEqual([]);
+  });
+
+  test('is put off since the first of two publishers found it so', async () => {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest([price('gold', 50, 1)]);
+    world.lag.show(isMark);
+    const sinceMs = world.clock.nowMs;
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      // By then it has read who is put off.
+      if (what === 'ledger.query dirty' && world.clock.nowMs === sinceMs) {
+        await publish(world.dependencies);
+        world.clock.nowMs += 60_000;
+      }
+      return await run();
+    });
+    await publish(dependenciesOn(ledger, objects, world.clock));
+    expect(await recorded(world)).toMatchObject([{ sort: 'gold', value: { sinceMs } }]);
+  });
+
   test('is too long so after five minutes, and not before', async () => {
     const world = await worldPutOff();
     const tooLong = async (afterMs: number) => {
