@@ -12,6 +12,7 @@ import { readLayout } from '../publisher/plan/list-layout.ts';
 import { publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import { inBatches } from '../storage/paging.ts';
 import { HEAD_KEY } from '../storage/records/publication.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { DEPLOYMENT } from './deployment.ts';
@@ -22,6 +23,9 @@ import { cpuMs } from './rounds.ts';
 import { dependenciesOn, ingest, NOW_MS } from './synthetic-ledger.ts';
 import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
 import type { Workspace } from './workspace.ts';
+
+/** Each with its definition and all its observations: within what one batch may hold. */
+const MARKETS_AT_ONCE = 15;
 
 export interface FeedOptions {
   readonly markets: number;
@@ -65,9 +69,12 @@ export async function runFeed(workspace: Workspace, options: FeedOptions): Promi
     nowMs: clock.nowMs,
     listEverySeconds,
   };
-  for (let index = 0; index < markets; index++) {
-    const { market, observations } = syntheticMarket(sample, index);
-    await ingest(ledger, [market, ...observations]);
+  const known = Array.from({ length: markets }, (_, index) => syntheticMarket(sample, index));
+  for (const some of inBatches(known, MARKETS_AT_ONCE)) {
+    await ingest(
+      ledger,
+      some.flatMap(({ market, observations }) => [market, ...observations]),
+    );
   }
   await publishDue(dependencies, clock);
 
