@@ -1,9 +1,8 @@
 /**
  * One feed into the publisher as the embedded server runs it. The clock is simulated: each second a batch is taken in, and in
- * the pace of the publish loop a generation follows. Objects are in memory, and their sizes what a directory would hold.
+ * the pace of the publish loop a generation follows. Ledger and objects are in memory; sizes are those of the files that a
+ * directory store would have.
  */
-import { copyFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { listEverySeconds, PUBLISH_PACE_MS } from '../embedded/pace.ts';
@@ -22,7 +21,6 @@ import { publishDue, SettableClock } from './publish-due.ts';
 import { cpuMs } from './rounds.ts';
 import { dependenciesOn, ingest, NOW_MS } from './synthetic-ledger.ts';
 import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Each with its definition and all its observations: within what one batch may hold. */
 const MARKETS_AT_ONCE = 15;
@@ -43,7 +41,6 @@ export interface FeedReport extends FeedOptions {
   readonly after: Disk;
   /** What a fresh publication takes at the end: published anew, and measured. */
   readonly freshMeasured: number;
-  readonly ledgerBytes: number;
   /** Bytes of files, by kind. */
   readonly written: ReadonlyMap<ObjectKind, number>;
   readonly cpuMsPerGeneration: number;
@@ -54,12 +51,10 @@ export interface Disk {
   readonly fresh: number;
 }
 
-export async function runFeed(workspace: Workspace, options: FeedOptions): Promise<FeedReport> {
+export async function runFeed(options: FeedOptions): Promise<FeedReport> {
   const { markets, seconds, perSecond } = options;
   const sample = await readSample();
-  const folder = workspace.folder(`feed-${markets}`);
-  const path = join(folder, 'ledger.sqlite');
-  const ledger = openSqliteLedger(path, { exclusive: true });
+  const ledger = openSqliteLedger(':memory:');
   const objects = new MeasuredObjects(openMemoryObjects());
   const clock = new SettableClock(() => NOW_MS);
   const dependencies: PublisherDependencies = {
@@ -102,21 +97,19 @@ export async function runFeed(workspace: Workspace, options: FeedOptions): Promi
     if (ratio > worst.ratio) worst = { ratio, second };
   }
   const after = await diskOf(ledger, objects);
+  const freshMeasured = await publishAnew(ledger);
   ledger.close();
-  const report = {
+  return {
     ...options,
     generations,
     lists: lists.size,
     worst,
     before,
     after,
-    freshMeasured: await publishAnew(workspace, path),
-    ledgerBytes: statSync(path).size,
+    freshMeasured,
     written: new Map([...objects.written].map(([kind, all]) => [kind, all - (writtenBefore.get(kind) ?? 0)])),
     cpuMsPerGeneration: spentMs / seconds,
   };
-  workspace.remove(folder);
-  return report;
 }
 
 function observationAt({ observations }: SampleMarket, atMs: number): IngestRecordInput {
@@ -138,14 +131,9 @@ async function diskOf(ledger: Ledger, objects: MeasuredObjects): Promise<Disk & 
   return { total, fresh, listGeneration: list?.generation ?? 0 };
 }
 
-/** What everything takes when it is put into an empty store. */
-async function publishAnew(workspace: Workspace, path: string): Promise<number> {
-  const folder = workspace.folder('fresh');
-  copyFileSync(path, join(folder, 'ledger.sqlite'));
-  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
+/** What everything takes when it is put into an empty store. The ledger is of no use after that. */
+async function publishAnew(ledger: Ledger): Promise<number> {
   const objects = new MeasuredObjects(openMemoryObjects());
   await rebuild({ ...dependenciesOn(ledger), ...DEPLOYMENT, objects });
-  ledger.close();
-  workspace.remove(folder);
   return objects.total;
 }
