@@ -14,7 +14,8 @@ const QUICK_SECONDS = 5;
 const MARKETS = [175, 1_000];
 const PROMISE = 2;
 
-export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions): Promise<void> {
+/** See the head of this file. */
+export async function benchSteadyFeed({ quick, full }: BenchOptions): Promise<void> {
   const seconds = quick ? QUICK_SECONDS : full ? FULL_SECONDS : SECONDS;
   printHeading(
     'steady-feed',
@@ -22,7 +23,7 @@ export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions):
     `Promise: at every moment at most ${number(PROMISE, 1)} times what a fresh publication of the same ledger takes.`,
   );
   const reports: FeedReport[] = [];
-  for (const markets of MARKETS) reports.push(await runFeed(workspace, { markets, seconds, perSecond: PER_SECOND }));
+  for (const markets of MARKETS) reports.push(await runFeed({ markets, seconds, perSecond: PER_SECOND }));
   printDisk(reports);
   printWritten(reports);
   const worst = Math.max(...reports.map(({ worst }) => worst.ratio));
@@ -41,11 +42,10 @@ function printDisk(reports: readonly FeedReport[]): void {
     'of it superseded',
     'a fresh one',
     'measured',
-    'ledger',
   ];
   printTable(
     ['beside the ledger', ...columns],
-    reports.map(({ markets, generations, lists, worst, after, freshMeasured, ledgerBytes }) => [
+    reports.map(({ markets, generations, lists, worst, after, freshMeasured }) => [
       `${number(markets)} markets`,
       number(generations),
       number(lists),
@@ -55,7 +55,6 @@ function printDisk(reports: readonly FeedReport[]): void {
       bytes(after.total - after.fresh),
       bytes(after.fresh),
       bytes(freshMeasured),
-      bytes(ledgerBytes),
     ]),
   );
 }
