@@ -1,4 +1,4 @@
-/** The write API, asked by somebody with an API key whose limits are never reached. */
+/** The write API, with an API key whose limits are never reached. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ALL_SCOPES } from '../contract/scopes.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../lambdas/credentials/api-key-format.ts';
@@ -15,10 +15,10 @@ const SUBJECT = 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const NO_END = 1_000_000_000;
 
 export interface Api {
-  /** Rejects when the request is refused: then something else would be measured. */
+  /** Rejects if the request is refused, because then something else would be measured. */
   send(event: HttpEvent): Promise<Handled>;
   eventOf(method: string, path: string, body: unknown, headers?: Readonly<Record<string, string>>): HttpEvent;
-  /** What must be in the ledger before. */
+  /** Records that the ledger must hold before. */
   readonly seeds: readonly Change[];
 }
 

@@ -1,8 +1,8 @@
-/** What every benchmark is given. */
+/** The options of every benchmark. */
 import type { Workspace } from './workspace.ts';
 
 export interface BenchOptions {
-  /** A small version that shows only that the benchmark runs: its numbers mean nothing. */
+  /** A small version that only shows that the benchmark runs: its numbers mean nothing. */
   readonly quick: boolean;
   /** The sizes that docs/benchmarks.md names: some benchmarks then take many minutes. */
   readonly full: boolean;
@@ -13,5 +13,5 @@ export interface BenchOptions {
   readonly workspace: Workspace;
 }
 
-/** Measures, and prints a table. A benchmark that cannot run here says why, and how to mend it. */
+/** Measures, and prints a table. A benchmark that cannot run here prints the reason and the remedy. */
 export type Benchmark = (options: BenchOptions) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * What a deployment asks of AWS, as formulae: docs/deploy.md prints what comes of them. A test holds each against counted
- * operations.
+ * The requests of a deployment to AWS, as formulae. docs/deploy.md prints the results. A test compares each with
+ * counted operations.
  */
 import { MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import { LIST_PAGE_SIZE } from '../storage/object-rules.ts';
@@ -10,10 +10,10 @@ import { noOperations, type OperationCounts } from './operations.ts';
 const WRITE_UNITS = 2;
 /** Items of a query's page. */
 const QUERY_PAGE_ITEMS = 1_000;
-/** Who waits is answered with two changes, beside a check of HEAD. */
+/** Each waiting item takes two changes, beside one check of HEAD. */
 const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
 
-/** Taking a batch in: who sends it is remembered, what came is kept as it came, packed, and audited. */
+/** Accepting a batch: the idempotency record, the compressed body and the audit records. */
 export function acceptedBatch({ packedKilobytes = 1 }: { readonly packedKilobytes?: number } = {}): OperationCounts {
   const itemsChanged = 9;
   const writeUnits = WRITE_UNITS * (itemsChanged - 1 + Math.ceil(packedKilobytes));
@@ -22,21 +22,21 @@ export function acceptedBatch({ packedKilobytes = 1 }: { readonly packedKilobyte
 
 export interface BatchShape {
   readonly rows: number;
-  /** To which it adds observations. */
+  /** Markets whose observations it appends to. */
   readonly markets: number;
   /** Of a market's record, which holds the newest observation of each metric. */
   readonly recordKilobytes?: number;
 }
 
-/** The most rows, and twice the markets, of a batch that is worked off in one transaction beside that of its lease. */
+/** The most rows, plus twice the markets, of a batch that is applied in one transaction, beside that of its lease. */
 const ONE_TRANSACTION = 80;
 
-/** Of a larger batch it is said which markets it writes to, and the worker looks at the queue again. */
+/** The work item of a larger batch names its markets, and the worker reads the queue again. */
 const ROWS_WITHOUT_HINT = 20;
 
 /**
- * Working a batch off: an observation each, and of each market a record and a mark. A large one takes several transactions,
- * each with a checkpoint, of some 75 changes.
+ * Applying a batch: an item for each observation, and a record and a mark for each market. A large batch takes several
+ * transactions of some 75 changes, each with a checkpoint.
  */
 export function workedOffBatch({ rows, markets, recordKilobytes = 2 }: BatchShape): OperationCounts {
   const changes = rows + 2 * markets;
@@ -58,11 +58,11 @@ export interface PublicationShape {
   readonly markets: number;
   /** Pages of histories that are full. */
   readonly closedPages?: number;
-  /** Batches that wait to be told. */
+  /** Batches that wait for their generation. */
   readonly batches?: number;
   /** Parts of its bundle: one for each 4 MB of bodies. */
   readonly bundleParts?: number;
-  /** Of the open page of a history: what is on it is read, and put again. */
+  /** Of the open page of a history: its observations are read, and the page is put again. */
   readonly openPageKilobytes?: number;
   /** Null: it is not due. */
   readonly list: ListShape | null;
@@ -80,14 +80,14 @@ export function publication(shape: PublicationShape): OperationCounts {
   const { markets, closedPages = 0, batches = 0, bundleParts = 1, openPageKilobytes = 4, list } = shape;
   const { pages = 0, remembered = 0 } = list ?? {};
   const isListDue = list !== null;
-  // Of each market what is published, of each closed page where it is, and what the list does not show, or now does.
+  // One record for each market, one for each closed page, and the list changes that are remembered or cleared.
   const records = markets + closedPages + (isListDue ? remembered : markets);
   const recordTransactions = Math.ceil(records / (MAX_TRANSACT_CHANGES - 1));
   const answerTransactions = Math.ceil(batches / ANSWERS_AT_ONCE);
-  // HEAD and the generation, committed and applied; each other transaction checks HEAD; and the marks, which are cleared.
+  // HEAD and the generation, committed and applied; a check of HEAD in each other transaction; the cleared marks.
   const itemsChanged = 4 + records + recordTransactions + markets + answerTransactions + 2 * batches;
   const listReads = isListDue ? 1 + Math.ceil(remembered / MAX_GET_KEYS) : 0;
-  // HEAD, who waits, who is put off, and the marks of both lanes.
+  // HEAD, waiting items, put-off markets, and the marks of both lanes.
   const generationReads = 4 + Math.max(1, Math.ceil(markets / QUERY_PAGE_ITEMS));
   return {
     ...noOperations(),
@@ -96,17 +96,17 @@ export function publication(shape: PublicationShape): OperationCounts {
     transactions: 2 + recordTransactions + Math.ceil(markets / MAX_TRANSACT_CHANGES) + answerTransactions,
     itemsChanged,
     writeUnits: WRITE_UNITS * itemsChanged,
-    // The bundle; the layout and the pages of the list before, and bodies that changed since.
+    // The bundle; the layout and the pages of the previous list, and bodies that changed since.
     objectReads: bundleParts + (isListDue ? 2 + pages + remembered : 0),
-    // Before each put of a body that has been there, and before the bundle goes.
+    // Before each put of an existing body, and before the bundle is removed.
     objectStats: 2 + 2 * markets + bundleParts + (isListDue ? 1 : 0),
-    // Of each market two bodies, the snapshot, the bundle; the layout and the pages of the list.
+    // Two bodies for each market, the snapshot, the bundle; the layout and the pages of the list.
     objectPuts: 2 * markets + closedPages + 1 + bundleParts + (isListDue ? 2 + pages : 0),
     objectDeletes: bundleParts,
   };
 }
 
-/** A minute without anything to do: the publisher and the worker look. */
+/** A minute without work: the publisher and the worker look once. */
 export function idleMinute(): OperationCounts {
   return { ...noOperations(), ledgerReads: 6, readUnits: 6, objectStats: 1 };
 }
@@ -115,7 +115,7 @@ export function idleMinute(): OperationCounts {
 const GENERATION_BYTES = 350;
 
 export interface SweepShape {
-  /** Public objects that it walks through: bodies and pages of histories, of which it looks each up; and pages of lists. */
+  /** Public objects of its walk: bodies and history pages, each of which is looked up; and list pages. */
   readonly histories: number;
   readonly listPages: number;
   /** Lists of the last day. */
@@ -125,13 +125,14 @@ export interface SweepShape {
   readonly expiredListPages?: number;
 }
 
-/** One run of garbage collection, that walks through everything. */
+/** One run of garbage collection that walks through everything. */
 export function sweep(shape: SweepShape): OperationCounts {
   const { histories, listPages, retainedLists, expiredLists = 0, expiredListPages = 0 } = shape;
-  // The layout of the newest one that had expired before is asked for again, and each retained one says what it has superseded.
+  // The layout of the newest generation that had expired before is read again, and each retained layout names its
+  // superseded pages.
   const layoutsRead = expiredLists === 0 ? 0 : expiredLists + 1 + retainedLists;
   const removed = expiredListPages + expiredLists;
-  // Where the next walk begins, and records of generations.
+  // The position of the next walk, and records of generations.
   const itemsChanged = 1 + expiredLists;
   const layoutPages = Math.ceil((retainedLists + expiredLists) / LIST_PAGE_SIZE);
   return {

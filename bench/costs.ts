@@ -1,4 +1,4 @@
-/** What things cost on AWS, by the cost model: the tables of docs/deploy.md. */
+/** Costs on AWS by the cost model: the tables of docs/deploy.md. */
 import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
@@ -41,7 +41,6 @@ const MONTHS: readonly (Traffic & { readonly name: string })[] = [
   },
 ];
 
-/** See the head of this file. */
 export async function benchCosts(): Promise<void> {
   printHeading(
     'costs',
@@ -50,7 +49,7 @@ export async function benchCosts(): Promise<void> {
   console.log(`${unitTable()}\n\n${monthTable()}\n`);
 }
 
-/** What one of each costs, in millionths of a dollar. */
+/** The cost of one of each, in millionths of a dollar. */
 export function unitTable(): string {
   const list = { pages: 9 };
   const rows: readonly (readonly [string, OperationCounts])[] = [
@@ -88,7 +87,7 @@ export function unitTable(): string {
   );
 }
 
-/** What a month costs, in dollars. */
+/** The cost of a month, in dollars. */
 export function monthTable(): string {
   const columns = MONTHS.map((traffic) => month(traffic));
   const [first = []] = columns;

@@ -12,14 +12,14 @@ import { openMemoryObjects } from './memory-objects.ts';
 import { OperationCounter, type OperationCounts, sumOf } from './operations.ts';
 import { SettableClock } from './publish-due.ts';
 
-/** What each does, and what it asks of storage. */
+/** Each part of the service, with the operations that it asks of storage. */
 export interface CountedService {
   readonly clock: SettableClock;
   /** Takes one batch in. */
   accept(records: readonly unknown[]): Promise<OperationCounts>;
   /** One invocation of the worker. */
   work(): Promise<OperationCounts>;
-  /** One generation, and with it the list, unless it shall wait. */
+  /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
 }

@@ -1,4 +1,4 @@
-/** What the publisher is given beside storage, a clock and ids: the same in every benchmark. */
+/** The publisher's dependencies beside storage, clock and ids: the same in every benchmark. */
 import { waitlistBody } from '../contract/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';

@@ -1,12 +1,13 @@
 /**
- * What DynamoDB bills for the calls of the port, in its units (on demand, as the ledger's adapter asks): a strongly consistent
- * read takes one for each 4 KB, a write in a transaction two for each 1 KB, a check in it as much as a write.
+ * DynamoDB's billing of the port's calls, in its units (on demand, as the ledger's adapter asks). A strongly consistent
+ * read takes one unit for each 4 KB; a write in a transaction takes two for each 1 KB, and a check in it as much as a
+ * write.
  */
 import type { Change, Item, ItemKey } from '../storage/ledger.ts';
 
 const READ_BYTES = 4_096;
 const WRITE_BYTES = 1_024;
-/** Of an item that is there no more, or is only looked at, the size is not known here: HEAD is the largest, with 1 KB. */
+/** The size of an item that is deleted, or only checked, is not known here: HEAD is the largest, with 1 KB. */
 const UNITS_OF_SMALL_ITEM = 2;
 /** An attempt id, a revision, an expiry, and the names of all attributes. */
 const OTHER_BYTES = 36 + 8 + 34;
@@ -16,7 +17,7 @@ export function readUnitsOfGet(item: Item<unknown> | null): number {
   return item === null ? 1 : Math.ceil(sizeOf(item, item.value) / READ_BYTES);
 }
 
-/** A query is billed for all that it reads together. */
+/** A query is billed for everything that it reads together. */
 export function readUnitsOfQuery(items: readonly Item<unknown>[]): number {
   const size = items.reduce((sum, item) => sum + sizeOf(item, item.value), 0);
   return Math.max(1, Math.ceil(size / READ_BYTES));

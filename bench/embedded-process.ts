@@ -16,11 +16,11 @@ export interface EmbeddedProcess {
   readonly dataFolder: string;
   /** From its start until it said that it serves, in milliseconds. */
   readonly startedMs: number;
-  /** The processor time that this took; not a number where the system does not say. */
+  /** The processor time of the start; NaN if the system does not report it. */
   readonly startedCpuMs: number;
   /** The first API key. */
   operatorKey(): string;
-  /** What its event loop was held up by since this was last asked. */
+  /** How long its event loop was blocked since this was last asked. */
   loop(): Promise<LoopReport>;
   stop(): Promise<void>;
 }

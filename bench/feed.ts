@@ -1,9 +1,8 @@
 /**
  * One feed into the publisher as the embedded server runs it. The clock is simulated: each second a batch is taken in, and in
- * the pace of the publish loop a generation follows. Objects are in memory, and their sizes what a directory would hold.
+ * the pace of the publish loop a generation follows. Ledger and objects are in memory; sizes are those of the files that a
+ * directory store would have.
  */
-import { copyFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { listEverySeconds, PUBLISH_PACE_MS } from '../embedded/pace.ts';
@@ -12,6 +11,7 @@ import { readLayout } from '../publisher/plan/list-layout.ts';
 import { publish } from '../publisher/publish.ts';
 import { rebuild } from '../publisher/repair/rebuild.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import { inBatches } from '../storage/paging.ts';
 import { HEAD_KEY } from '../storage/records/publication.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { DEPLOYMENT } from './deployment.ts';
@@ -21,7 +21,9 @@ import { publishDue, SettableClock } from './publish-due.ts';
 import { cpuMs } from './rounds.ts';
 import { dependenciesOn, ingest, NOW_MS } from './synthetic-ledger.ts';
 import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
-import type { Workspace } from './workspace.ts';
+
+/** Each with its definition and all its observations: within what one batch may hold. */
+const MARKETS_AT_ONCE = 15;
 
 export interface FeedOptions {
   readonly markets: number;
@@ -32,14 +34,13 @@ export interface FeedOptions {
 export interface FeedReport extends FeedOptions {
   readonly generations: number;
   readonly lists: number;
-  /** The most that was on disk at any moment, to what a fresh publication would take then; and when. */
+  /** The highest ratio of files on the disk to a fresh publication of the same moment, and its second. */
   readonly worst: { readonly ratio: number; readonly second: number };
-  /** Before it, and at the end: all that is on disk, and what of it a fresh publication would take. */
+  /** Before the feed, and at its end: everything on the disk, and the part that a fresh publication would take. */
   readonly before: Disk;
   readonly after: Disk;
-  /** What a fresh publication takes at the end: published anew, and measured. */
+  /** The size of a fresh publication at the end, measured. */
   readonly freshMeasured: number;
-  readonly ledgerBytes: number;
   /** Bytes of files, by kind. */
   readonly written: ReadonlyMap<ObjectKind, number>;
   readonly cpuMsPerGeneration: number;
@@ -50,12 +51,10 @@ export interface Disk {
   readonly fresh: number;
 }
 
-export async function runFeed(workspace: Workspace, options: FeedOptions): Promise<FeedReport> {
+export async function runFeed(options: FeedOptions): Promise<FeedReport> {
   const { markets, seconds, perSecond } = options;
   const sample = await readSample();
-  const folder = workspace.folder(`feed-${markets}`);
-  const path = join(folder, 'ledger.sqlite');
-  const ledger = openSqliteLedger(path, { exclusive: true });
+  const ledger = openSqliteLedger(':memory:');
   const objects = new MeasuredObjects(openMemoryObjects());
   const clock = new SettableClock(() => NOW_MS);
   const dependencies: PublisherDependencies = {
@@ -65,9 +64,12 @@ export async function runFeed(workspace: Workspace, options: FeedOptions): Promi
     nowMs: clock.nowMs,
     listEverySeconds,
   };
-  for (let index = 0; index < markets; index++) {
-    const { market, observations } = syntheticMarket(sample, index);
-    await ingest(ledger, [market, ...observations]);
+  const known = Array.from({ length: markets }, (_, index) => syntheticMarket(sample, index));
+  for (const some of inBatches(known, MARKETS_AT_ONCE)) {
+    await ingest(
+      ledger,
+      some.flatMap(({ market, observations }) => [market, ...observations]),
+    );
   }
   await publishDue(dependencies, clock);
 
@@ -95,21 +97,19 @@ export async function runFeed(workspace: Workspace, options: FeedOptions): Promi
     if (ratio > worst.ratio) worst = { ratio, second };
   }
   const after = await diskOf(ledger, objects);
+  const freshMeasured = await publishAnew(ledger);
   ledger.close();
-  const report = {
+  return {
     ...options,
     generations,
     lists: lists.size,
     worst,
     before,
     after,
-    freshMeasured: await publishAnew(workspace, path),
-    ledgerBytes: statSync(path).size,
+    freshMeasured,
     written: new Map([...objects.written].map(([kind, all]) => [kind, all - (writtenBefore.get(kind) ?? 0)])),
     cpuMsPerGeneration: spentMs / seconds,
   };
-  workspace.remove(folder);
-  return report;
 }
 
 function observationAt({ observations }: SampleMarket, atMs: number): IngestRecordInput {
@@ -117,8 +117,8 @@ function observationAt({ observations }: SampleMarket, atMs: number): IngestReco
 }
 
 /**
- * Of the files in place, a fresh publication would put those that readers are given now. A feed that only appends supersedes no
- * page of a history, so all others are pages and layouts of earlier lists, and bundles.
+ * A fresh publication would put only the current files. A feed that only appends supersedes no history page, so all
+ * other files are pages and layouts of earlier lists, and bundles.
  */
 async function diskOf(ledger: Ledger, objects: MeasuredObjects): Promise<Disk & { readonly listGeneration: number }> {
   const list = (await ledger.get(HEAD_KEY))?.value.list ?? null;
@@ -131,14 +131,9 @@ async function diskOf(ledger: Ledger, objects: MeasuredObjects): Promise<Disk & 
   return { total, fresh, listGeneration: list?.generation ?? 0 };
 }
 
-/** What everything takes when it is put into an empty store. */
-async function publishAnew(workspace: Workspace, path: string): Promise<number> {
-  const folder = workspace.folder('fresh');
-  copyFileSync(path, join(folder, 'ledger.sqlite'));
-  const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
+/** The size of all objects when they are put into an empty store. The ledger is of no use after that. */
+async function publishAnew(ledger: Ledger): Promise<number> {
   const objects = new MeasuredObjects(openMemoryObjects());
   await rebuild({ ...dependenciesOn(ledger), ...DEPLOYMENT, objects });
-  ledger.close();
-  workspace.remove(folder);
   return objects.total;
 }

@@ -14,7 +14,6 @@ const BATCH_ROWS = 1_000;
 
 type MakeBatch = (round: number, batch: number) => readonly IngestRecordInput[];
 
-/** See the head of this file. */
 export async function benchIngest({ quick, rounds, workspace }: BenchOptions): Promise<void> {
   const rows = quick ? 100 : BATCH_ROWS;
   const batches = quick ? 1 : 10;
@@ -77,7 +76,7 @@ function kept(all: Spent[], spent: Spent): number {
   return spent.userMs + spent.systemMs;
 }
 
-/** What taking the batches in costs; making them is left out. */
+/** The cost of taking the batches in, without making them. */
 async function spend(
   makers: readonly (() => readonly IngestRecordInput[])[],
   take: (batch: readonly IngestRecordInput[]) => unknown,
@@ -95,7 +94,7 @@ async function spend(
   return spent;
 }
 
-/** What batches are like in practice; each call gives rows that were never given before. */
+/** Typical batches; each call gives new rows. */
 function batchKinds(
   sample: readonly SampleMarket[],
   rows: number,
@@ -130,7 +129,7 @@ function batchKinds(
   ];
 }
 
-/** The least that keeps the rows: a key and a text, in one table, as durably as the ledger. */
+/** The minimum that keeps the rows: a key and a text, in one table, as durably as the ledger. */
 class BareTable {
   readonly #database: DatabaseSync;
   readonly #insert: ReturnType<DatabaseSync['prepare']>;

@@ -1,6 +1,7 @@
 /**
- * Appending one observation to a short history and to a long one: taking it in, and publishing it. Both must cost the same,
- * operation by operation. What a correction of the first observation costs is printed beside it: that grows with the history.
+ * Appending one observation to a short history and to a long one: taking it in, and publishing it. Both must cost the
+ * same, operation by operation. The cost of correcting the first observation is printed beside it: it grows with the
+ * history.
  */
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
@@ -30,7 +31,6 @@ interface Costs {
   readonly correcting: OperationCounts;
 }
 
-/** See the head of this file. */
 export async function benchLongHistory({ quick }: BenchOptions): Promise<void> {
   const lengths = [SHORT, quick ? LONG_QUICK : LONG] as const;
   printHeading(

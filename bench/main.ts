@@ -50,7 +50,7 @@ const USAGE = `usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')} …
   --folder PATH  where temporary folders are made (default the system's; a tmpfs shows what fsync costs)
   --help         prints this`;
 
-/** A mistake in the arguments: the message and the usage say enough. */
+/** A mistake in the arguments: message and usage are enough. */
 class UsageError extends Error {}
 
 async function main(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A directory store, with what its files take on disk kept as a sum, and what was written by kind of object. */
+/** A directory store that counts the disk space of its files, and the written bytes by kind of object. */
 import { type PublicObjectKind, parsePublicKey } from '../contract/public-objects.ts';
 import { LAYOUT_PREFIX } from '../publisher/plan/list-layout.ts';
 import { encodeObjectFile } from '../storage/object-file.ts';
@@ -6,7 +6,7 @@ import type { ObjectStore } from '../storage/object-store.ts';
 
 export type ObjectKind = PublicObjectKind | 'layout' | 'bundle';
 
-/** File systems hand out space in blocks of this size. */
+/** File systems allocate space in blocks of this size. */
 const BLOCK_BYTES = 4_096;
 
 export function kindOf(key: string): ObjectKind {
@@ -25,14 +25,14 @@ export class MeasuredObjects implements ObjectStore {
     this.#objects = objects;
   }
 
-  /** The most that all files have taken at once since this was last asked. */
+  /** The most space of all files at once since this was last asked. */
   takeMost(): number {
     const most = this.#most;
     this.#most = this.#total;
     return most;
   }
 
-  /** What the files of this kind take. */
+  /** The space of the files of this kind. */
   of(kind: ObjectKind): number {
     return this.#sums.get(kind) ?? 0;
   }

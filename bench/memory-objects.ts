@@ -1,4 +1,4 @@
-/** An object store in memory, for benchmarks in which files would take longer than what is measured. */
+/** An object store in memory, for benchmarks in which files would take longer than the measured work. */
 import {
   bodyDigest,
   checkListPrefix,

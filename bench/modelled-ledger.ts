@@ -1,7 +1,6 @@
 /**
- * A ledger that is as far away as DynamoDB is, in a time of its own: nothing waits for a clock, and a run that is repeated takes
- * exactly as long. Calls take a fixed time. A transaction that meets another one on one item conflicts, and is tried again as the
- * adapter does it.
+ * A ledger as far away as DynamoDB, in modelled time: nothing waits for a real clock, and a repeated run takes exactly
+ * as long. Calls take a fixed time. Two transactions at once on one item conflict, and are retried as the adapter does.
  */
 import { DynamoDbContention, retryContention } from '../storage/dynamodb-failures.ts';
 import type { Change, Ledger } from '../storage/ledger.ts';
@@ -10,7 +9,7 @@ import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 export const TRANSACT_MS = 60;
 export const READ_MS = 10;
 
-/** Time that passes only when everybody waits for it. */
+/** Time that passes only when every task waits for it. */
 export class ModelledTime {
   #nowMs = 0;
   readonly #waiting: { readonly atMs: number; readonly go: () => void }[] = [];
@@ -26,7 +25,7 @@ export class ModelledTime {
     await new Promise<void>((go) => this.#waiting.push({ atMs: this.#nowMs + durationMs, go }));
   };
 
-  /** From 0 to 1, exclusive: the same numbers for the same seed. */
+  /** In [0, 1): the same numbers for the same seed. */
   readonly random = (): number => {
     this.#seed = (this.#seed * 48_271) % 2_147_483_647;
     return this.#seed / 2_147_483_647;
@@ -40,7 +39,7 @@ export class ModelledTime {
     };
     work.then(settle, settle);
     for (;;) {
-      // Everything that can go on without waiting does so first.
+      // Everything that can run without waiting runs first.
       await new Promise((go) => setImmediate(go));
       if (isDone) break;
       this.#waiting.sort((left, right) => left.atMs - right.atMs);

@@ -1,4 +1,4 @@
-/** What a month of a deployment costs, by the cost model. */
+/** The cost of a month of a deployment, by the cost model. */
 import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { dollarsOf, PRICES } from './prices.ts';
 
@@ -20,7 +20,7 @@ const OBSERVATIONS_A_HISTORY_PAGE = 64;
 const RECORD_DOLLARS = 2 * PRICES.ledgerWriteUnit;
 const MINUTES = 30 * 24 * 60;
 const HOURS = 30 * 24;
-/** What is kept for each row: the observation, its share of the batch as it came, of audit and of reports. */
+/** Stored for each row: the observation, and its share of the batch, the audit and the reports. */
 const ROW_KILOBYTES = 1;
 /** The lines of an invocation, and Lambda's own about it; and of a request, with the access log. */
 const INVOCATION_LOG_KILOBYTES = 0.8;
@@ -30,7 +30,7 @@ const VERIFY_READS = 20_000;
 const VERIFY_SECONDS_A_READ = 0.02;
 /** infra/alarms.ts; a test counts them. */
 export const ALARMS = 16;
-/** What the publisher says of itself, and what CloudFront says in addition. */
+/** The publisher's metrics, and CloudFront's additional ones. */
 export const METRICS = 3 + 8;
 
 export interface Line {
@@ -57,7 +57,7 @@ export function month(traffic: Traffic): readonly Line[] {
   const withList = dollarsOf(publication({ ...shape, list }));
   const withoutList = dollarsOf(publication({ ...shape, list: null }));
   const published = lists * withList + (generations - lists) * withoutList;
-  // What a generation would cost if there were no list: neither its objects nor what is remembered for it.
+  // The cost of a generation without a list: neither the list's objects nor its remembered changes.
   const bodies = generations * (withoutList - changed * RECORD_DOLLARS);
   const listsAnHour = lists / HOURS;
   const swept = sweep({

@@ -1,6 +1,6 @@
 /**
- * What was asked of storage, told apart by what it is for: the market list, or anything else. The list is the only part of a
- * publication that may grow with the number of markets.
+ * Counts of operations on storage, for the market list and for everything else. Only the list may grow with the number
+ * of markets.
  */
 
 export interface OperationCounts {
@@ -9,7 +9,7 @@ export interface OperationCounts {
   itemsRead: number;
   /** As DynamoDB bills them: see `dynamodb-units.ts`. */
   readUnits: number;
-  /** A call that changes records of the list alone counts to the list, any other does not. */
+  /** A call that changes only records of the list counts for the list, any other does not. */
   transactions: number;
   /** Puts, deletes, counts, and checks of an item that is left as it is. */
   itemsChanged: number;
@@ -24,7 +24,7 @@ export interface OperationCounts {
   bytesPut: number;
 }
 
-/** What some work asked for. */
+/** The operations of some work. */
 export interface Operations {
   readonly list: OperationCounts;
   readonly other: OperationCounts;
@@ -33,7 +33,7 @@ export interface Operations {
 export class OperationCounter {
   #operations: Operations = { list: noOperations(), other: noOperations() };
 
-  /** Gives what was counted, and begins anew. */
+  /** Returns the counts, and starts again at 0. */
   take(): Operations {
     const taken = this.#operations;
     this.#operations = { list: noOperations(), other: noOperations() };
@@ -69,7 +69,10 @@ export function sumOf(...all: readonly OperationCounts[]): OperationCounts {
   return sum;
 }
 
-/** What differs between two counts of the same work. Bytes and units apart: slugs, revisions and generations have digits. */
+/**
+ * The differences between two counts of the same work. Bytes and units are left out, because slugs, revisions and
+ * generations have digits.
+ */
 export function differences(left: OperationCounts, right: OperationCounts): readonly string[] {
   const names = (Object.keys(left) as (keyof OperationCounts)[]).filter((name) => !/^bytes|Units$/.test(name));
   return names.filter((name) => left[name] !== right[name]).map((name) => `${name}: ${left[name]} and ${right[name]}`);

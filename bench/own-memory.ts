@@ -1,4 +1,4 @@
-/** What this process has had at most. */
+/** The peak memory of this process. */
 import { readFileSync } from 'node:fs';
 
 /**

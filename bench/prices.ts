@@ -1,4 +1,4 @@
-/** What AWS asks for what we use: USD of us-east-1, autumn 2026. docs/deploy.md says what comes of it in a month. */
+/** AWS's prices: USD of us-east-1, autumn 2026. docs/deploy.md shows the result for a month. */
 import type { OperationCounts } from './operations.ts';
 
 export const PRICES = {
@@ -16,7 +16,7 @@ export const PRICES = {
   routerRequest: 0.1 / 1_000_000,
   /** Of 1,024 MB. */
   apiFunctionSecond: 0.0000133334,
-  /** Taken in, and kept for a month. */
+  /** Ingested, and kept for a month. */
   logGigabyte: 0.5 + 0.03,
   tableGigabyteMonth: 0.25 + 0.2,
   bucketGigabyteMonth: 0.023,
@@ -28,7 +28,7 @@ export const PRICES = {
   secretMonth: 0.4,
 } as const;
 
-/** What storage asks for these operations. */
+/** The price of these operations. */
 export function dollarsOf(counts: OperationCounts): number {
   return (
     (counts.objectPuts + counts.objectLists) * PRICES.objectPut +

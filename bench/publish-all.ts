@@ -1,6 +1,6 @@
 /**
  * Publishing everything from scratch, through the SQLite ledger and the directory store, against a plain loop that
- * writes the same bytes as durably; and how much memory it takes at most, in a process of its own.
+ * writes the same bytes as durably; and the peak memory, in a process of its own.
  */
 import { join } from 'node:path';
 import type { BenchOptions } from './benchmark.ts';
@@ -13,11 +13,10 @@ import type { Workspace } from './workspace.ts';
 
 const CHILDREN = join(import.meta.dirname, 'children');
 const CHILD_LIMIT_MS = 30 * 60 * 1000;
-/** The interleaved rounds take one part in so many of the markets each. */
+/** The interleaved rounds each take this fraction of the markets. */
 const ROUND_SHARE = 20;
 const MEMORY_PROMISE_BYTES = 1e9;
 
-/** See the head of this file. */
 export async function benchPublishAll({ markets, rounds, workspace }: BenchOptions): Promise<void> {
   const fewer = Math.max(100, Math.round(markets / ROUND_SHARE));
   printHeading(
@@ -81,7 +80,7 @@ function memoryRow(markets: number, maxRssBytes: number): string[] {
   return [`${number(markets)} markets`, bytes(maxRssBytes), number(maxRssBytes / MEMORY_PROMISE_BYTES, 2)];
 }
 
-/** Publishes a new copy of the ledger. The folder is kept until {@link writeLike} has read what came of it. */
+/** Publishes a new copy of the ledger. The folder is kept until {@link writeLike} has read the result. */
 async function publishIn(workspace: Workspace, markets: number): Promise<PublishReport> {
   const ledger = await copyOfFilledLedger(workspace, markets);
   return runChild<PublishReport>(workspace, 'publish-child.ts', ledger);

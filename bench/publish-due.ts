@@ -18,7 +18,7 @@ export class SettableClock {
   }
 }
 
-/** All that is marked, and not the list that its cadence holds back. */
+/** Everything that is marked, without a list that its cadence delays. */
 export async function publishMarked(
   dependencies: PublisherDependencies,
 ): Promise<{ readonly generations: number; readonly listDueAtMs: number | null }> {
@@ -29,7 +29,10 @@ export async function publishMarked(
   }
 }
 
-/** All that is marked, and then the list: the clock is put forward to when it is due. Gives the number of generations. */
+/**
+ * Everything that is marked, and then the list: the clock is set to the moment when it is due. Returns the number of
+ * generations.
+ */
 export async function publishDue(dependencies: PublisherDependencies, clock: SettableClock): Promise<number> {
   const { generations, listDueAtMs } = await publishMarked({ ...dependencies, nowMs: clock.nowMs });
   if (listDueAtMs === null) return generations;

@@ -26,7 +26,6 @@ interface Case {
   readonly report: PublishManyReport;
 }
 
-/** See the head of this file. */
 export async function benchPublishMany({ markets, workspace }: BenchOptions): Promise<void> {
   printHeading(
     'publish-many',

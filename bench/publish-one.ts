@@ -20,7 +20,7 @@ import { number, printHeading, printTable, withSpread } from './table.ts';
 interface World {
   /** Appends one observation to the market of this index and publishes it; gives the processor time of the latter. */
   publishOne(index: number, listEverySeconds: () => number): Promise<number>;
-  /** What the newest publication asked of storage. */
+  /** The operations of the newest publication. */
   readonly operations: Operations;
   close(): void;
 }
@@ -30,7 +30,6 @@ const UNMEASURED_ROUNDS = 2;
 const WITH_EVERY_GENERATION = () => 0;
 const HELD_BACK = () => Number.POSITIVE_INFINITY;
 
-/** See the head of this file. */
 export async function benchPublishOne(options: BenchOptions): Promise<void> {
   const many = options.markets;
   const few = Math.max(150, Math.round(many / MANY_TIMES));

@@ -60,7 +60,6 @@ const CASES: readonly Case[] = [
 
 const SECONDS = 2;
 
-/** See the head of this file. */
 export async function benchRead({ quick, rounds, workspace }: BenchOptions): Promise<void> {
   printHeading(
     'read',
@@ -93,7 +92,7 @@ export async function benchRead({ quick, rounds, workspace }: BenchOptions): Pro
   for (const server of [edge, nginx, fastify]) await server.stop();
 }
 
-/** What each server was asked, and what it sent: the header fields to ask with, and the size of the body. */
+/** The request fields for each server, and the size of its answer's body. */
 type Agreed = ReadonlyMap<string, { readonly headers: Readonly<Record<string, string>>; readonly sizeBytes: number }>;
 
 /** Sees that all servers answer with the same content, so that the load compares like with like. */
@@ -134,7 +133,7 @@ async function startReplay(workspace: Workspace, edge: Server, { path }: Case, a
   return startScript(workspace, 'node:http', 'peers/replay.ts', [file]);
 }
 
-/** What a server is to be asked with; the replay is asked as the edge is. */
+/** The request to a server; the replay gets the same one as the edge. */
 function headersOf(agreed: Agreed, { name }: Server): Readonly<Record<string, string>> {
   return (agreed.get(name) ?? agreed.get('edge'))?.headers ?? {};
 }

@@ -1,4 +1,4 @@
-/** Rendering and hashing against the least that it could be: `JSON.stringify` and SHA-256 of the same bytes. */
+/** Rendering and hashing against the minimum: `JSON.stringify` and SHA-256 of the same bytes. */
 import { hash } from 'node:crypto';
 import { historyPageBody, marketBody, type Rendered, rendered } from '../publisher/plan/render.ts';
 import {
@@ -27,7 +27,6 @@ const UNMEASURED_ROUNDS = 2;
 /** Enough that a round takes longer than one collection of garbage. */
 const BYTES_PER_ROUND = 25_000_000;
 
-/** See the head of this file. */
 export async function benchRender({ quick, rounds }: BenchOptions): Promise<void> {
   const markets = quick ? 50 : 1_000;
   const sources = await readSources(markets);
@@ -79,7 +78,7 @@ function check(results: readonly Rendered[], expected: readonly Rendered[]): voi
   if (wrong >= 0) throw new Error(`body ${wrong} came out with other bytes`);
 }
 
-/** What the publisher reads of each market, out of a ledger: parsed from its text, not as ingest left it in memory. */
+/** A market as the publisher reads it from a ledger: parsed from its text, not the object of the ingest. */
 async function readSources(markets: number): Promise<readonly Source[]> {
   const sample = await readSample();
   const ledger = openSqliteLedger(':memory:');

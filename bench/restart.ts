@@ -28,7 +28,6 @@ const HOUR_MS = 60 * 60 * 1000;
 /** In seconds. */
 const PROMISES = { sample: 1, many: 3 };
 
-/** See the head of this file. */
 export async function benchRestart({ quick, full, rounds, workspace }: BenchOptions): Promise<void> {
   const observations = quick ? QUICK_OBSERVATIONS : full ? FULL_OBSERVATIONS : OBSERVATIONS;
   printHeading(
@@ -83,7 +82,7 @@ async function startEdge(workspace: Workspace, dataFolder: string): Promise<numb
   return tookMs;
 }
 
-/** A data folder in which so many observations are published. */
+/** A data folder with this many published observations. */
 async function publishedFolder(workspace: Workspace, observations: number): Promise<string> {
   const folder = workspace.folder('restart-many');
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });

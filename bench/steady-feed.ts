@@ -1,6 +1,6 @@
 /**
- * A feed that never pauses, in embedded mode: what lies on disk beside the ledger, against a fresh publication of the same
- * ledger, at every moment; and what is written for each observation.
+ * A feed that never pauses, in embedded mode: the files beside the ledger against a fresh publication of the same
+ * ledger, at every moment; and the bytes written for each observation.
  */
 import type { BenchOptions } from './benchmark.ts';
 import { type FeedReport, runFeed } from './feed.ts';
@@ -15,7 +15,7 @@ const MARKETS = [175, 1_000];
 const PROMISE = 2;
 
 /** See the head of this file. */
-export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions): Promise<void> {
+export async function benchSteadyFeed({ quick, full }: BenchOptions): Promise<void> {
   const seconds = quick ? QUICK_SECONDS : full ? FULL_SECONDS : SECONDS;
   printHeading(
     'steady-feed',
@@ -23,7 +23,7 @@ export async function benchSteadyFeed({ quick, full, workspace }: BenchOptions):
     `Promise: at every moment at most ${number(PROMISE, 1)} times what a fresh publication of the same ledger takes.`,
   );
   const reports: FeedReport[] = [];
-  for (const markets of MARKETS) reports.push(await runFeed(workspace, { markets, seconds, perSecond: PER_SECOND }));
+  for (const markets of MARKETS) reports.push(await runFeed({ markets, seconds, perSecond: PER_SECOND }));
   printDisk(reports);
   printWritten(reports);
   const worst = Math.max(...reports.map(({ worst }) => worst.ratio));
@@ -42,11 +42,10 @@ function printDisk(reports: readonly FeedReport[]): void {
     'of it superseded',
     'a fresh one',
     'measured',
-    'ledger',
   ];
   printTable(
     ['beside the ledger', ...columns],
-    reports.map(({ markets, generations, lists, worst, after, freshMeasured, ledgerBytes }) => [
+    reports.map(({ markets, generations, lists, worst, after, freshMeasured }) => [
       `${number(markets)} markets`,
       number(generations),
       number(lists),
@@ -56,7 +55,6 @@ function printDisk(reports: readonly FeedReport[]): void {
       bytes(after.total - after.fresh),
       bytes(after.fresh),
       bytes(freshMeasured),
-      bytes(ledgerBytes),
     ]),
   );
 }

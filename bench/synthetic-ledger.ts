@@ -22,7 +22,7 @@ export function dependenciesOn(ledger: Ledger): BatchDependencies {
   return { ledger, nowMs: () => NOW_MS, newAttemptId: () => `bench-${process.pid}-${++attempts}` };
 }
 
-/** Takes records in, and stops when any is refused. Nobody waits to be told in which generation they become public. */
+/** Takes records in, and stops if any is refused. Nothing waits for their generation. */
 export async function ingest(
   ledger: Ledger,
   records: readonly IngestRecordInput[],

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
-import { parseMapping } from '../mapping/csv-mapping.ts';
 import { mapCsv } from '../mapping/map-csv.ts';
+import { parseMapping } from '../mapping/parse-mapping.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', 'sample');
 

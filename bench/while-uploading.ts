@@ -19,7 +19,7 @@ import { number, printHeading, printTable } from './table.ts';
 const ROWS = 20_000;
 const FULL_ROWS = 200_000;
 const QUICK_ROWS = 1_000;
-/** What a file of prices by date is about. */
+/** The markets of a file of prices by date. */
 const MARKETS = 41;
 const FIRST_MS = Date.UTC(2015, 0, 1);
 const HOUR_MS = 60 * 60 * 1000;
@@ -30,7 +30,6 @@ const LOOK_EVERY_MS = 20;
 const PUBLIC_WITHIN_MS = 3_000;
 const HELD_UP_MS = 50;
 
-/** See the head of this file. */
 export async function benchWhileUploading({ quick, full, workspace }: BenchOptions): Promise<void> {
   const rows = quick ? QUICK_ROWS : full ? FULL_ROWS : ROWS;
   printHeading(
@@ -40,7 +39,7 @@ export async function benchWhileUploading({ quick, full, workspace }: BenchOptio
   );
   const sample = await readSample();
   const server = await startEmbedded(workspace, join(workspace.folder('uploading'), 'data'));
-  // What a start does in the background is not what is looked at here.
+  // Background work of the start is not measured here.
   await sleep(quick ? 0 : IDLE_MS);
   await server.loop();
   const idle = await measure(server, sample, async () => await sleep(IDLE_MS));

@@ -88,7 +88,7 @@ function textOf(records: Rows): Uint8Array {
   return Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 }
 
-/** As the request's handler queues one. */
+/** Queued as the request's handler does it. */
 function queuedBatch(id: string, subject: string, records: Rows): readonly Change[] {
   const options = { mode: 'append', partial: false, dryRun: false, mediaType: 'application/x-ndjson' } as const;
   const described = { id, subject, ...options, records: records.length, receivedAt: new Date(NOW_MS).toISOString() };
@@ -96,7 +96,7 @@ function queuedBatch(id: string, subject: string, records: Rows): readonly Chang
   return [...newBatch(described, textOf(records)).changes, created(workKey(id), work)];
 }
 
-/** An upload whose file is there. */
+/** An upload whose file has arrived. */
 function queuedUpload(id: string, records: Rows, files: Map<string, Uint8Array>): readonly Change[] {
   const content = textOf(records);
   files.set(id, content);

@@ -12,7 +12,6 @@ const BATCH_ROWS = 1_000;
 /** As many as in a usual file of prices by date. */
 const MARKETS = 41;
 
-/** See the head of this file. */
 export async function benchWorker({ quick }: BenchOptions): Promise<void> {
   printHeading(
     'worker',
@@ -74,7 +73,7 @@ async function loads(parts: number): Promise<readonly WorkLoad[]> {
   ];
 }
 
-/** So many batches of rows: each hour, one of each market. */
+/** This many batches of rows: each has one hour, with one row of each market. */
 function byDate(markets: readonly SampleMarket[], batches: number): readonly (readonly IngestRecordInput[])[] {
   return Array.from({ length: batches }, (_, batch) =>
     Array.from({ length: BATCH_ROWS }, (_, row) => {

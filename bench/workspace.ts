@@ -1,4 +1,6 @@
-/** What a benchmark leaves behind: nothing. Folders and child processes go when this process does, Ctrl-C included. */
+/**
+ * Temporary folders and child processes of a benchmark: all of them are removed when this process ends, also by Ctrl-C.
+ */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a write of the API costs, against the bare ledger doing what it did to the ledger, equally durable. */
+/** The cost of a write of the API, against the bare ledger with the same calls, equally durable. */
 import { join } from 'node:path';
 import type { HttpEvent } from '../lambdas/http/event.ts';
 import type { Ledger } from '../storage/ledger.ts';
@@ -14,10 +14,9 @@ const MARKETS = ['gold-usd', 'silver-usd'];
 const NO_MARKET = {} as MarketRecordValue;
 const WATCHLISTS = '/api/v1/watchlists';
 
-/** What was asked of a ledger, to be asked of another one in the same state. */
+/** The calls to one ledger, to be repeated on another one in the same state. */
 type Asked<Answer = unknown> = (ledger: Ledger) => Promise<Answer>;
 
-/** See the head of this file. */
 export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Promise<void> {
   const writes = quick ? 20 : 1_000;
   const folder = workspace.folder('write');
@@ -46,7 +45,7 @@ export async function benchWrite({ quick, rounds, workspace }: BenchOptions): Pr
       samples.push((usedMs * 1000) / writes);
       return (wallMs * 1000) / writes;
     };
-    // What came before this kind of write was done to one ledger alone.
+    // Earlier writes were made on only one of the ledgers.
     await repeat(asked.splice(0), bare);
     const wall = await interleave(rounds, {
       tidemark: async (round) => {

@@ -23,19 +23,19 @@ export interface DataFolder {
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
   /**
-   * Brings the folder to the format of this version; to be called before anything else is done with it. What was interrupted is
-   * gone on with. Tells how many markets are done.
+   * Migrates the folder to the format of this version. To be called before any other use of the folder. An interrupted
+   * migration continues. Reports the number of finished markets.
    *
-   * @throws StartError when its ledger is of a later format. Then nothing was changed.
+   * @throws StartError if its ledger has a later format; then nothing was changed
    */
   migrate(progress: (markets: number) => void): Promise<MigrationOutcome>;
   close(): void;
 }
 
 /**
- * Opens the folder, creating what is missing, and keeps other processes out until this one ends.
+ * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
- * @throws StartError when it cannot be written, belongs to a running server, is damaged, or of a later format.
+ * @throws StartError if it cannot be written, belongs to a running server, is damaged, or has a later format
  */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   checkFolderFormat(folder);
@@ -72,7 +72,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
 async function migrate(folder: string, ledger: Ledger, progress: (markets: number) => void): Promise<MigrationOutcome> {
   try {
     const renderer = rendererOf(DEFAULT_PAGE_SIZES);
-    // Signals have their turn meanwhile.
+    // Signals get their turn in between.
     const outcome = await migrateLedger({ ...systemRuntime, ledger: yieldingLedger(ledger), renderer, progress });
     keepFolderFormat(folder);
     return outcome;
@@ -82,18 +82,18 @@ async function migrate(folder: string, ledger: Ledger, progress: (markets: numbe
   }
 }
 
-/** Says who has the folder open. Only for messages: what keeps others out is the lock on the ledger. */
+/** Names the process that has the folder open. Only for messages: the lock on the ledger keeps others out. */
 const OWNER_FILE = 'process-id';
 
 function leaveOwner(folder: string): void {
   try {
     writeFileSync(join(folder, OWNER_FILE), `${process.pid}\n`);
   } catch {
-    // A message will say less; whatever keeps this file from being written will be said of the others.
+    // Only a message needs this file. If the folder cannot be written, opening the ledger fails with a message.
   }
 }
 
-/** The process that holds the ledger's lock, if that is what the error is about and it has left its id. */
+/** The process that holds the ledger's lock, if the error is about the lock and the process has left its id. */
 function lockOwner(folder: string, { cause }: Error): number | null {
   if (((cause as { errcode?: number } | undefined)?.errcode ?? 0) % 256 !== SQLITE_BUSY) return null;
   try {

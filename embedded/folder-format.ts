@@ -1,4 +1,4 @@
-/** The file of a data folder that says of which format it is. */
+/** The file of a data folder that states its format. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
@@ -9,7 +9,7 @@ import { StartError, unusable } from './config.ts';
 /** Holds the number of the format. Absent in a folder of format 1. */
 const FORMAT_FILE = 'format';
 
-/** @throws StartError for a folder of a later format. */
+/** @throws StartError for a folder of a later format */
 export function checkFolderFormat(folder: string): void {
   const format = readFolderFormat(folder);
   if (format === null || format <= LEDGER_FORMAT) return;
@@ -20,20 +20,20 @@ export function checkFolderFormat(folder: string): void {
   }
 }
 
-/** Null where it is not said. */
+/** Null if the folder states no format. */
 function readFolderFormat(folder: string): number | null {
   let text: string;
   try {
     text = readFileSync(join(folder, FORMAT_FILE), 'utf8').trim();
   } catch {
-    // Whatever else is wrong with the folder will be said of its other files.
+    // Any other fault of the folder is reported for its other files.
     return null;
   }
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new StartError(`${join(folder, FORMAT_FILE)} does not hold the number of a format: put a copy back.`);
 }
 
-/** Says that the folder is of this format, if it does not say so already. */
+/** Writes the format of this version, unless the folder states it already. */
 export function keepFolderFormat(folder: string): void {
   if (readFolderFormat(folder) === LEDGER_FORMAT) return;
   const path = join(folder, FORMAT_FILE);

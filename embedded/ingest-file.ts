@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../lambdas/ingest/take-batch.ts';
-import { type CsvMapping, parseMapping } from '../mapping/csv-mapping.ts';
+import type { CsvMapping } from '../mapping/csv-mapping.ts';
 import { type MappedRecord, mapCsv } from '../mapping/map-csv.ts';
+import { parseMapping } from '../mapping/parse-mapping.ts';
 import { readAll } from '../storage/paging.ts';
 import {
   checkpointKey,

@@ -1,6 +1,6 @@
 /**
- * Publishes in the background: when woken, and once a minute whatever happens, as the CDN deployment does with its
- * stream and its sweep. A wake-up that gets lost costs a minute, never a generation.
+ * Publishes in the background: when woken, and once a minute in any case, as a deployment on AWS does with its stream
+ * and its schedule. A lost wake-up costs a minute, never a generation.
  */
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { isPutOffTooLong } from '../publisher/plan/put-off.ts';
@@ -10,22 +10,22 @@ import type { LostObjects } from './lost-objects.ts';
 import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
-const SWEEP_INTERVAL_MS = 60_000;
-/** How soon a generation follows that would publish what the one before has put off. */
+const POLL_INTERVAL_MS = 60_000;
+/** How soon a generation tries put-off markets again. */
 const PUT_OFF_RETRY_MS = 5_000;
 const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
-/** Sooner the first time: a server that is restarted within the hour must sweep too. */
+/** Sooner the first time, so that a server that is restarted every hour also sweeps. */
 const FIRST_GARBAGE_MS = 10 * 60 * 1000;
 
 export interface PublishLoopOptions {
   readonly report: (what: string, cause: unknown) => void;
-  /** The worker has something to do. */
+  /** Called when the worker has refresh marks to set. */
   readonly onRefreshAsked: () => void;
-  /** What the store has lost: it is put back by the publications of this loop. */
+  /** Lost objects: the publications of this loop put them back. */
   readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
 }
 
-/** Starts the loop. What goes wrong is reported, and tried again at the next sweep. */
+/** Starts the loop. A failure is reported; the next interval tries again. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
   { report, onRefreshAsked, lost }: PublishLoopOptions,
@@ -51,13 +51,13 @@ export function startPublishLoop(
       await collectGarbage(dependencies, { dryRun: false });
     },
     paceMs: PUBLISH_PACE_MS,
-    intervalMs: SWEEP_INTERVAL_MS,
+    intervalMs: POLL_INTERVAL_MS,
     onError: (cause) => report('sweeping failed', cause),
   });
   return loop;
 }
 
-/** When to publish again although nobody has written anything; null where the sweep is soon enough. */
+/** When to publish again without a new write; null if the next interval is soon enough. */
 function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): number | null {
   const retryAtMs = putOff.some((market) => !isPutOffTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);

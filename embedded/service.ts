@@ -1,4 +1,4 @@
-/** Everything of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
+/** All of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -30,32 +30,32 @@ import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 
-/** What the service says while it starts. */
+/** Receives the progress of the start. */
 export interface StartProgress {
-  /** A data folder of an earlier version is brought to the format of this one. */
+  /** A data folder of an earlier version is being migrated. */
   migrating(markets: number): void;
   migrated(): void;
   ingesting(records: number): void;
-  /** How many records the sample has; null when it was in already. */
+  /** The number of records in the sample; null if it was taken in before. */
   ingested(records: number | null): void;
   publishing(): void;
 }
 
 export interface Service {
-  /** Where it answers, e.g. `http://127.0.0.1:8787`. */
+  /** The base URL, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
-  /** What is published. */
+  /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
-  /** Ends open connections, lets a publication under way finish, and closes the data folder. */
+  /** Closes open connections, lets a running publication finish, and closes the data folder. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service. The port is bound first, so that a port in use is known at once; until the first generation is
- * published, everything is answered 503.
+ * Starts the service. The port is bound first, so that a port in use is reported at once. Until the first generation is
+ * published, every request is answered 503.
  *
- * @throws StartError for whatever the person who started it can mend.
+ * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
   const data = await openDataFolder(config.dataFolder);
@@ -63,7 +63,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   const edge = createEdgeServer({
     objects: data.objects,
     nowMs: Date.now,
-    // Before the first generation "not found" would be untrue, and would be cached.
+    // Before the first generation "not found" would be wrong, and would be cached.
     isReady: () => divert !== null,
     divert: (request) => divert?.(request) ?? null,
     health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
@@ -96,7 +96,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     progress.publishing();
     const head = await publishIfNothingIsShown(dependencies);
 
-    // From here on there are readers, who do not wait for what is done in the background.
+    // From here on there are readers, so background work must let requests run in between.
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
@@ -124,7 +124,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       newRequestId: () => newUlid(Date.now(), randomBytes),
     });
     divert = (request) => takeUpload(request) ?? answerWrite(request);
-    // What a process before this one has left undone.
+    // Work that an earlier process has left.
     working.wake();
     publishing.wake();
     let isStopping = false;
@@ -149,10 +149,10 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   }
 }
 
-/** What a store can be in that no rebuild mends: told to whoever started the service. */
+/** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
 const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
 
-/** Tells an operator what went wrong in the background. */
+/** Reports a fault of background work to an operator. */
 export type Report = (what: string, cause: unknown) => void;
 
 function closeAll(server: Server, data: DataFolder): void {
@@ -169,7 +169,7 @@ async function listen(server: Server, { host, port }: EmbeddedConfig): Promise<s
     throw new StartError(listenFault(error as NodeJS.ErrnoException, host, port), { cause: error });
   }
   const { address, family, port: openPort } = server.address() as AddressInfo;
-  // The wildcards are where it listens, not where it answers.
+  // The server listens on a wildcard address, but answers on a real one.
   if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${openPort}`;
   return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${openPort}`;
 }
@@ -177,7 +177,7 @@ async function listen(server: Server, { host, port }: EmbeddedConfig): Promise<s
 function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use: stop what uses it, or choose another, e.g. PORT=0 for any free one.`;
+      return `Port ${port} on ${host} is in use: stop the process that uses it, or choose another port, e.g. PORT=0 for any free one.`;
     case 'EACCES':
       return `Port ${port} may not be opened by this user: choose one above 1023, e.g. PORT=8787.`;
     case 'EADDRNOTAVAIL':
@@ -189,7 +189,7 @@ function listenFault({ code, message }: NodeJS.ErrnoException, host: string, por
   }
 }
 
-/** As the contract gives it (`npm run build:openapi`): to make it anew takes longer than all else that a start does. */
+/** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */
 async function readOpenApi(): Promise<Json> {
   return JSON.parse(await readFile(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as Json;
 }

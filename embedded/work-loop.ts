@@ -1,4 +1,4 @@
-/** Does in the background what requests have queued, a step at a time: between two steps the publisher has its turn. */
+/** Does queued work in the background, one step at a time, so that the publisher gets its turn between two steps. */
 import { createUploadRunner, type UploadDependencies } from '../lambdas/ingest/run-upload.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
@@ -7,20 +7,22 @@ import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 const WORK_INTERVAL_MS = 60_000;
 
-/** For so long a step waits for a publication that is under way. One that takes longer goes on beside the next step. */
+/**
+ * A step waits this long for a running publication. If the publication takes longer, it goes on beside the next step.
+ */
 const PUBLISHER_TURN_MS = 250;
 
-/** The only worker of its ledger: what a process before it had leased is its own. */
+/** The only worker of its ledger, so leases of an earlier process are its own. */
 const OWNER = 'embedded';
 
 export interface WorkLoopOptions {
   readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
-  /** Told after each erasure. */
+  /** Called after each erasure. */
   readonly onErased: () => void;
   readonly report: (what: string, cause: unknown) => void;
 }
 
-/** Starts the loop. It comes back in time for what is not due yet. */
+/** Starts the loop. It wakes by itself when work becomes due. */
 export function startWorkLoop(
   dependencies: UploadDependencies & Runtime,
   { publishing, onErased, report }: WorkLoopOptions,

@@ -78,7 +78,7 @@ export const PARTITIONS = {
   work: WORK_PARTITION,
 } as const;
 
-/** What only format 1 had: its migration takes them away. */
+/** Partitions that only format 1 had: its migration removes their items. */
 export const OLD_PARTITIONS: readonly string[] = [
   OLD_LIST_PAGES.partition,
   OLD_SUPERSEDED_PAGES.partition,

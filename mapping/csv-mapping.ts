@@ -11,9 +11,7 @@
  */
 import * as z from 'zod';
 import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSchema } from '../contract/metric.ts';
-import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
 import { isDateFormat } from './date-format.ts';
-import { findReferenceFaults } from './mapping-references.ts';
 
 const columnName = z.string().trim().min(1).max(200);
 const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
@@ -144,19 +142,4 @@ export type CsvMapping = z.infer<typeof csvMappingSchema>;
 export interface MappingFault {
   readonly pointer: string;
   readonly detail: string;
-}
-
-export type MappingResult =
-  | { readonly mapping: CsvMapping }
-  | { readonly faults: readonly [MappingFault, ...MappingFault[]] };
-
-/** Validates a mapping: its shape, and that every placeholder names an available column. Reports all faults at once. */
-export function parseMapping(input: unknown): MappingResult {
-  const parsed = csvMappingSchema.safeParse(input);
-  const faults = parsed.success
-    ? findReferenceFaults(parsed.data)
-    : flattenIssues(parsed.error.issues).map((issue) => ({ pointer: pointerOf(issue.path), detail: issue.message }));
-  const [first, ...others] = faults;
-  if (first !== undefined) return { faults: [first, ...others] };
-  return { mapping: parsed.data as CsvMapping };
 }

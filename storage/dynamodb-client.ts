@@ -2,7 +2,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
 /** Timeouts. DynamoDB usually answers in tens of milliseconds, also for a transaction of 100 items. */
-export interface Patience {
+export interface RequestTimeouts {
   /**
    * A connection within the region takes a few milliseconds; in a function that has just started it may take far
    * longer.
@@ -18,7 +18,11 @@ export interface Patience {
 }
 
 /** For background work: three tries without any answer fit, with the longest pauses. */
-export const PATIENCE_AT_WORK: Patience = { connectTimeoutMs: 2_000, requestTimeoutMs: 5_000, callTimeoutMs: 20_000 };
+export const BACKGROUND_TIMEOUTS: RequestTimeouts = {
+  connectTimeoutMs: 2_000,
+  requestTimeoutMs: 5_000,
+  callTimeoutMs: 20_000,
+};
 
 /**
  * For the write API: two tries without any answer fit. The longest chain of calls is an API key that is read twice,
@@ -31,7 +35,7 @@ export const PATIENCE_AT_WORK: Patience = { connectTimeoutMs: 2_000, requestTime
  * or 27.2 s in a function that has just started, whose secret takes 3 tries of 2 s. Both are below the 29 s of an HTTP
  * API. If DynamoDB is silent from the start, the first timeout ends the request after 3.2 s.
  */
-export const PATIENCE_FOR_ANSWERS: Patience = {
+export const ANSWER_TIMEOUTS: RequestTimeouts = {
   connectTimeoutMs: 1_000,
   requestTimeoutMs: 1_500,
   callTimeoutMs: 3_200,
@@ -48,7 +52,7 @@ export const MAX_SOCKETS = 256;
 /** A client with explicit timeouts and attempts. `config` adds region, credentials and endpoint. */
 export function createDynamoDbClient(
   config: DynamoDBClientConfig = {},
-  { connectTimeoutMs, requestTimeoutMs, callTimeoutMs }: Patience = PATIENCE_AT_WORK,
+  { connectTimeoutMs, requestTimeoutMs, callTimeoutMs }: RequestTimeouts = BACKGROUND_TIMEOUTS,
 ): DynamoDBClient {
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS };
   const client = new DynamoDBClient({

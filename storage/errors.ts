@@ -10,12 +10,15 @@ export class StorageCorrupt extends Error {
   override readonly name: string = 'StorageCorrupt';
 }
 
-/** What is stored is of a format that this version of the code does not know. Run the version that has written it, or a later one. */
+/**
+ * The stored data has a later format than this version of the code knows. Run the version that wrote it, or a later
+ * one.
+ */
 export class FormatTooNew extends Error {
   override readonly name = 'FormatTooNew';
 }
 
-/** What is stored is of an earlier format. Migrate it. */
+/** The stored data has an earlier format. Migrate it. */
 export class FormatTooOld extends Error {
   override readonly name = 'FormatTooOld';
 }

@@ -1,6 +1,6 @@
 /**
- * Whether this version of the code may use a ledger. To be asked before anything else is done with it: to a version that
- * does not know a format its records say something else than they mean.
+ * Checks whether this version of the code may use a ledger. To be called before any other use of the ledger, because a
+ * version that does not know a format would misread its records.
  */
 import { FormatTooNew, FormatTooOld } from './errors.ts';
 import type { Ledger } from './ledger.ts';
@@ -13,7 +13,7 @@ type LedgerReads = Pick<Ledger, 'get' | 'query'>;
 
 export type FormatDependencies = Pick<Runtime, 'newAttemptId'> & { readonly ledger: Ledger };
 
-/** The format of a ledger; null where nothing is in it. Versions that knew one format alone did not say so. */
+/** The format of a ledger; null if the ledger is empty. Versions of format 1 did not write a format. */
 export async function readFormat(ledger: LedgerReads): Promise<number | null> {
   const item = await ledger.get(FORMAT_KEY);
   if (item !== null) return item.value.format;
@@ -24,7 +24,7 @@ export async function readFormat(ledger: LedgerReads): Promise<number | null> {
 }
 
 /**
- * Returns the format if it is ours, null for an empty ledger; changes nothing.
+ * Returns the format if this version uses it, null for an empty ledger. Changes nothing.
  *
  * @throws FormatTooNew, FormatTooOld
  */
@@ -36,9 +36,9 @@ export async function checkFormat(ledger: LedgerReads): Promise<number | null> {
 
 /** @throws FormatTooNew, FormatTooOld */
 export function assertFormat(what: string, format: number): void {
-  const known = `The ${what} is of format ${format}, and this version of Tidemark uses format ${LEDGER_FORMAT}`;
+  const known = `The ${what} has format ${format}, and this version of Tidemark uses format ${LEDGER_FORMAT}`;
   if (format > LEDGER_FORMAT) {
-    throw new FormatTooNew(`${known}: run the version that has written it, or a later one. Nothing was changed.`);
+    throw new FormatTooNew(`${known}: run the version that wrote it, or a later one. Nothing was changed.`);
   }
   if (format < LEDGER_FORMAT) {
     throw new FormatTooOld(
@@ -47,16 +47,16 @@ export function assertFormat(what: string, format: number): void {
   }
 }
 
-/** The same, and an empty ledger becomes one of this format. Errors as of {@link checkFormat}. */
+/** Checks the format, and gives an empty ledger the format of this version. Errors as of {@link checkFormat}. */
 export async function claimFormat(dependencies: FormatDependencies): Promise<void> {
   const { ledger, newAttemptId } = dependencies;
   if ((await checkFormat(ledger)) !== null) return;
   const { committed } = await ledger.transact([formatPut()], { attemptId: newAttemptId() });
-  // Somebody else was quicker, perhaps with another version.
+  // Another process was faster, perhaps with another version.
   if (!committed) await checkFormat(ledger);
 }
 
-/** Refused where the ledger has a format already. */
+/** Refused if the ledger has a format already. */
 export function formatPut() {
   const value = { format: LEDGER_FORMAT };
   return { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: { kind: 'absent' } } as const;

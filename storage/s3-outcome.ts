@@ -1,4 +1,4 @@
-/** What an error of S3 says about the request that caused it. */
+/** The outcome of a request by the error that S3 gave. */
 import type { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 
 /** Fields that the SDK adds to an error if there was an answer. */

@@ -315,7 +315,7 @@ function querySql(partition: string, options: QueryOptions): { text: string; par
   };
 }
 
-/** The first text after every text that begins with this prefix, in order of UTF-8 bytes; null if there is none. */
+/** The first text after every text that begins with this prefix, in order of UTF-8 bytes; null if no such text exists. */
 function endOfPrefix(prefix: string): string | null {
   // UTF-8 sorts by code points, so incrementing the last code point gives the next text.
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);

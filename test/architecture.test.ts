@@ -225,6 +225,13 @@ describe('imports', () => {
     expect(others.map(inWords)).toEqual([]);
   });
 
+  it('make no circle, those of types included', () => {
+    expect(circlesOf(imports)).toEqual([]);
+    const circle = ['a.ts', 'b.ts', 'c.ts'];
+    const closed = circle.map((file, index) => ({ file, target: circle[(index + 1) % circle.length] as string }));
+    expect(circlesOf([...closed, { file: 'd.ts', target: 'a.ts' }])).toEqual(['a.ts → b.ts → c.ts → a.ts']);
+  });
+
   // `import { z }` pulls every locale into a bundle: 444 KB instead of 91.
   it('of zod are namespace imports', () => {
     const named = imports.filter(
@@ -257,6 +264,32 @@ describe('lambdas/', () => {
   it('makes the answer of a write only where it commits', () => {
     const makers = own.filter((file) => /\bas (?:unknown as )?Committed\b/.test(read(file)));
     expect(makers).toEqual(['lambdas/pipeline/commit.ts']);
+  });
+});
+
+describe('exported names', () => {
+  it('are unique, tests apart, but for the handlers that Lambda and CloudFront call by this name', () => {
+    const exporters = new Map<string, string[]>();
+    for (const file of files.filter((file) => topFolder(file) !== 'test')) {
+      const names = exportsOf(read(file)).filter((name) => name !== 'handler' || !mayExportHandler(file));
+      for (const name of names) exporters.set(name, [...(exporters.get(name) ?? []), file]);
+    }
+    const shared = [...exporters].filter(([, places]) => places.length > 1);
+    expect(shared.map(([name, places]) => `${name}: ${places.join(', ')}`)).toEqual([]);
+    expect(exporters.size).toBeGreaterThan(500);
+  });
+
+  it('are found in every form that the code uses', () => {
+    const source = [
+      'export const a = 1;',
+      'export async function b() {}',
+      'export async function* c() {}',
+      'export abstract class D {}',
+      'export interface E {}',
+      'export type F = 1;',
+      "export { g, type H, i as j } from './x.ts';",
+    ].join('\n');
+    expect(exportsOf(source)).toEqual(['a', 'b', 'c', 'D', 'E', 'F', 'g', 'H', 'j']);
   });
 });
 
@@ -334,6 +367,38 @@ function parseImports(file: string, source: string): Import[] {
     specifier,
     target: specifier.startsWith('.') ? relative(ROOT, join(ROOT, dirname(file), specifier)) : null,
   }));
+}
+
+/** The names that a file exports, in order. Overloads of a function count once. */
+function exportsOf(source: string): readonly string[] {
+  const declared =
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+  const listed = /^export (?:type )?\{([^}]*)\}/gm;
+  return [
+    ...new Set([...source.matchAll(declared)].map((match) => match[1] as string)),
+    ...[...source.matchAll(listed)].flatMap(([, names = '']) =>
+      names.split(',').flatMap((name) => /(\w+)\s*$/.exec(name)?.[1] ?? []),
+    ),
+  ];
+}
+
+function mayExportHandler(file: string): boolean {
+  return file === 'infra/edge/router.ts' || ENTRY_FOLDERS.includes(`${dirname(file)}/`);
+}
+
+/** Each circle once, from the file by which it was found. */
+function circlesOf(edges: readonly { readonly file: string; readonly target: string | null }[]): readonly string[] {
+  const targets = Map.groupBy(edges, ({ file }) => file);
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (path.includes(file) || done.has(file)) return;
+    for (const { target } of targets.get(file) ?? []) if (target !== null) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return circles;
 }
 
 function inWords({ file, specifier }: Import): string {

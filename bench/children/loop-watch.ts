@@ -1,7 +1,7 @@
 /**
- * To be preloaded into a server: says, whenever its parent asks, how long the event loop was held up at most since it was last
- * asked. By the clock, which counts what other processes of the machine take and what a disk does; and in processor time of
- * the thread, which counts nothing but the work of the server.
+ * Preloaded into a server: reports, when its parent asks, the longest time that the event loop was blocked since the
+ * last report. By the clock, which includes other processes of the machine and the disk; and in processor time of the
+ * thread, which includes only the work of the server.
  */
 export interface LoopReport {
   readonly longestMs: number;

@@ -1,4 +1,4 @@
-/** What the Fastify peer answers with, for its compiled serialiser: members in the order in which Tidemark writes them. */
+/** The answers of the Fastify peer, for its compiled serialiser: members in the order in which Tidemark writes them. */
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 

@@ -42,7 +42,7 @@ export async function startNginx(
 }
 
 /**
- * What a careful operator would write: sendfile, open files cached as long as the edge holds them fresh, no access log,
+ * The configuration of a careful operator: sendfile, open files cached as long as the edge holds them fresh, no access log,
  * connections kept for good. Compressed files are chosen by name, because nginx has no brotli of its own.
  */
 function configText(folder: string, port: number, listNextCursor: string | null): string {

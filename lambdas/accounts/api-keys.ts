@@ -24,13 +24,20 @@ import {
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { type Found, type ReadHandler, type Refused, refuse, refuseScopes, writeHandler } from '../pipeline/handler.ts';
-import { listPage } from '../pipeline/list.ts';
+import {
+  type ConflictItems,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  refuseScopes,
+  writeHandler,
+} from '../pipeline/handler.ts';
+import { paginate } from '../pipeline/list.ts';
 import { limitOf } from '../pipeline/request.ts';
 
 export const listApiKeys: ReadHandler<'listApiKeys'> = {
   answer: (request, tools) =>
-    listPage(request, tools, {
+    paginate(request, tools, {
       partition: API_KEYS_PARTITION,
       valuesOf: (items) => items.map(({ value }) => shown(value as ApiKeyValue, request.nowMs)),
     }),
@@ -141,7 +148,7 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
 }
 
 /** Gives used quota back when keys of an account are revoked. */
-export function giveBackKeys(account: string, count: number, found: Found): Change[] {
+export function giveBackKeys(account: string, count: number, found: ConflictItems): Change[] {
   const key = usageKey(account, 'api-keys', null);
   // A counter that refuses to go below zero is wrong. That must not keep a key from being revoked.
   if (found.get(key) !== undefined) return [];
@@ -179,7 +186,7 @@ function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null 
 }
 
 /** Compares the count of the refused counter with the limit, which may have been read again since. */
-function refusedQuota(request: string, entitlements: Item | null, found: Found, nowMs: number): Refused | null {
+function refusedQuota(request: string, entitlements: Item | null, found: ConflictItems, nowMs: number): Refused | null {
   const counter = found.get(usageKey(accountOf(request), 'api-keys', null));
   if (counter === undefined) return null;
   const used = Number(counter?.value ?? 0);

@@ -17,7 +17,7 @@ import {
 } from '../../storage/records/accounts.ts';
 import { type Lease, workKey } from '../../storage/records/batches.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
-import { type Found, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { type ConflictItems, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { giveBackKeys, revoked } from './api-keys.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
@@ -69,7 +69,7 @@ function notBefore(nowMs: number): Lease {
 }
 
 /** Fits one transaction: an account has at most `FEATURES['api-keys'].maxLimit` keys. */
-function closeAccount(application: Item, keys: readonly Item[], now: string, found: Found): Change[] {
+function closeAccount(application: Item, keys: readonly Item[], now: string, found: ConflictItems): Change[] {
   const { sort, revision, value } = application;
   const erased: WaitlistRequestValue = {
     ...(value as WaitlistRequestValue),

@@ -7,11 +7,11 @@ import type { WaitlistRequest } from '../../contract/operations/waitlist-request
 import { created, replaced } from '../../storage/changes.ts';
 import { WAITLIST_PARTITION, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
-import { listPage } from '../pipeline/list.ts';
+import { paginate } from '../pipeline/list.ts';
 
 export const listWaitlistRequests: ReadHandler<'listWaitlistRequests'> = {
   answer: (request, tools) =>
-    listPage(request, tools, {
+    paginate(request, tools, {
       partition: WAITLIST_PARTITION,
       valuesOf: (items) => items.map(({ value }) => value as WaitlistRequestValue),
     }),

@@ -8,29 +8,29 @@ import type { Change, Condition, Item, ItemKey, LedgerReader } from '../../stora
 import { type WatchlistValue, watchlistKey, watchlistsPartition } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
+  type ConflictItems,
   type Decision,
-  type Found,
   type OperationRequest,
   type ReadHandler,
   type Refused,
   refuse,
   writeHandler,
 } from '../pipeline/handler.ts';
-import { listPage } from '../pipeline/list.ts';
+import { paginate } from '../pipeline/list.ts';
 import { assumedRevision, refusedPrecondition } from '../pipeline/preconditions.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
-    listPage(request, tools, {
+    paginate(request, tools, {
       partition: watchlistsPartition(request.principal.subject),
-      valuesOf: (items) => items.map(shownItem),
+      valuesOf: (items) => items.map(toResource),
     }),
 };
 
 export const getWatchlist: ReadHandler<'getWatchlist'> = {
   async answer(request, { reader }) {
     const item = await reader.get(keyOf(request));
-    return refusedPrecondition(null, item) ?? { body: shownItem(item as Item), revision: (item as Item).revision };
+    return refusedPrecondition(null, item) ?? { body: toResource(item as Item), revision: (item as Item).revision };
   },
 };
 
@@ -145,7 +145,7 @@ function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, 
   const refused = refusedPrecondition(request.ifMatch, item);
   if (refused !== null) return refused;
   const { revision } = item as Item;
-  const body = shownItem(item as Item);
+  const body = toResource(item as Item);
   return {
     kind: 'commit',
     target: targetOf((request.params as { id: string }).id),
@@ -158,7 +158,7 @@ function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, 
 function refusedMarkets(
   request: OperationRequest<OperationId>,
   markets: readonly string[],
-  found: Found,
+  found: ConflictItems,
   checkedMarkets: readonly string[] = markets,
 ): Refused | null {
   const limit = request.limitOf('watchlist-items');
@@ -191,6 +191,6 @@ function shown(id: string, revision: number, value: WatchlistValue): Watchlist {
   return { id, revision, createdAt, ...value };
 }
 
-function shownItem({ sort, revision, value }: Item): Watchlist {
+function toResource({ sort, revision, value }: Item): Watchlist {
   return shown(sort, revision, value as WatchlistValue);
 }

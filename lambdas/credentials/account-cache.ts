@@ -8,7 +8,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../storage/records/accounts.ts';
-import type { Entitlements } from './principal.ts';
 
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
@@ -19,6 +18,12 @@ export const LAST_WRITE_MS = (CREDENTIAL_CACHE_SECONDS + 5) * 1000;
 /** Entries of each cache, at most: keys, unknown key ids, subjects. */
 const MAX_ENTRIES = 10_000;
 
+export interface Entitlements {
+  /** Of the ledger's item; null if the subject has no item. */
+  readonly revision: number | null;
+  readonly features: EntitlementsValue['features'];
+}
+
 export interface AccountCache {
   /**
    * The key's record; null if the key does not exist. Read again if the cached one is older than `maxAgeMs`. Rejects
@@ -26,7 +31,7 @@ export interface AccountCache {
    */
   apiKey(keyId: string, maxAgeMs?: number): Promise<ApiKeyValue | null>;
   /** The cached entitlements. An unknown subject has no grants. */
-  believed(subject: string): Entitlements;
+  cachedEntitlements(subject: string): Entitlements;
   /** Takes an item that a transaction has found; null: there was no item. */
   learn(subject: string, item: Item | null): void;
   /** The next use of the key reads its record again. */
@@ -61,7 +66,7 @@ export function createAccountCache({
   const present = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
   const absent = new LRUCache<string, CachedKey>({ max: MAX_ENTRIES });
   const reading = new Map<string, Promise<ApiKeyValue | null>>();
-  const beliefs = new LRUCache<string, Entitlements>({ max: MAX_ENTRIES });
+  const entitlements = new LRUCache<string, Entitlements>({ max: MAX_ENTRIES });
 
   /**
    * Reads the record. Caches it unless the key was forgotten during the read, because the record may be older than
@@ -95,12 +100,12 @@ export function createAccountCache({
       absent.delete(keyId);
       reading.delete(keyId);
     },
-    believed: (subject) => beliefs.get(subject) ?? knownEntitlements(null),
+    cachedEntitlements: (subject) => entitlements.get(subject) ?? knownEntitlements(null),
     learn(subject, item) {
       // The last answer counts, even with a lower revision, because an item may have been deleted and made again. If
       // answers arrive out of order, the cost is one more refusal.
-      if (item === null) beliefs.delete(subject);
-      else beliefs.set(subject, knownEntitlements(item));
+      if (item === null) entitlements.delete(subject);
+      else entitlements.set(subject, knownEntitlements(item));
     },
   };
 }

@@ -10,8 +10,6 @@ import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { parseJson } from '../http/strict-json.ts';
 import { createIssuerKeys, type IssuerKey, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from './issuer-keys.ts';
 
-export { IssuerUnavailable } from './issuer-keys.ts';
-
 export interface VerifiedToken {
   /** The `sub` claim. */
   readonly subject: string;

@@ -1,16 +1,10 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/scopes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
-import type { ApiKeyValue, EntitlementsValue } from '../../storage/records/accounts.ts';
-import { createAccountCache } from './account-cache.ts';
+import type { ApiKeyValue } from '../../storage/records/accounts.ts';
+import { createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import type { TokenVerifier } from './jwt.ts';
-
-export interface Entitlements {
-  /** Of the ledger's item; null if the subject has no item. */
-  readonly revision: number | null;
-  readonly features: EntitlementsValue['features'];
-}
 
 export interface Principal {
   readonly kind: 'user' | 'api-key';
@@ -85,7 +79,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
     }
     if (!opens(record, parts.secret, nowMs())) return refused(KEY_REFUSED);
     const { subject, scopes, expiresAt } = record;
-    const entitlements = cache.believed(subject);
+    const entitlements = cache.cachedEntitlements(subject);
     const actor = `key:${parts.keyId}`;
     return { principal: { kind: 'api-key', actor, subject, scopes: new Set(scopes), expiresAt, entitlements } };
   }
@@ -96,7 +90,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
     if ('refused' in verification) return refused(verification.refused);
     const { subject: sub, scopes, expiresAt } = verification.token;
     const subject = `user:${sub}`;
-    const entitlements = cache.believed(subject);
+    const entitlements = cache.cachedEntitlements(subject);
     return { principal: { kind: 'user', actor: subject, subject, scopes, expiresAt, entitlements } };
   }
 

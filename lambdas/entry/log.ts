@@ -9,10 +9,3 @@ export function log(level: 'info' | 'error', what: string, fields: Fields = {}):
   const text = JSON.stringify(line, (_, value) => (typeof value === 'string' ? redact(value) : value));
   process.stdout.write(`${text}\n`);
 }
-
-/** A failure as text, with its stack and its causes. */
-export function faultText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const text = error.stack ?? error.message;
-  return error.cause === undefined ? text : `${text}\ncaused by ${faultText(error.cause)}`;
-}

@@ -7,6 +7,7 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
+import { faultText } from '../../storage/fault-text.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
@@ -14,7 +15,7 @@ import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
 import { runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
-import { faultText, log } from './log.ts';
+import { log } from './log.ts';
 
 /**
  * A step begins only if there is time for it to end. The largest batch takes some seconds. A longer step is continued

@@ -6,9 +6,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { problem } from '../../contract/problems.ts';
-import { createDynamoDbClient, PATIENCE_FOR_ANSWERS } from '../../storage/dynamodb-client.ts';
+import { ANSWER_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
+import { faultText } from '../../storage/fault-text.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
@@ -23,7 +24,7 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 import { createWriteApi, type RequestLog } from '../pipeline/handle.ts';
 import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchMasterSecret, SECRETS_CLIENT } from './deployment-secret.ts';
-import { faultText, log } from './log.ts';
+import { log } from './log.ts';
 
 /** For each credential, in each instance of the function. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
@@ -35,7 +36,7 @@ const config = readLambdaEnvironment(process.env, {
 });
 const environment = (config.keyEnvironment ?? 'live') as ApiKeyEnvironment;
 const ledger = openDynamoDbLedger({
-  client: createDynamoDbClient({}, PATIENCE_FOR_ANSWERS),
+  client: createDynamoDbClient({}, ANSWER_TIMEOUTS),
   tableName: config.tableName,
 });
 const tokenIssuer = createTokenVerifier({ ...config, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });

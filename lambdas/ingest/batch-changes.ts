@@ -1,4 +1,4 @@
-/** The changes that the transactions of a batch hold beside its rows: its checkpoints, its report, and its end. Pure. */
+/** The changes of a batch's transactions beside its rows: its checkpoints, its report, and its end. Pure. */
 import { created, replaced, type Versioned, written } from '../../storage/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
 import {
@@ -17,7 +17,7 @@ import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
 export type BatchDependencies = Pick<Runtime, 'nowMs' | 'newAttemptId'> & { readonly ledger: Ledger };
 
-/** Changes of others that belong to the end of a batch: two at most, committed in the transaction that ends it. */
+/** Further changes at the end of a batch: at most two, in the transaction that ends it. */
 export type ChangesAtEnd = (totals: RowTotals, revisions?: StrandValue['revisions']) => readonly Change[];
 
 /** One worker's try at a batch. */
@@ -30,7 +30,7 @@ export type StrandItem = Versioned<StrandValue>;
 
 const UNTOUCHED: StrandValue = { ...START, accepted: 0, unchanged: 0, refused: 0, faultParts: 0, revisions: {} };
 
-/** The checkpoint or a strand, who awaits the generation, what the caller adds to the end, and faults. */
+/** The checkpoint or a strand, the waiting item, the caller's changes at the end, and faults. */
 const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
 
 export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
@@ -44,7 +44,7 @@ export interface OpenedBatch {
   readonly changes: readonly Change[];
 }
 
-/** The strands are there from the beginning: none can be begun a second time once the batch has ended. */
+/** All strands are made at the beginning, so none can be made again after the batch has ended. */
 export function opened(
   { batch }: BatchRun,
   setAside: number[],
@@ -69,7 +69,10 @@ export interface BatchEnd extends RowTotals {
   readonly faults: readonly PutChange[];
 }
 
-/** The end of a batch that was never opened, or of one whose strands are as they are given here. They come first. */
+/**
+ * The end of a batch that was never opened, or of one whose strands have these revisions. The conditions on them come
+ * first.
+ */
 export function ended(
   { batch, atEnd, startedAtMs }: BatchRun,
   checkpoint: Checkpoint | null,
@@ -93,7 +96,7 @@ export function ended(
   ];
 }
 
-/** The totals of the rows that were set aside, and of all strands. */
+/** The totals of all strands, and of the rows that were set aside. */
 export function totalsOf(
   checkpoint: Checkpoint | null,
   strands: readonly StrandItem[],

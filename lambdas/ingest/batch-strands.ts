@@ -1,4 +1,4 @@
-/** The shares into which the markets of an opened batch are dealt out, so that they are committed side by side. */
+/** The strands of an opened batch: shares of its markets that are committed side by side. */
 import { replaced, written } from '../../storage/changes.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
@@ -10,23 +10,23 @@ import { strandFaults } from './stored-faults.ts';
 
 const STRANDS_AT_MOST = 16;
 
-/** Markets differ in size: with some room left, each strand of a usual batch is one transaction. */
+/** Markets differ in size. With some room left, each strand of a usual batch fits one transaction. */
 const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
 
-/** Into how many strands these markets are dealt out. */
+/** The number of strands for these markets. */
 export function strandsFor(markets: readonly PlannedMarket[]): number {
   const changes = markets.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.changes.length, 0);
   return Math.min(Math.ceil(changes / CHANGES_OF_STRAND), markets.length, STRANDS_AT_MOST);
 }
 
-/** Deals out markets in order, one at a time: the same markets are always dealt out alike. */
+/** Deals out markets in order, one at a time: the same markets always give the same strands. */
 export function dealOut<Market>(markets: readonly Market[], strands: number): Market[][] {
   const shares: Market[][] = Array.from({ length: strands }, () => []);
   for (const [index, market] of markets.entries()) shares[index % strands]?.push(market);
   return shares;
 }
 
-/** The markets of a share that are not done, the first of them without its rows that are. */
+/** The markets of a strand that are not done; the first of them without its rows that are done. */
 export function leftOf(
   share: readonly MarketRows[],
   { value: { marketsDone, rowsDone } }: StrandItem,
@@ -36,9 +36,9 @@ export function leftOf(
 }
 
 /**
- * Applies what is left of a strand; gives the strand as it is then. Each transaction moves it.
+ * Applies the rest of a strand; returns its new state. Each transaction writes its next revision.
  *
- * @throws as commitMarkets does.
+ * @throws as commitMarkets does
  */
 export async function runStrand(
   run: BatchRun,

@@ -1,4 +1,6 @@
-/** The handlers of ingest batches: a batch is kept as it came, and put on the queue. What is in it is for the worker. */
+/**
+ * The handlers of ingest batches. A batch is stored as it came, and put on the queue. The worker checks its records.
+ */
 
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
@@ -11,7 +13,7 @@ import { touchesOf } from '../worker/touches.ts';
 import { readReport, reportOf } from './read-report.ts';
 import { newBatch } from './stored-batch.ts';
 
-/** Two batches with the same id cannot be: it is new, so its record refuses what is there already. */
+/** The id is new; an existing one fails the condition. */
 export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   decide(request) {
     const read = readBatch(request);
@@ -54,7 +56,7 @@ export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   },
 };
 
-/** The request, as far as it can be read without checking its records: that is the worker's. */
+/** The options and the number of records of a request. The worker checks the records themselves. */
 interface SentBatch {
   readonly records: number;
   readonly touches: Pick<WorkValue, 'touches'>;
@@ -65,12 +67,12 @@ interface SentBatch {
 
 type Request = OperationRequest<'createIngestBatch'>;
 
-/** The options have one place each: the body, or the query of a body that is lines. */
+/** An option has one place: in a JSON body, or in the query of an NDJSON body. */
 function readBatch(request: Request): SentBatch | Refused {
   if (request.raw?.mediaType === NDJSON_TYPE) return readLines(request);
   const misplaced = Object.keys(request.query);
   if (misplaced.length > 0) {
-    const detail = 'In the query of a JSON body there are no options: put them into the body.';
+    const detail = 'A JSON body has no options in the query: put them into the body.';
     const errors = misplaced.map((name) => ({ pointer: `/${name}`, code: 'invalid', detail: 'belongs in the body' }));
     return refuse('invalid-request', detail, { errors });
   }
@@ -81,9 +83,9 @@ function readBatch(request: Request): SentBatch | Refused {
 function readLines({ raw, query }: Request): SentBatch | Refused {
   const parsed = parseNdjson(raw?.text ?? '', { maxRecords: BATCH_RECORDS_MAX });
   if ('faults' in parsed) {
-    // As many records as in a JSON body, refused alike.
+    // As many records as in a JSON body, with the same problem for more.
     const isTooMany = parsed.faults.some(({ code }) => code === 'json.too-many-records');
-    const detail = 'Not every line is JSON that every reader reads alike (RFC 7493): see errors.';
+    const detail = 'Not every line is JSON with one meaning for every reader (RFC 7493): see errors.';
     return refuse(isTooMany ? 'validation-failed' : 'malformed-body', detail, { errors: parsed.faults });
   }
   const { records } = parsed;
@@ -93,7 +95,10 @@ function readLines({ raw, query }: Request): SentBatch | Refused {
   return { records: records.length, touches, dryRun: dryRun === 'true', mode, partial: partial === 'true' };
 }
 
-/** What was taken in can be traced to the request that brought it, for good; of a dry run nothing was. */
+/**
+ * The body of an applied batch is kept for good, so that each observation can be traced to its request. A dry run takes
+ * nothing in.
+ */
 function expiry({ dryRun }: Pick<SentBatch, 'dryRun'>, nowMs: number): { expiresAtMs?: number } {
   return dryRun ? { expiresAtMs: nowMs + DRY_RUN_KEPT_DAYS * 24 * 60 * 60 * 1000 } : {};
 }

@@ -1,4 +1,4 @@
-/** The handlers of publications. The worker sets the marks, and has the publication wait to be told its generation. */
+/** The handlers of publications. The worker sets the marks; then the publication waits for its generation. */
 import type { Publication } from '../../contract/operations/publications.ts';
 import { created } from '../../storage/changes.ts';
 import { workKey } from '../../storage/records/batches.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../storage/records/publication.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 
-/** Reads which of the markets are there. The mark of one that has gone since does no harm. */
+/** Reads which of the markets exist. A mark on a market that is removed later does no harm. */
 export const createPublication = writeHandler<'createPublication'>()({
   async read({ body: { markets } }, reader) {
     if (markets === 'all') return [];
@@ -25,7 +25,7 @@ export const createPublication = writeHandler<'createPublication'>()({
         code: 'market.unknown',
         detail: `no market ${slug}: see /api/v1/markets`,
       }));
-      return refuse('validation-failed', 'Not every slug is one of a market: see errors.', { errors });
+      return refuse('validation-failed', 'Not every slug names a market: see errors.', { errors });
     }
     const id = request.newId('pub');
     const { markets, purge } = request.body;

@@ -1,4 +1,6 @@
-/** A large file is there. Apart from what applies it: the function that learns of its arrival needs nothing that reads it. */
+/**
+ * Queues an upload that has arrived. In a file of its own: the function for arrivals needs no code that reads the file.
+ */
 import { replaced } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
@@ -11,9 +13,10 @@ export interface QueueUploadDependencies {
 }
 
 /**
- * Puts the work of an upload on the queue, once its content is there; harmless when it is there or done already.
+ * Puts the work of an upload on the queue, once its content has arrived. Harmless if the work is queued or done
+ * already.
  *
- * @throws StorageUnavailable when storage fails: call it again.
+ * @throws StorageUnavailable if storage fails: call it again
  */
 export async function queueUpload(
   { ledger, newAttemptId, uploads }: QueueUploadDependencies,

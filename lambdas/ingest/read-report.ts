@@ -1,4 +1,4 @@
-/** What `GET /api/v1/ingest/batches/{id}` shows. */
+/** The answer to `GET /api/v1/ingest/batches/{id}`. */
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -17,7 +17,7 @@ type Progress = Pick<CheckpointValue, 'state' | 'accepted' | 'unchanged' | 'refu
 
 const QUEUED = { state: 'queued', accepted: 0, unchanged: 0, refused: 0, markets: [], finishedAt: null } as const;
 
-/** The report on a batch as things stand; null when there is no such batch. */
+/** The current report on a batch; null if the batch does not exist. */
 export async function readReport(reader: LedgerReader, batchId: string): Promise<BatchReport | null> {
   const [batch, checkpoint, published] = await reader.getMany([
     batchKey(batchId),
@@ -32,7 +32,7 @@ export async function readReport(reader: LedgerReader, batchId: string): Promise
   return reportOf(batch.value, { ...checkpoint.value, ...totals, markets: Object.keys(revisions).sort() }, faults);
 }
 
-/** The report on a batch: without progress, on one that no worker has begun. */
+/** The report on a batch. Without progress: on a batch that no worker has begun. */
 export function reportOf(
   { id, mode, partial, dryRun, mediaType, sha256, bytes, records, receivedAt }: BatchValue,
   { state, accepted, unchanged, refused, markets, finishedAt }: Progress | typeof QUEUED = QUEUED,

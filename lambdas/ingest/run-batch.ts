@@ -1,14 +1,15 @@
 /**
- * Applies a batch: each row of it exactly once, however many workers do so and wherever they die.
+ * Applies a batch: each row exactly once, no matter how many workers apply it and where they die.
  *
  *     absent ──► applied                  it fits one transaction: its rows, its report, the end of its work
- *        ├─────► applying ──► applied     it does not: it is opened, worked off by strands side by side, and ended
- *        └─────► examined | refused       nothing of it is taken in: one transaction, with the report alone
+ *        ├─────► applying ──► applied     it does not fit: it is opened, applied by strands side by side, and ended
+ *        └─────► examined | refused       nothing is taken in: one transaction, with the report alone
  *
- * Every transaction moves the checkpoint, or a strand, from the revision that was read. Of two workers one loses each of
- * them, reads again, and goes on from there. So a batch that corrects cannot come back after a later one has ended.
+ * Every transaction writes the next revision of the checkpoint or of a strand, under the condition of the revision that
+ * was read. If two workers have the same part, one of them loses, reads again, and continues from there. So a
+ * correcting batch cannot be applied again after a later batch has ended.
  *
- * A batch that cannot be applied, now or ever, ends too: `refused`, or `applied` as far as it went.
+ * A batch that cannot be applied ends too: as `refused`, or as `applied` with the part that was applied.
  */
 import type { Change, Refusal, TransactResult } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -18,7 +19,7 @@ import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.t
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
 import { tallyOf } from '../markets/tally.ts';
-import { Contended, inTheWay, mayPass } from '../worker/contended.ts';
+import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
   type BatchDependencies,
   type BatchEnd,
@@ -35,19 +36,20 @@ import { type Checkpoint, readBatch, readRecords } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS, examinationFaults, failureFault } from './stored-faults.ts';
 
 /**
- * - `done`: the batch has ended, and what goes with its end is committed.
- * - `later`: the batch has ended, but what goes with its end was refused. Somebody else is ahead.
- * - `overtaken`: another worker has moved the batch. Read it again.
+ * - `done`: the batch has ended, and the changes at its end are committed.
+ * - `later`: the batch has ended, but the changes at its end were refused, because another worker is ahead.
+ * - `overtaken`: another worker has changed the batch. Read it again.
  */
 type Outcome = 'done' | 'later' | 'overtaken';
 
 /**
- * Applies the batch to its end. Harmless when it has come to it already.
+ * Applies the batch to its end. Harmless if it has ended already.
  *
- * @param atEnd Default: takes the batch's work off the queue.
- * @throws StorageUnavailable when storage fails, Contended when others are in the way: run it again.
- * @throws whatever else goes wrong, StorageCorrupt when the batch is not what came: it would do so each time, so what is
- *   left of the batch is refused.
+ * @param atEnd default: takes the batch's work off the queue
+ * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: run it again
+ * @throws any other error, such as StorageCorrupt if the stored batch is not the one that came. It would come again
+ *   each
+ *   time, so the rest of the batch is refused.
  */
 export async function runBatch(
   dependencies: BatchDependencies,
@@ -60,12 +62,15 @@ export async function runBatch(
     const run = { ...unread, records: await readRecords(dependencies, batch) };
     return await untilEnded(run, (checkpoint) => (checkpoint === null ? begin(run) : resume(run, checkpoint)));
   } catch (error) {
-    if (!mayPass(error)) await untilEnded(unread, (checkpoint) => giveUp(unread, checkpoint));
+    if (!isRetryable(error)) await untilEnded(unread, (checkpoint) => giveUp(unread, checkpoint));
     throw error;
   }
 }
 
-/** Goes on from where the batch stands. Each time that it was overtaken there was progress, of which there is only so much. */
+/**
+ * Continues the batch from its current state. Each time that it is overtaken, another worker has made progress, so this
+ * ends.
+ */
 async function untilEnded(
   run: BatchRun,
   step: (checkpoint: Checkpoint | null) => Promise<Outcome>,
@@ -73,7 +78,7 @@ async function untilEnded(
   for (;;) {
     const checkpoint = await run.ledger.get(checkpointKey(run.batch.id));
     if (checkpoint !== null && checkpoint.value.state !== 'applying') {
-      // Delivered once more.
+      // The batch was delivered again.
       const { committed } = await transact(run, run.atEnd(checkpoint.value));
       return committed ? 'done' : 'later';
     }
@@ -82,7 +87,7 @@ async function untilEnded(
   }
 }
 
-/** All or nothing is decided here, on the ledger as it is before anything of the batch is in it. */
+/** All or nothing is decided here, on the ledger before anything of the batch is in it. */
 async function begin(run: BatchRun): Promise<Outcome> {
   const { partial, dryRun } = run.batch;
   const options = decideOptions(run);
@@ -100,8 +105,8 @@ async function begin(run: BatchRun): Promise<Outcome> {
     const result = await transact(run, changes);
     if (result.committed) return 'done';
     if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);
-    // Others have written to its markets since they were read.
-    if (tries === DECISIONS_AT_MOST) throw inTheWay(`batch ${run.batch.id}`, changes, result.refusals);
+    // Other writers have changed its markets since they were read.
+    if (tries === DECISIONS_AT_MOST) throw contendedOn(`batch ${run.batch.id}`, changes, result.refusals);
   }
 }
 
@@ -110,13 +115,13 @@ async function report(
   state: 'examined' | 'refused',
   { faults, markets }: Examination,
 ): Promise<Outcome> {
-  // Nothing comes of a refused batch, whatever would have come of its other rows.
+  // A refused batch takes nothing in, also not its valid rows.
   const decisions = state === 'refused' ? [] : markets.flatMap(({ parts }) => parts);
   const totals = { ...tallyOf(decisions), refused: rowsOf(faults).length };
   return await end(run, null, [], { state, ...totals, faults: examinationFaults(run, faults) });
 }
 
-/** From here on the rows that are set aside, and the markets of each strand, are the same for every worker. */
+/** From here on every worker sets the same rows aside, and gives each strand the same markets. */
 async function open(run: BatchRun, { faults, markets }: Examination): Promise<Outcome> {
   const shares = dealOut(markets, strandsFor(markets));
   const { checkpoint, strands, changes } = opened(run, rowsOf(faults), shares.length, examinationFaults(run, faults));
@@ -136,7 +141,7 @@ async function resume(run: BatchRun, checkpoint: Checkpoint): Promise<Outcome> {
   return await workOff(run, checkpoint, strands, await Promise.all(plans));
 }
 
-/** The strands have no item in common, so none waits for another one. Nothing else happens until each has come to a stop. */
+/** The strands have no item in common, so none waits for another. Waits until each strand has stopped. */
 async function workOff(
   run: BatchRun,
   checkpoint: Checkpoint,
@@ -153,7 +158,7 @@ async function workOff(
   return await end(run, checkpoint, done, { state: 'applied', ...totalsOf(checkpoint, done), faults: [] });
 }
 
-/** Ends the batch where it stands. What was taken in stays, and is due for publication. */
+/** Ends the batch in its current state. Observations that were taken in stay, and are published. */
 async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Outcome> {
   const strands = checkpoint === null ? [] : await readStrands(run, checkpoint);
   const { accepted, unchanged, revisions } = totalsOf(checkpoint, strands);
@@ -169,7 +174,7 @@ async function giveUp(run: BatchRun, checkpoint: Checkpoint | null): Promise<Out
   });
 }
 
-/** @throws Contended while the transaction that opened the batch is not visible as a whole. */
+/** @throws Contended while the transaction that opened the batch is only partly visible */
 async function readStrands({ ledger, batch }: BatchRun, checkpoint: Checkpoint): Promise<readonly StrandItem[]> {
   const strands = await readAll(ledger, strandsOf(batch.id));
   if (strands.length === checkpoint.value.strands) return strands;
@@ -186,7 +191,10 @@ async function end(
   return result.committed ? 'done' : outcomeOf(result.refusals, strands.length);
 }
 
-/** The checkpoint is first among the changes, and then come the strands: who is refused by one of these was overtaken. */
+/**
+ * The checkpoint is the first change, and then come the strands. If one of these is refused, another worker has
+ * overtaken this one.
+ */
 function outcomeOf(refusals: readonly Refusal[], strands = 0): Outcome {
   return refusals.some(({ index }) => index <= strands) ? 'overtaken' : 'later';
 }

@@ -1,14 +1,14 @@
 /**
- * Applies a large file, one part at a time: each is kept and applied as a batch of its own, exactly once, by the same code as
- * batches that were sent as such. The transaction that ends a part's batch moves the upload on, from the revision that was
- * read; so the upload says which part is next, and two workers never count one twice.
+ * Applies a large file, one part at a time. Each part is stored and applied as a batch of its own, exactly once, by the
+ * same code as other batches. The transaction that ends a part's batch also updates the upload, under the condition of
+ * the revision that was read. So the upload names the next part, and two workers never count one part twice.
  *
  *     awaiting-content ──► queued ──► applying ──► applied | stopped
  *
- * A part's batch has an id that follows from the upload's and the part's number. How far the part goes is said by the batch
- * that is kept for it: the next worker may cut the file by other limits, and takes that part as it was cut. A part that refers
- * to a market which an earlier part defines finds it. There is no all or nothing, since the whole is never looked at before it
- * is applied.
+ * The id of a part's batch follows from the upload's id and the part's number. The stored batch defines where the part
+ * ends: the next worker may cut the file by other limits, and takes that part as it was cut. A part may use a market
+ * that an earlier part defines. There is no all-or-nothing mode, because the beginning of the file is applied before
+ * its end is read.
  */
 import { replaced } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
@@ -34,20 +34,20 @@ export interface UploadDependencies extends BatchDependencies {
 }
 
 /**
- * Applies the next part; `later` when another worker is ahead with it.
+ * Applies the next part; `later` if another worker is ahead with it.
  *
- * @throws StorageUnavailable when storage fails, Contended when others are in the way: call it again.
- * @throws StorageCorrupt when there is no such upload, or its content is gone, or not what it was. Whatever else goes wrong
- *   with a part has ended that part's batch; the next call goes on after it.
+ * @throws StorageUnavailable if storage fails, Contended if other writers kept changing the same items: call it again
+ * @throws StorageCorrupt if the upload does not exist, or its content is lost or changed. Any other error of a part has
+ *   ended that part's batch; the next call continues after it.
  */
 export type UploadRunner = (uploadId: string) => Promise<StepOutcome>;
 
-/** How many batches with refused records a report names. */
+/** The number of batches with refused records that a report names. */
 export const REFUSED_BATCHES_NAMED = 100;
 
 const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 
-/** A runner that reads on in the file where its last part has ended. */
+/** A runner that keeps its position in the file between two parts. */
 export function createUploadRunner(dependencies: UploadDependencies): UploadRunner {
   const { ledger, newAttemptId, nowMs } = dependencies;
   const nextPart = createPartReader(dependencies);
@@ -86,9 +86,9 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
 }
 
 interface Part extends KeptPart {
-  /** Where the next one begins: bytes from the beginning of the file. */
+  /** Where the next part begins: bytes from the beginning of the file. */
   readonly end: number;
-  /** Null where its batch is kept already. */
+  /** Null if its batch is stored already. */
   readonly content: readonly string[] | null;
 }
 
@@ -107,13 +107,13 @@ function createPartReader(dependencies: UploadDependencies): (upload: UploadValu
   };
 }
 
-/** The first one is as long as the batch that is kept for it, if one is: what that says of its lines counts. */
+/** The first part is as long as its stored batch, if there is one: its stored lines count. */
 async function* partsLeft(
   { ledger, uploads, limits = PART_LIMITS }: UploadDependencies,
   { id, bytes, bytesDone, partsDone }: UploadValue,
 ): AsyncGenerator<Part> {
   const content = await uploads.head(id);
-  if (content?.bytes !== bytes) throw new StorageCorrupt(`the content of upload ${id} is gone, or not what it was`);
+  if (content?.bytes !== bytes) throw new StorageCorrupt(`the content of upload ${id} is lost, or has changed`);
   const cut = (from: number, by: PartLimits) => cutParts(exactly(bytes - from, uploads.read(id, from)), from, by);
   let from = bytesDone;
   const kept = await readKeptPart(ledger, partBatchId(id, partsDone));
@@ -133,7 +133,7 @@ async function* partsLeft(
   }
 }
 
-/** The upload once this part has ended. */
+/** The upload after this part. */
 function after(upload: UploadValue, part: Part, { accepted, unchanged, refused }: RowTotals): UploadValue {
   const batch = partBatchId(upload.id, upload.partsDone);
   const named = { batch, firstLine: upload.linesDone + 1, refused };
@@ -151,7 +151,7 @@ function after(upload: UploadValue, part: Part, { accepted, unchanged, refused }
   };
 }
 
-/** Whether these lines are what is kept as this batch, by this worker or another one. */
+/** Whether the batch holds these lines, stored by this worker or another one. */
 async function keepPart(
   { ledger, nowMs, newAttemptId }: UploadDependencies,
   upload: UploadValue,

@@ -1,10 +1,10 @@
-/** A batch in the ledger: stored as it came, and read back so. */
+/** A batch in the ledger: stored as it came, and read back. */
 import { created, type Versioned } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import { type MissingDependencies, missing, missingSubject } from '../worker/contended.ts';
+import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
 import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
@@ -17,15 +17,15 @@ export interface RawRecord {
 
 export interface StoredBatch {
   readonly batch: BatchValue;
-  /** Empty where they cannot be read. */
+  /** Empty if they cannot be read. */
   readonly records: readonly RawRecord[];
 }
 
 export interface NewBatch {
   readonly batch: BatchValue;
   /**
-   * The batch itself, first of all, and its body. Refused where there is a batch of this id. Parts of a body without a batch are what a
-   * restore has left of a transaction: they are written over.
+   * The batch itself comes first, then its body. Refused if a batch of this id exists. Parts of a body without a batch are
+   * remains of a restored transaction, and are replaced.
    */
   readonly changes: readonly PutChange[];
 }
@@ -47,28 +47,28 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
 
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
-/** @throws StorageCorrupt when there is none. Then its work goes, too. */
+/** @throws StorageCorrupt if the batch does not exist. Its work is then removed too. */
 export async function readBatch(dependencies: ReadDependencies, id: string): Promise<BatchValue> {
   const [item] = await dependencies.ledger.getMany([batchKey(id)]);
   return item?.value ?? (await missingSubject(dependencies, batchKey(id), id));
 }
 
 /**
- * The records of a batch. Their bytes are checked against the digest that was taken when they came.
+ * The records of a batch. Their bytes are checked against the digest from their arrival.
  *
- * @throws StorageCorrupt when they are not the same, or not all there.
+ * @throws StorageCorrupt if they differ or are incomplete
  */
 export async function readRecords(dependencies: ReadDependencies, batch: BatchValue): Promise<readonly RawRecord[]> {
   const keys = Array.from({ length: batch.rawParts }, (_, part) => rawPartKey(batch.id, part));
   const parts: string[] = [];
   for (const [part, item] of (await dependencies.ledger.getMany(keys)).entries()) {
-    const text = item?.value ?? (await missing(dependencies, rawPartKey(batch.id, part)));
-    if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is no text`);
+    const text = item?.value ?? (await missingItem(dependencies, rawPartKey(batch.id, part)));
+    if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is not text`);
     parts.push(text);
   }
   const bytes = unpackRaw(parts);
   if (sha256Hex(bytes) !== batch.sha256) {
-    throw new StorageCorrupt(`the stored body of batch ${batch.id} is not the one that came: its digest differs`);
+    throw new StorageCorrupt(`the stored body of batch ${batch.id} is not the one that was sent: its digest differs`);
   }
   const text = Buffer.from(bytes).toString('utf8');
   return batch.mediaType === 'application/json' ? recordsOfJson(text) : recordsOfLines(text);
@@ -79,7 +79,7 @@ function recordsOfJson(text: string): readonly RawRecord[] {
   return records.map((input) => ({ input, line: null }));
 }
 
-/** Blank lines are no records. */
+/** Blank lines are not records. */
 function recordsOfLines(text: string): readonly RawRecord[] {
   return text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [{ input: JSON.parse(line) as unknown, line: index + 1 }];

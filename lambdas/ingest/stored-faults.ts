@@ -1,4 +1,4 @@
-/** Faults as items of the ledger: bounded, so that no batch has more of them than can be kept and sent. */
+/** Faults as items of the ledger. Their size is bounded, so that a report can always be stored and sent. */
 import { BATCH_FAILED } from '../../contract/ingest-records.ts';
 import type { LedgerReader, PutChange } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -9,15 +9,15 @@ import type { StoredBatch } from './stored-batch.ts';
 const POINTER_CHARACTERS = 200;
 const DETAIL_CHARACTERS = 500;
 
-/** Well below the ledger's limit of an item. */
+/** Well below the ledger's limit for an item. */
 const PART_BYTES = 200_000;
-/** Of faults that come up together. A batch with more is refused for what it is; its count of refused rows is exact. */
+/** For the faults of one examination. The faults beyond that are dropped; the count of refused rows is exact. */
 const PARTS_AT_MOST = 10;
 
-/** Faults that come up while rows are applied, one a row, never take more items than this in one transaction. */
+/** Faults that are found while rows are applied, one a row, never take more items than this in one transaction. */
 export const COMMIT_FAULT_PARTS = 2;
 
-/** The places where faults come up, in the order in which a report shows them. */
+/** The sources of faults, in the order of the report. */
 const EXAMINATION = 0;
 const FIRST_STRAND = 1;
 const FAILURE = 9_999;
@@ -26,21 +26,21 @@ export type StoredFault = FaultsValue[number];
 
 type Faulty = Omit<StoredFault, 'line'>;
 
-/** Says nothing of what went wrong: that is for the operator. */
+/** Does not say what went wrong: that is for the operator. */
 const FAILED: Faulty = {
   index: 0,
   pointer: '',
   code: BATCH_FAILED,
   detail:
-    'the batch could not be applied, or not all of it: see how many records were accepted. The operator is told; send what ' +
-    'is missing in smaller batches',
+    'the batch could not be applied, or only in part: see how many records were accepted. The operator is ' +
+    'informed; send the missing records in smaller batches',
 };
 
 export function examinationFaults(batch: StoredBatch, faults: readonly RowFault[]): readonly PutChange[] {
   return faultChanges(batch, EXAMINATION, 0, faults);
 }
 
-/** @param first the number of the first item: so many are stored of this strand */
+/** @param first the number of the first item: this many are stored for the strand already */
 export function strandFaults(
   batch: StoredBatch,
   strand: number,
@@ -84,7 +84,7 @@ function faultChanges(
     key: faultsKey(batch.id, source, first + index),
     revision: 0,
     value,
-    // Guarded by the checkpoint, or the strand, that the same transaction moves.
+    // The checkpoint or the strand guards this: the same transaction writes its next revision.
     if: { kind: 'any' },
   }));
 }
@@ -93,7 +93,7 @@ export async function readFaults(ledger: LedgerReader, batchId: string): Promise
   return (await readAll(ledger, faultsOfBatch(batchId))).flatMap(({ value }) => value);
 }
 
-/** Rows can hold any text; what is cut in the middle of a character must still be text. */
+/** Rows can hold any text; a text that is cut in the middle of a character must still be well-formed. */
 function bounded(text: string, characters: number): string {
   return (text.length <= characters ? text : `${text.slice(0, characters - 1)}…`).toWellFormed();
 }

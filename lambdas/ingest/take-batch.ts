@@ -1,4 +1,4 @@
-/** Stores a batch and applies it at once, for a caller who does not leave it to the queue. */
+/** Stores a batch and applies it at once, for a caller that does not use the queue. */
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import type { BatchValue } from '../../storage/records/batches.ts';
 import type { BatchDependencies } from './batch-changes.ts';
@@ -7,10 +7,10 @@ import { runBatch } from './run-batch.ts';
 import { newBatch } from './stored-batch.ts';
 
 /**
- * Applies records as a batch of this id, and reports on it. A batch of this id that is stored already is gone on with, or is
- * done; it must be of the same records.
+ * Applies records as a batch of this id, and returns its report. If a batch of this id is stored already, it is
+ * continued; its records must be the same.
  *
- * @throws as runBatch does.
+ * @throws as runBatch does
  */
 export async function takeBatch(
   dependencies: BatchDependencies,

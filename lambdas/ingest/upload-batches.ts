@@ -1,12 +1,12 @@
-/** The parts of an upload as batches: each is kept under an id that follows from the upload's and the part's number. */
+/** The parts of an upload as batches. The id of a part's batch follows from the upload's id and the part's number. */
 import type { LedgerReader } from '../../storage/ledger.ts';
 import { batchKey, rawPartKey, type UploadValue } from '../../storage/records/batches.ts';
 import { unpackRaw } from './raw-body.ts';
 import { type NewBatch, newBatch } from './stored-batch.ts';
 
-/** How much of the file is in a batch. */
+/** The extent of a stored part in the file. */
 export interface KeptPart {
-  /** Blank ones too. */
+  /** Blank lines included. */
   readonly lines: number;
   readonly records: number;
 }
@@ -14,9 +14,9 @@ export interface KeptPart {
 const LINE_FEED = 0x0a;
 
 /**
- * What is kept as this batch; null where nothing is.
+ * The part that is stored as this batch; null if none is stored.
  *
- * @throws StorageCorrupt when its body cannot be read.
+ * @throws StorageCorrupt if its body cannot be read
  */
 export async function readKeptPart(ledger: LedgerReader, batchId: string): Promise<KeptPart | null> {
   const [item] = await ledger.getMany([batchKey(batchId)]);
@@ -27,7 +27,7 @@ export async function readKeptPart(ledger: LedgerReader, batchId: string): Promi
   return { lines: body.filter((byte) => byte === LINE_FEED).length, records };
 }
 
-/** The batch that keeps these lines, as if they had been sent as one. */
+/** The batch of these lines, as if they had been sent as one. */
 export function keptAsBatch(
   { subject, mode }: UploadValue,
   id: string,
@@ -39,7 +39,7 @@ export function keptAsBatch(
   return newBatch(described, Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
-/** Blank lines are none. */
+/** Blank lines do not count. */
 export function countRecords(lines: readonly string[]): number {
   return lines.filter((line) => line !== '').length;
 }

@@ -1,11 +1,13 @@
-/** Cuts a stream of NDJSON into parts that fit a batch, with no more than one part in memory. Pure. */
+/** Cuts a stream of NDJSON into parts that fit a batch, with at most one part in memory. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import { parseJson } from '../http/strict-json.ts';
 
 export interface UploadPart {
-  /** Without their ends. Blank ones are no records; one that cannot be read stands as {@link UNREADABLE}. */
+  /**
+   * Without their line ends. Blank lines are not records. A line that cannot be read is replaced by {@link UNREADABLE}.
+   */
   readonly lines: readonly string[];
   /** Where the next part begins: bytes from the beginning of the file. */
   readonly end: number;
@@ -13,7 +15,7 @@ export interface UploadPart {
 
 export interface PartLimits {
   readonly maxLines: number;
-  /** Of what is kept, line ends included. */
+  /** Of the stored lines, line ends included. */
   readonly maxBytes: number;
   readonly maxLineBytes: number;
 }
@@ -24,12 +26,15 @@ export const PART_LIMITS: PartLimits = {
   maxLineBytes: 128 * 1024,
 };
 
-/** In place of a line that is too long, not UTF-8, or not JSON that every reader reads alike: refused as no record. */
+/**
+ * Replaces a line that is too long, not UTF-8, or not JSON with one meaning for every reader. It is refused, because it
+ * is not a record.
+ */
 export const UNREADABLE = 'null';
 
 /**
- * Takes as many lines into each part as fit. Where a part ends depends on the bytes from its beginning on and on nothing
- * else; so reading again from the end of any part gives the same parts as before.
+ * Takes as many lines into each part as fit. The end of a part depends only on the bytes from its beginning on. So
+ * reading again from the end of any part gives the same parts as before.
  *
  * @param chunks the bytes of the file from `from` on, cut anywhere
  */
@@ -73,16 +78,17 @@ export async function* cutParts(
 
   function keep(piece: Uint8Array): void {
     lineBytes += piece.length;
-    // Of a line that is too long nothing is needed but its length.
+    // Of a line that is too long, only the length is needed.
     if (lineBytes > limits.maxLineBytes) pieces = [];
     else if (piece.length > 0) pieces.push(piece);
   }
 }
 
 /**
- * What comes, if it is so many bytes: an end that comes too early would be taken for that of a line, and of the file.
+ * Passes the chunks on, and checks their number of bytes. Otherwise an early end would be taken for the end of a line
+ * and of the file.
  *
- * @throws StorageCorrupt for fewer or more, before that end.
+ * @throws StorageCorrupt for fewer or more bytes, before that end
  */
 export async function* exactly(bytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let left = bytes;
@@ -103,7 +109,7 @@ function readLine(pieces: readonly Uint8Array[]): string {
   const text = bytes.toString('utf8');
   const line = text.endsWith('\r') ? text.slice(0, -1) : text;
   if (/^[ \t]*$/.test(line)) return '';
-  // White space to JSON, but the end of a line to some readers of lines.
+  // White space in JSON, but some readers take it for the end of a line.
   if (line.includes('\r')) return UNREADABLE;
   return 'value' in parseJson(line) ? line : UNREADABLE;
 }

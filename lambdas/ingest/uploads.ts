@@ -1,4 +1,7 @@
-/** The handlers of uploads: a large file is announced, and told where to be put. What is in it is for the worker. */
+/**
+ * The handlers of uploads. A large file is announced, and the answer says where to put it. The worker checks its
+ * contents.
+ */
 import type { Upload } from '../../contract/ingest-uploads.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
@@ -7,7 +10,7 @@ import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 
 const NO_PLACE = 'This deployment has no place for large files: send batches.';
 
-/** Signing a target asks nobody and changes nothing: what is not committed leaves a URL that nobody has. */
+/** Signing a target makes no request and changes nothing. If the write is not committed, nobody gets the URL. */
 export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   async read({ body, newId }, _, { uploads }) {
     const id = newId('upl');

@@ -1,5 +1,5 @@
 /**
- * Commits decided markets, transaction by transaction. A market's rows, its record and its dirty mark are in one
+ * Commits decided markets, transaction by transaction. A market's rows, its record and its mark are in one
  * transaction, so nothing is taken in without a mark. Small markets share a transaction; a market with many rows takes
  * several, in order.
  */
@@ -7,7 +7,7 @@
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { inTheWay } from '../worker/contended.ts';
+import { contendedOn } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
 import { readMarkets } from './read-markets.ts';
@@ -91,7 +91,7 @@ export async function commitMarkets(
     if (result.refusals.some(({ index }) => index < entry.changes.length)) return 'overtaken';
     const states = taken.map(({ state }) => state);
     if (++tries === DECISIONS_AT_MOST)
-      throw inTheWay(states.map(({ slug }) => slug).join(', '), changes, result.refusals);
+      throw contendedOn(states.map(({ slug }) => slug).join(', '), changes, result.refusals);
     const read = await readMarkets(ledger, states);
     queue.splice(0, taken.length, ...read.map((state) => planMarketParts(state, options)));
     contended = Math.max(contended, taken.length);

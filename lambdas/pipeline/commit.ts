@@ -3,7 +3,7 @@
  *
  * 1. the idempotency record of actor and key, if absent or expired;
  * 2. the audit records;
- * 3. the mutation with its conditions, and the dirty marks of everything public that it changes;
+ * 3. the mutation with its conditions, and the marks of everything public that it changes;
  * 4. the quota counters, within the limits, and a check that the limits are unchanged.
  *
  * So there is no state in between: a request has happened and its answer is stored, or it has changed nothing. A second
@@ -22,7 +22,7 @@ import { etagOf } from '../http/headers.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import {
   type Commit,
-  Found,
+  ConflictItems,
   type OperationRequest,
   type Refused,
   refuse,
@@ -101,7 +101,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = makeRequest();
   const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
-  let found = new Found();
+  let found = new ConflictItems();
   const learnt = (entitlements: Item | null) => {
     dependencies.learn(request.principal.subject, entitlements);
     return makeRequest(knownEntitlements(entitlements));
@@ -120,14 +120,14 @@ export async function commitWrite<Id extends WriteOperationId>(
       continue;
     }
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
-    const result = await transactSurely(dependencies, unit.changes, lastBeginMs);
+    const result = await transactWithRetry(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
       dependencies.onCommitted(unit.changes);
       return unit.answer;
     }
 
     const refused = result.refusals.map((refusal) => [keyAt(unit.changes, refusal), refusal.found] as const);
-    found = new Found(refused);
+    found = new ConflictItems(refused);
     const earlier = found.get(idempotency);
     if (earlier) {
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
@@ -155,7 +155,7 @@ function makeUnit<Id extends WriteOperationId>(
   { secrets, randomBytes }: CommitDependencies,
   request: OperationRequest<Id>,
   decision: Commit<Id>,
-  found: Found,
+  found: ConflictItems,
   idempotency: ItemKey,
   { fingerprint, requestId }: WriteIdentity,
 ): Unit {
@@ -197,7 +197,7 @@ function makeUnit<Id extends WriteOperationId>(
 function quotaChanges<Id extends WriteOperationId>(
   request: OperationRequest<Id>,
   decision: Commit<Id>,
-  found: Found,
+  found: ConflictItems,
 ): Change[] {
   const { features = [] } = operationOf(request.operation);
   const { entitlements } = request.principal;
@@ -230,7 +230,7 @@ function counterKey({ principal, now }: OperationRequest, feature: Feature): Ite
 function exceededUse<Id extends WriteOperationId>(
   request: OperationRequest<Id>,
   decision: Commit<Id>,
-  found: Found,
+  found: ConflictItems,
 ): Refused | null {
   for (const { feature, amount } of decision.uses ?? []) {
     const counter = found.get(counterKey(request, feature));
@@ -279,7 +279,7 @@ function sealContext({ partition, sort }: ItemKey): string {
  *
  * @throws StorageUnavailable also if there was no time for the first attempt
  */
-async function transactSurely(
+async function transactWithRetry(
   { ledger, newAttemptId, nowMs, pause = setTimeout }: CommitDependencies,
   changes: readonly Change[],
   lastBeginMs: number,

@@ -19,7 +19,7 @@ import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { API_KEYS_PARTITION } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
-import { IssuerUnavailable } from '../credentials/jwt.ts';
+import { IssuerUnavailable } from '../credentials/issuer-keys.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';
 import { handlers } from '../handlers.ts';
 import { preflightResult, problemResult, textResult } from '../http/answer.ts';

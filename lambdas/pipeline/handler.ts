@@ -97,7 +97,7 @@ export class RefusedRequest extends Error {
 }
 
 /** The amount of a feature that a write takes. A negative amount gives back. */
-export interface Use {
+export interface QuotaUse {
   readonly feature: Feature;
   readonly amount: number;
 }
@@ -106,17 +106,17 @@ export interface Commit<Id extends WriteOperationId> {
   readonly kind: 'commit';
   /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
   readonly target: string;
-  /** The mutation with its conditions, and the dirty marks of everything public that it changes. */
+  /** The mutation with its conditions, and the marks of everything public that it changes. */
   readonly changes: readonly Change[];
   /** Changes of the subject's quota counters, bounded by its limits at the moment of commit. */
-  readonly uses?: readonly Use[];
+  readonly uses?: readonly QuotaUse[];
   readonly response: Response<Id>;
 }
 
 export type Decision<Id extends WriteOperationId> = Commit<Id> | Refused;
 
 /** The items that refused the previous transaction. Empty at the first try. */
-export class Found {
+export class ConflictItems {
   readonly #items: ReadonlyMap<string, Item | null>;
 
   constructor(refused: readonly (readonly [ItemKey, Item | null])[] = []) {
@@ -136,7 +136,7 @@ export interface WriteHandler<Id extends WriteOperationId, View = undefined> {
    */
   read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
   /** Pure. Called again after a refused transaction, with the items that refused it. */
-  decide(request: OperationRequest<Id>, view: View, found: Found): Decision<Id>;
+  decide(request: OperationRequest<Id>, view: View, found: ConflictItems): Decision<Id>;
 }
 
 /** Services that a handler may use beside the ledger. They change nothing. */

@@ -19,16 +19,16 @@ export interface Listing<Value> {
   readonly valuesOf: (items: readonly Item[]) => Promise<readonly Value[]> | readonly Value[];
 }
 
-export interface ListedPage<Value> {
+export interface ListingPage<Value> {
   readonly body: { data: Value[]; page: { nextCursor: string | null } };
 }
 
 /** Lists a partition from its end, page by page. Refuses a cursor of another listing. */
-export async function listPage<Value>(
+export async function paginate<Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
   { partition, filter = {}, valuesOf }: Listing<Value>,
-): Promise<ListedPage<Value> | Refused> {
+): Promise<ListingPage<Value> | Refused> {
   const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
   const opened = cursor === undefined ? null : cursors.open(cursor, { ...binding, nowMs: request.nowMs });

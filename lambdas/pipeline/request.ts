@@ -2,8 +2,9 @@ import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { EntitlementsValue } from '../../storage/records/accounts.ts';
 import { newUlid } from '../../storage/ulid.ts';
+import type { Entitlements } from '../credentials/account-cache.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
-import type { Entitlements, Principal } from '../credentials/principal.ts';
+import type { Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
 
 /** Makes the request again after new entitlements of its subject were learnt. */

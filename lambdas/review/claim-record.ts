@@ -28,7 +28,7 @@ export function claimOf(claim: Item): ClaimValue {
 }
 
 /** The claim as the API answers it. */
-export function shownClaim({ revision, value }: Pick<Item, 'revision' | 'value'>): Claim {
+export function toClaimResource({ revision, value }: Pick<Item, 'revision' | 'value'>): Claim {
   return { ...(value as ClaimValue), revision };
 }
 
@@ -66,7 +66,7 @@ export function changedClaim(
     changes.push({ kind: 'delete', key: placeInState(before.state, value.id), if: { kind: 'any' } });
     changes.push(listed(placeInState(value.state, value.id)));
   }
-  return { changes, response: { body: shownClaim({ revision, value }), revision } };
+  return { changes, response: { body: toClaimResource({ revision, value }), revision } };
 }
 
 function placeInState(state: ClaimState, id: string): ItemKey {

@@ -11,7 +11,7 @@ import {
 } from '../../storage/records/review.ts';
 import { checkObservation } from '../markets/row-rules.ts';
 import {
-  type Found,
+  type ConflictItems,
   type OperationRequest,
   type ReadHandler,
   type Refused,
@@ -19,9 +19,9 @@ import {
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
-import { listPage } from '../pipeline/list.ts';
+import { paginate } from '../pipeline/list.ts';
 import { correctionOf } from './acceptance.ts';
-import { claimOf, claimTarget, createdClaim, isOwn, readClaim, shownClaim } from './claim-record.ts';
+import { claimOf, claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
 
 /** The caller's own claims; with a state, the review queue. */
 export const listClaims: ReadHandler<'listClaims'> = {
@@ -31,7 +31,7 @@ export const listClaims: ReadHandler<'listClaims'> = {
     if (!request.principal.scopes.has(scope)) {
       return refuseScopes([scope], `This listing needs a credential with the scope ${scope}.`);
     }
-    return listPage(request, tools, {
+    return paginate(request, tools, {
       partition:
         state === undefined ? claimsOfSubjectPartition(request.principal.subject) : claimsInStatePartition(state),
       ...(state === undefined ? {} : { filter: { state } }),
@@ -39,7 +39,7 @@ export const listClaims: ReadHandler<'listClaims'> = {
         const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
         // A claim may have moved to another queue since this one was read.
         return claims.flatMap((claim) =>
-          claim === null || (state !== undefined && claimOf(claim).state !== state) ? [] : [shownClaim(claim)],
+          claim === null || (state !== undefined && claimOf(claim).state !== state) ? [] : [toClaimResource(claim)],
         );
       },
     });
@@ -52,7 +52,7 @@ export const getClaim: ReadHandler<'getClaim'> = {
     const { scopes } = request.principal;
     const isReadable = claim !== null && (isOwn(request, claim) || scopes.has('claims:review'));
     if (!isReadable) return refuse('not-found', 'No such claim, or not one of yours.');
-    return { body: shownClaim(claim), revision: claim.revision };
+    return { body: toClaimResource(claim), revision: claim.revision };
   },
 };
 
@@ -87,7 +87,7 @@ export const createClaim = writeHandler<'createClaim'>()({
       target: claimTarget(id),
       changes: [...createdClaim(value), ...mustExist(assertion)],
       uses: [{ feature: 'claims-per-day', amount: 1 }],
-      response: { body: shownClaim({ revision: 1, value }), revision: 1, location: `/api/v1/claims/${id}` },
+      response: { body: toClaimResource({ revision: 1, value }), revision: 1, location: `/api/v1/claims/${id}` },
     };
   },
 });
@@ -98,7 +98,7 @@ export const createClaim = writeHandler<'createClaim'>()({
 function refusedAssertion(
   { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,
   market: Item | null,
-  found: Found,
+  found: ConflictItems,
 ): Refused | null {
   const errors: ProblemError[] = [];
   const observation = observationKeyOf(assertion);

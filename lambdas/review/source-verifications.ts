@@ -23,15 +23,15 @@ import {
   withStanding,
 } from '../markets/standing.ts';
 import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
-import { listPage } from '../pipeline/list.ts';
+import { paginate } from '../pipeline/list.ts';
 
 export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
   answer(request, tools) {
     const { market } = request.query;
-    return listPage(request, tools, {
+    return paginate(request, tools, {
       partition: market === undefined ? VERIFICATIONS_PARTITION : verificationsOfMarketPartition(market),
       ...(market === undefined ? {} : { filter: { market } }),
-      valuesOf: (items) => items.map(({ value }) => shownVerification(value as VerificationValue)),
+      valuesOf: (items) => items.map(({ value }) => toResource(value as VerificationValue)),
     });
   },
 };
@@ -40,7 +40,7 @@ export const getSourceVerification: ReadHandler<'getSourceVerification'> = {
   async answer({ params: { id } }, { reader }) {
     const item = await reader.get(verificationKey(id));
     if (item === null) return refuse('not-found', 'No such source verification.');
-    return { body: shownVerification(item.value) };
+    return { body: toResource(item.value) };
   },
 };
 
@@ -79,7 +79,7 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
         created({ partition: verificationsOfMarketPartition(market), sort: id }, value),
         ...marketChanges(market, about.market, { id, source, metrics, shown }),
       ],
-      response: { body: shownVerification(value), location: `/api/v1/source-verifications/${id}` },
+      response: { body: toResource(value), location: `/api/v1/source-verifications/${id}` },
     };
   },
 });
@@ -164,6 +164,6 @@ function marketChanges(slug: string, market: Item, verification: Verified): read
 }
 
 /** Only the audit names the actor. */
-function shownVerification({ subjectOwner, ...shown }: VerificationValue): SourceVerificationRecord {
+function toResource({ subjectOwner, ...shown }: VerificationValue): SourceVerificationRecord {
   return shown;
 }

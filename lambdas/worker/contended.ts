@@ -1,6 +1,6 @@
 /**
- * Failures that pass by themselves: others are in the way, or a transaction of theirs is not visible as a whole yet. And one that
- * does not pass: an item is missing.
+ * Failures that end by themselves: other writers changed the same items, or a transaction is not completely visible
+ * yet. And one failure that does not end: an item is missing.
  */
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, ItemKey, Ledger, Refusal } from '../../storage/ledger.ts';
@@ -8,22 +8,24 @@ import { describeKey } from '../../storage/ledger-rules.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 
-/** Other writers have changed what was to be committed, each time it was decided anew. Retry later. */
+/** Other writers have changed the items each time that the change was decided. Retry later. */
 export class Contended extends Error {
   override readonly name = 'Contended';
 }
 
 /**
- * In whose way the last try was: an observation that no record knows is a part of a transaction, which a restored copy of the ledger
- * may hold. It goes when its market is repaired.
+ * Names the items that refused the last try. An observation that no record counts is part of a torn transaction, which
+ * a restored ledger may hold. A repair of its market removes it.
  */
-export function inTheWay(what: string, changes: readonly Change[], refusals: readonly Refusal[]): Contended {
+export function contendedOn(what: string, changes: readonly Change[], refusals: readonly Refusal[]): Contended {
   const keys = refusals.flatMap(({ index }) => changes[index]?.key ?? []);
-  return new Contended(`${what}: others were in the way each time, at last ${keys.map(describeKey).join(' and ')}`);
+  return new Contended(
+    `${what}: other writers changed the same items in each try, at last ${keys.map(describeKey).join(' and ')}`,
+  );
 }
 
-/** Whether what has failed may be done by trying again. */
-export function mayPass(error: unknown): boolean {
+/** Whether the same work may succeed if it is tried again. */
+export function isRetryable(error: unknown): boolean {
   return error instanceof StorageUnavailable || error instanceof Contended;
 }
 
@@ -32,27 +34,28 @@ export interface MissingDependencies extends Pick<Runtime, 'newAttemptId'> {
 }
 
 /**
- * For what work is about, which was written together with the work itself. Where it is not there, a restored copy of the ledger has
- * lost it: nothing can be done, now or ever. So the work goes, and what follows it in its lane is not held up.
+ * For the subject of work, which was written in one transaction with the work itself. If the subject does not exist, a
+ * restored ledger has lost it, and the work can never be done. So the work is removed, and the work behind it in its
+ * lane can go on.
  *
- * @throws as `missing`
+ * @throws as {@link missingItem}
  */
 export async function missingSubject(
   dependencies: MissingDependencies,
   key: ItemKey<unknown>,
   id: string,
 ): Promise<never> {
-  return await missing(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
+  return await missingItem(dependencies, key, [{ kind: 'delete', key: workKey(id), if: { kind: 'any' } }]);
 }
 
 /**
- * For an item that was written together with other ones, which were found. A transaction may become visible item by item, so
- * only another transaction can tell that an item is not there.
+ * For an item that was written in one transaction with items that were found. A transaction may become visible item by
+ * item, so only another transaction can prove that the item does not exist.
  *
- * @param end what is to be committed where it is not
- * @throws Contended when it is there by now, StorageCorrupt when it is not.
+ * @param end changes to commit if it does not exist
+ * @throws Contended if it is visible by now, StorageCorrupt if it does not exist
  */
-export async function missing(
+export async function missingItem(
   { ledger, newAttemptId }: MissingDependencies,
   { partition, sort }: ItemKey<unknown>,
   end: readonly Change[] = [],

@@ -1,4 +1,4 @@
-/** The queue as one worker sees it: which lanes there are, which of them it may work on, and which is next. */
+/** The queue as one worker sees it: its lanes, the lanes that the worker may take, and the next one. */
 import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
@@ -16,30 +16,30 @@ import { overlap, union } from './touches.ts';
 
 export type LaneDependencies = LeaseDependencies & Pick<Runtime, 'random'> & { readonly ledger: Pick<Ledger, 'query'> };
 
-/** Batches are small: each is done as a whole. Of anything else one part is done at a time. */
+/** Batches are small: each is done as a whole. Other work is done one part at a time. */
 export type LaneSize = 'small' | 'large';
 
 export interface Lane {
   readonly name: string;
   readonly size: LaneSize;
-  /** Its items that are left, as far as this worker knows, in order. */
+  /** Its remaining items, as far as this worker knows, in order. */
   items: readonly WorkItem[];
 }
 
 /**
- * It costs one transaction to lease several items, as it does to lease one. Of a lane that is new to it, a worker leases the first
- * item alone: workers that meet there must not be in each other's way further on.
+ * To lease several items costs one transaction, as does one. In a lane that is new to it, a worker leases only the
+ * first item: if several workers meet there, they do not conflict on later items.
  */
 const LEASED_AT_ONCE = 10;
 
-/** For so long the parts of one large lane follow one another. Meanwhile other workers find the other large lanes free. */
+/** The parts of one large lane follow one another for this long. Meanwhile other workers can take other large lanes. */
 const LARGE_TURN_MS = 2_000;
 
 export class Lanes {
   readonly #dependencies: LaneDependencies;
   #lanes: readonly Lane[] = [];
   readonly #leftAlone = new Set<string>();
-  /** Lanes of which this worker has leased something. */
+  /** Lanes of which this worker has leased items. */
   readonly #own = new Set<string>();
   /** When each lane had its last turn, counted in turns. */
   readonly #lastTurns = new Map<string, number>();
@@ -54,7 +54,7 @@ export class Lanes {
     return this.#turns;
   }
 
-  /** When the first of the lanes that this worker may not take yet may be taken; null where there is none. */
+  /** When the first lane becomes free that this worker may not take yet; null if there is no such lane. */
   get nextAtMs(): number | null {
     const times = this.#open().map(({ items: [first] }) => (first ? heldUntilMs(first, this.#dependencies.owner) : 0));
     const later = times.filter((time) => time > this.#dependencies.nowMs());
@@ -73,7 +73,10 @@ export class Lanes {
     this.#lanes = [...lanes.slice(first), ...lanes.slice(0, first)];
   }
 
-  /** Of the lanes that may be taken, the one that has waited for its turn for longest; a large one that it has comes first. */
+  /**
+   * Of the free lanes, the one that has waited longest for its turn. A large lane that this worker has leased comes
+   * first.
+   */
   next(size: LaneSize): Lane | undefined {
     const lanes = this.#mayBeTaken(size).sort((left, right) => this.#lastTurn(left) - this.#lastTurn(right));
     return (size === 'large' ? lanes.find(({ items: [first] }) => this.#isOurs(first)) : undefined) ?? lanes[0];
@@ -84,8 +87,8 @@ export class Lanes {
   }
 
   /**
-   * Leases what is next in the lane, unless it has it. Gives the lane as it is then; null where other workers were quicker, or
-   * are in the way.
+   * Leases the next items of the lane, unless this worker has them already. Returns the lane as it is then; null if
+   * another worker was faster, or writes to the same markets.
    */
   async take(lane: Lane): Promise<Lane | null> {
     this.#lastTurns.set(lane.name, ++this.#turns);
@@ -93,7 +96,7 @@ export class Lanes {
     if (first !== undefined && isHeld(first, this.#dependencies)) return lane;
     const wanted = lane.items.slice(0, this.#own.has(lane.name) ? LEASED_AT_ONCE : 1);
     const leased = await takeLeases(this.#dependencies, wanted);
-    // If it did not get all of them, the next look shows how things stand.
+    // If it did not get all of them, the next look shows the current state.
     lane.items = leased.length < wanted.length ? leased : [...leased, ...lane.items.slice(wanted.length)];
     if (leased.length === 0) return null;
     this.#own.add(lane.name);
@@ -103,12 +106,15 @@ export class Lanes {
     return this.#mayBeTaken(lane.size).find(({ name }) => name === lane.name) ?? null;
   }
 
-  /** The first item of the lane has been done. */
+  /** To be called when the first item of the lane is done. */
   done(lane: Lane): void {
     lane.items = lane.items.slice(1);
   }
 
-  /** A part of a large lane is done, which has written to these markets. After a while it is the turn of another large one. */
+  /**
+   * To be called when a part of a large lane is done, with the markets that it wrote to. After a while another large
+   * lane gets its turn.
+   */
   async pause(lane: Lane, touched: readonly string[]): Promise<void> {
     const before = lane.items[0]?.value.touches ?? [];
     const touches = union(before, touched);
@@ -120,7 +126,10 @@ export class Lanes {
     }
   }
 
-  /** The first item of the lane was not done. If it is still there, this worker leaves the lane alone from now on. */
+  /**
+   * To be called when the first item of the lane failed. If the item still exists, this worker no longer takes the
+   * lane.
+   */
   async leave(lane: Lane): Promise<void> {
     const [first] = lane.items;
     const [left] = await giveBack(this.#dependencies, lane.items);
@@ -128,7 +137,7 @@ export class Lanes {
     lane.items = [];
   }
 
-  /** Gives back all leases; says whether there were any. */
+  /** Gives back all leases; returns whether there were any. */
   async giveBackAll(): Promise<boolean> {
     let had = false;
     for (const lane of this.#lanes) {
@@ -146,11 +155,14 @@ export class Lanes {
   #mayBeTaken(size: LaneSize): Lane[] {
     const { owner, nowMs } = this.#dependencies;
     const isFree = ({ items: [first] }: Lane) => first !== undefined && heldUntilMs(first, owner) <= nowMs();
-    return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isInTheWay(lane));
+    return this.#open().filter((lane) => lane.size === size && isFree(lane) && !this.#isBlocked(lane));
   }
 
-  /** Whether another worker is on the same markets. Of two workers who lease such work at the same time, the lane with the first name stays. */
-  #isInTheWay({ name, items: [first] }: Lane): boolean {
+  /**
+   * Whether another worker writes to the same markets. If two workers lease such work at the same time, the lane with
+   * the first name stays.
+   */
+  #isBlocked({ name, items: [first] }: Lane): boolean {
     return this.#lanes.some(
       (other) =>
         (!this.#isOurs(first) || other.name < name) &&

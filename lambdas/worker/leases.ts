@@ -1,9 +1,9 @@
 /**
- * Leases of work. A lease is written into the work item itself, under the condition that the item is as it was read. It ends when
- * it is given back, or by time: a worker that died holds up its lanes for {@link LEASE_MS} at most.
+ * Leases of work. A lease is written into the work item itself, under the condition that the item is as it was read. It
+ * ends when it is given back, or by time: a dead worker delays its lanes for at most {@link LEASE_MS}.
  *
- * A lease only saves work that would be done twice. A worker that is slower than its lease is overtaken, and the checkpoints of
- * its batch fence it off.
+ * A lease only saves double work. If a worker is slower than its lease, another one overtakes it, and the checkpoints
+ * of its batch fence it off.
  */
 import { replaced, type Versioned, written } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
@@ -17,16 +17,16 @@ export type WorkItem = Versioned<WorkValue>;
 
 export interface LeaseDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Pick<Ledger, 'transact'>;
-  /** Names this worker. No other one that may be at work has the same name. */
+  /** The name of this worker. No other worker that may be running has the same name. */
   readonly owner: string;
 }
 
-/** From when on this worker may take the item, in milliseconds since the epoch; 0: it always might. */
+/** When this worker may take the item, in milliseconds since the epoch; 0: at any time. */
 export function heldUntilMs({ value: { lease } }: WorkItem, owner: string): number {
   return lease === null || lease.owner === owner ? 0 : lease.untilMs;
 }
 
-/** Whether the item is this worker's for long enough to begin something. */
+/** Whether this worker has the item for long enough to begin a step. */
 export function isHeld({ value: { lease } }: WorkItem, { owner, nowMs }: LeaseDependencies): boolean {
   return lease?.owner === owner && lease.untilMs - nowMs() > LEASE_MS / 2;
 }
@@ -34,8 +34,8 @@ export function isHeld({ value: { lease } }: WorkItem, { owner, nowMs }: LeaseDe
 type Hint = Pick<WorkValue, 'touches'>;
 
 /**
- * Leases these items of one lane, or renews their leases, up to the first that another worker has. Returns the items that are
- * leased now.
+ * Leases these items of one lane, or renews their leases, up to the first item that another worker has. Returns the
+ * leased items.
  */
 export async function takeLeases(
   dependencies: LeaseDependencies,
@@ -46,7 +46,7 @@ export async function takeLeases(
   return await write(dependencies, items, { lease, ...hint });
 }
 
-/** Gives leases back, so that no worker waits for their end. Returns the items that are still there. */
+/** Gives leases back, so that no worker waits for their end. Returns the items that still exist. */
 export async function giveBack(
   dependencies: LeaseDependencies,
   items: readonly WorkItem[],
@@ -67,7 +67,8 @@ async function write(
     if (result.committed) return changes.map(written);
     const found = new Map(result.refusals.map(({ index, found }) => [index, found as WorkItem | null]));
     const asFound = left.map((item, index) => (found.has(index) ? (found.get(index) ?? null) : item));
-    // Items that are gone have been done. An item that another worker has ends the list: those after it come later.
+    // Items that no longer exist are done. An item that another worker has ends the list, because later items of the
+    // lane must wait.
     const end = asFound.findIndex(
       (item, index) => found.has(index) && item !== null && item.value.lease?.owner !== owner,
     );

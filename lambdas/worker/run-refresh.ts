@@ -1,4 +1,4 @@
-/** Marks markets to be rendered again, a transaction at a time, and then has the publication that asked for it wait. */
+/** Sets refresh marks, one transaction at a time. After that, the publication that asked for them begins to wait. */
 import { replaced } from '../../storage/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
@@ -15,10 +15,10 @@ export interface RefreshDependencies extends Pick<Runtime, 'newAttemptId'> {
 const MARKS_AT_ONCE = MAX_TRANSACT_CHANGES - 1;
 
 /**
- * Marks the next markets. The work item itself says which have been marked: it is moved with their marks. The publication
- * begins to wait in a transaction after the last of these, so a publisher that sees it wait finds every mark.
+ * Marks the next markets. The work item records the marked slugs, in the same transactions. The publication begins to
+ * wait in a later transaction than the last marks. So a publisher that sees the publication wait also finds every mark.
  *
- * @throws StorageUnavailable when storage fails: call it again.
+ * @throws StorageUnavailable if storage fails: call it again
  */
 export async function runRefresh(
   { ledger, newAttemptId }: RefreshDependencies,
@@ -27,7 +27,7 @@ export async function runRefresh(
   const { after } = item.value;
   const changes = after === null ? end(item) : await nextMarks(ledger, item, after);
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
-  // Refused where the item has moved: by a transaction whose answer was lost, or by another worker.
+  // Refused if the item has changed: by a transaction whose answer was lost, or by another worker.
   return committed && after === null ? 'done' : { more: [] };
 }
 
@@ -45,7 +45,7 @@ async function nextMarks(
   ];
 }
 
-/** Of these markets, or of all, the next ones; and where those after them begin, null at the end. */
+/** The next slugs of these markets or of all, and the slug to continue after; null at the end. */
 async function slugsAfter(
   ledger: RefreshDependencies['ledger'],
   markets: readonly string[] | null,

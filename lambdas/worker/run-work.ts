@@ -1,13 +1,13 @@
 /**
- * Does the work that requests have left behind, beside any number of other workers. Work is queued in lanes. A lane is a
- * subject's batches in the order of their ids, which is that of the requests to the millisecond; or it is one upload, one
- * erasure, one refresh. Of each lane the first item alone may be worked on, by the worker that has leased it.
+ * Does queued work, beside any number of other workers. Work is queued in lanes. A lane is a subject's batches in the
+ * order of their ids, which is the order of the requests to the millisecond; or it is one upload, one erasure, one
+ * refresh. Only the first item of a lane may be worked on, by the worker that has leased it.
  */
 import type { Versioned } from '../../storage/changes.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Task, WorkValue } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
-import { mayPass } from './contended.ts';
+import { isRetryable } from './contended.ts';
 import { type Lane, type LaneDependencies, Lanes } from './lanes.ts';
 import type { WorkItem } from './leases.ts';
 
@@ -17,51 +17,54 @@ type Kind = Task['kind'];
 export type WorkOf<Name extends Kind> = Versioned<WorkValue & { kind: Name }>;
 
 /**
- * Does an item's work, or a part of it. The transaction that does the last of it takes the item off the queue. May be called
- * again for work that was begun, or done, by another worker or before a crash.
+ * Does an item's work, or a part of it. The transaction that does the last part takes the item off the queue. May be
+ * called again for work that another worker or an earlier process has begun or done.
  *
- * - `later`: it is not due, or another worker is ahead with it.
+ * - `later`: the item is not due, or another worker is ahead with it.
  * - `more`: a part of it is done, which has written to these markets.
  */
 export type Runner<Name extends Kind> = (item: WorkOf<Name>) => Promise<StepOutcome>;
 export type StepOutcome = 'done' | 'later' | { readonly more: readonly string[] };
 
 export interface WorkDependencies extends LaneDependencies, Pick<Runtime, 'pause'> {
-  /** A host without a place for large files has no uploads. */
+  /** A host that takes no large files has no uploads. */
   readonly runners: { readonly [Name in Exclude<Kind, 'upload'>]: Runner<Name> } & {
     readonly upload?: Runner<'upload'>;
   };
-  /** Told of each failure that is not one of storage. */
+  /** Receives each failure that is not a failure of storage. */
   readonly failed: (item: WorkItem, error: unknown) => void;
-  /** Asked before each step; false leaves what is left for the next run. Default: always true. */
+  /** Asked before each step; false leaves the rest for the next run. Default: always true. */
   readonly hasTime?: () => boolean;
-  /** Awaited after each step, so that others have their turn. */
+  /** Awaited after each step, so that other tasks get their turn. */
   readonly afterStep?: () => Promise<void>;
 }
 
 export interface WorkDone {
   readonly done: number;
-  /** Items of which `failed` was told. Those that are still on the queue are tried again by the next run. */
+  /** Items whose failure was reported. If they are still on the queue, the next run tries them again. */
   readonly failed: number;
-  /** Items that are not due, or with which another worker is ahead. */
+  /** Items that are not due, or that another worker has. */
   readonly later: number;
-  /** When the next item that is not due, or that another worker has leased, may be taken; null where there is none. */
+  /** When the next such item may be taken; null if there is no such item. */
   readonly nextAtMs: number | null;
 }
 
-/** The queue is read again after so long, so that batches that have come meanwhile are seen. */
+/** The queue is read again after this long, to find new batches. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** How often an item is tried in one run when storage does not answer or others are in its way, and the first pause. */
+/**
+ * Tries of an item in one run while storage does not answer or other writers change the same items; and the first
+ * pause.
+ */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
 /**
- * Runs what is on the queue, and what comes while it does, until there is nothing left that it may take, or no more time.
- * Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not due, holds
- * up its own lane and no other one.
+ * Does the queued work, and work that arrives meanwhile, until this worker may take nothing more or has no more time.
+ * Batches come first, each lane in turn; then one part of something large; and so on. An item that fails, or is not
+ * due, delays its own lane and no other.
  *
- * @throws StorageUnavailable when storage fails. The next run goes on.
+ * @throws StorageUnavailable if storage fails: the next run continues
  */
 export async function runWork(dependencies: WorkDependencies): Promise<WorkDone> {
   const { nowMs, hasTime = () => true } = dependencies;
@@ -80,7 +83,8 @@ export async function runWork(dependencies: WorkDependencies): Promise<WorkDone>
       const large = hasTime() ? lanes.next('large') : undefined;
       if (large !== undefined) await step(large);
       if (lanes.turns > turnsBefore) continue;
-      // Others may have ended because they saw its leases: it gives back those that it may not use, and looks once more.
+      // Other workers may have ended because of this worker's leases. So it gives back the leases that it does not use,
+      // and looks once more.
       if ((await lanes.giveBackAll()) && hasTime()) continue;
       return { ...counts, nextAtMs: lanes.nextAtMs };
     }
@@ -112,7 +116,7 @@ async function runItem(
     try {
       return await runnerOf(runners, item.value.kind)(item);
     } catch (error) {
-      if (mayPass(error) && tries < TRIES) {
+      if (isRetryable(error) && tries < TRIES) {
         await pause(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + random()));
         continue;
       }

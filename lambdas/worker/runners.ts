@@ -5,7 +5,7 @@ import type { UploadRunner } from '../ingest/run-upload.ts';
 import { runRefresh } from './run-refresh.ts';
 import type { WorkDependencies } from './run-work.ts';
 
-/** @param runUpload left out by a host without a place for large files */
+/** @param runUpload left out by a host that takes no large files */
 export function createRunners(
   dependencies: ErasureDependencies,
   runUpload?: UploadRunner,

@@ -1,21 +1,22 @@
 /**
- * Which markets work writes to, so that workers keep out of each other's way: transactions of one market follow one another
- * whoever commits them, and a second worker there would only conflict with the first. A hint and no lock: what it misses costs
- * time.
+ * The markets that work writes to. Transactions on one market follow one another anyway, so a second worker there would
+ * only conflict with the first. This is a hint, not a lock: a missed conflict only costs time.
  */
 import { SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
 
-/** So few rows fit one transaction, for which nobody need wait. */
+/** This few rows fit one transaction, for which no worker need wait. */
 const FEW_ROWS = 20;
 
-/** Of more markets than these it is only said that there are many. */
+/** Beyond this number, all markets are meant. */
 const MARKETS_NAMED = 50;
 const MANY: readonly string[] = ['*'];
 
 const SLUG = new RegExp(`^${SLUG_PATTERN}$`);
 
-/** The markets that a batch of these records would write to. They may be anything: the worker has not looked at them. */
+/**
+ * The markets that a batch of these records would write to. The records are not checked yet, so they may be anything.
+ */
 export function touchesOf(records: readonly unknown[]): Pick<WorkValue, 'touches'> {
   if (records.length <= FEW_ROWS) return {};
   return {

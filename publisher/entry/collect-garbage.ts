@@ -6,7 +6,7 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { collectGarbage } from '../sweep/collect-garbage.ts';
-import { log } from './log.ts';
+import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
@@ -32,7 +32,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
     maxRemovals: Number.POSITIVE_INFINITY,
     hasTime: () => invocation.getRemainingTimeInMillis() > LONGEST_BATCH_MS,
   });
-  for (const key of unknown) log('error', 'an object that no rule knows', { key });
+  for (const key of unknown) logLine('error', 'an object that no rule knows', { key });
   const counts = { removed: removed.length, kept, prunedRecords, unknown: unknown.length };
-  log('info', 'collected', { dryRun, ...counts, endedEarly });
+  logLine('info', 'collected', { dryRun, ...counts, endedEarly });
 }

@@ -4,12 +4,12 @@ import { PUBLISHER_METRICS } from '../../contract/aws.ts';
 type Fields = { readonly [name: string]: string | number | boolean | null };
 
 /** Writes to standard output, which Lambda stores line by line. */
-export function log(level: 'info' | 'error', what: string, fields: Fields = {}): void {
+export function logLine(level: 'info' | 'error', what: string, fields: Fields = {}): void {
   write({ level, time: new Date().toISOString(), what, ...fields });
 }
 
 /** The outcome of one call of `publish`. */
-export interface Outcome {
+export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
   /** Absent if it was not counted. */
@@ -20,7 +20,7 @@ export interface Outcome {
  * Writes the line for the end of `publish`, from which CloudWatch Logs takes metrics: embedded metric format,
  * specification 0. Lambda sets the function's name in the environment.
  */
-export function logOutcome({ what, startedMs, putOffTooLong }: Outcome, fields: Fields = {}): void {
+export function logOutcome({ what, startedMs, putOffTooLong }: LoggedOutcome, fields: Fields = {}): void {
   const { namespace, dimension } = PUBLISHER_METRICS;
   const nowMs = Date.now();
   const metrics = [
@@ -52,11 +52,4 @@ export function logOutcome({ what, startedMs, putOffTooLong }: Outcome, fields: 
 
 function write(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
-}
-
-/** A failure as text, with its stack and its causes. */
-export function faultText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const text = error.stack ?? error.message;
-  return error.cause === undefined ? text : `${text}\ncaused by ${faultText(error.cause)}`;
 }

@@ -4,13 +4,14 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
+import { faultText } from '../../storage/fault-text.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
-import { faultText, log, logOutcome } from './log.ts';
+import { logLine, logOutcome } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 /** The longest that another generation may take. */
@@ -30,7 +31,7 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   return await handleStreamEvent(
     event,
     () => publishDue(hasTime),
-    (error) => log('error', 'publishing failed', { fault: faultText(error) }),
+    (error) => logLine('error', 'publishing failed', { fault: faultText(error) }),
   );
 }
 
@@ -57,7 +58,7 @@ async function publishOnce(): Promise<PublishOutcome | null> {
     const outcome = await publish(dependencies);
     const { kind: what, generation, isMoreDue, putOff } = outcome;
     const tooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
-    for (const { slug, reason } of tooLong) log('error', 'a market is put off', { slug, reason });
+    for (const { slug, reason } of tooLong) logLine('error', 'a market is put off', { slug, reason });
     logOutcome({ what, startedMs, putOffTooLong: tooLong.length }, { generation, isMoreDue, putOff: putOff.length });
     return outcome;
   } catch (error) {

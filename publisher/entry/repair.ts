@@ -16,7 +16,7 @@ import { rendererOf } from '../plan/render.ts';
 import { type RepairOutcome, repairOne } from '../repair/repair-market.ts';
 import { restore } from '../repair/restore.ts';
 import { resume } from '../repair/resume.ts';
-import { log } from './log.ts';
+import { logLine } from './log.ts';
 import { openStorage } from './open-storage.ts';
 
 const storage = openStorage();
@@ -44,14 +44,14 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 
 async function repairMarket(market: string): Promise<RepairAnswer> {
   const outcome = await repairOne(storage, market);
-  log('info', 'repaired', { market, outcome });
+  logLine('info', 'repaired', { market, outcome });
   return { outcome };
 }
 
 async function restoreAll(after: string, hasTime: () => boolean): Promise<RepairAnswer> {
   const { repaired, next } = await restore(storage, { after, hasTime });
-  for (const [slug, outcome] of repaired) log('info', 'repaired', { market: slug, outcome });
-  log('info', 'restored', { repaired: repaired.size, next });
+  for (const [slug, outcome] of repaired) logLine('info', 'repaired', { market: slug, outcome });
+  logLine('info', 'restored', { repaired: repaired.size, next });
   return { repaired: repaired.size, next };
 }
 
@@ -60,6 +60,6 @@ async function migrateAll(hasTime: () => boolean): Promise<RepairAnswer> {
   // A generation of an earlier version that was committed and not applied cannot be applied any more.
   const head = await storage.ledger.get(HEAD_KEY);
   if (ledger === 'migrated' && head?.value.applied === false) await resume(storage);
-  log('info', 'migrated', { ledger });
+  logLine('info', 'migrated', { ledger });
   return { ledger };
 }

@@ -10,7 +10,7 @@ import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
 import { httpReader } from '../verify/reader.ts';
 import { shareAsked, shareDue } from '../verify/share.ts';
-import { log } from './log.ts';
+import { logLine } from './log.ts';
 
 const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
   required: ['readBaseUrl', 'verifyEveryHours'],
@@ -27,14 +27,14 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
   const { findings, generation, markets, observations, pages } = await confirmFindings(reader, share, async () => {
     // The second walk takes as long as the first, or a little longer.
     if (invocation.getRemainingTimeInMillis() < PAUSE_MS + 1.25 * (Date.now() - startedMs)) {
-      log('error', 'no time for a second look: a publication may explain the findings', { share: inWords });
+      logLine('error', 'no time for a second look: a publication may explain the findings', { share: inWords });
       return false;
     }
     await setTimeout(PAUSE_MS);
     return true;
   });
-  for (const { url, rule, detail } of findings) log('error', 'finding', { url, rule, detail });
+  for (const { url, rule, detail } of findings) logLine('error', 'finding', { url, rule, detail });
   const seen = { generation, share: inWords, markets, observations, pages, durationMs: Date.now() - startedMs };
-  log('info', 'verified', { ...seen, findings: findings.length });
+  logLine('info', 'verified', { ...seen, findings: findings.length });
   if (findings.length > 0) throw new Error(`${findings.length} findings at ${readBaseUrl}: see the lines before`);
 }

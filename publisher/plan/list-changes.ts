@@ -10,7 +10,7 @@ import { LIST_CHANGES, type ListState, listChangeKey, publishedHeadsKey } from '
 import type { BundleWriter } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { readMany } from '../read-many.ts';
-import { type ListChange, type ListChanges, readBody } from './list-items.ts';
+import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
@@ -51,7 +51,7 @@ export async function takeListChanges(
     changes.set(slug, {
       wasListed: value.wasListed,
       isListed: heads[index] !== null,
-      item: () => readBody(objects, slug),
+      item: () => readPublishedBody(objects, slug),
     });
   }
   for (const [slug, body] of markets.changedItems) {

@@ -83,7 +83,7 @@ export async function* itemsOfBodies(
 ): AsyncGenerator<readonly ListItem[]> {
   const itemOf = async (slug: string): Promise<ListItem> => {
     const change = changes.get(slug);
-    return { slug, body: change === undefined ? await readBody(storage.objects, slug) : await change.item() };
+    return { slug, body: change === undefined ? await readPublishedBody(storage.objects, slug) : await change.item() };
   };
   for await (const slugs of listedSlugs(storage, changes)) {
     yield await pMap(slugs.toReversed(), itemOf, { concurrency: OBJECT_CONCURRENCY });
@@ -100,7 +100,7 @@ async function* listedSlugs({ ledger }: PublisherStorage, changes: ListChanges):
 }
 
 /** The published body of a market. @throws StorageCorrupt if it is missing */
-export async function readBody(objects: ObjectStore, slug: string): Promise<string> {
+export async function readPublishedBody(objects: ObjectStore, slug: string): Promise<string> {
   const key = publicKey({ kind: 'market', slug });
   const found = await objects.get(key);
   if (found.kind === 'found') return Buffer.from(found.body).toString();

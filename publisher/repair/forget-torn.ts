@@ -1,9 +1,10 @@
 /**
- * Ends the waiting of those who wait for a revision that a market has not come to. Whoever waits was written together with that
- * revision or after it; so this is a part of a transaction, and the rest of it is lost. Nobody may say that the batch is public, and
- * whatever brings the market to that revision later would.
+ * Deletes waiting items that wait for a later revision than the market has. A waiting item is written together with that
+ * revision or after it. So it belongs to a torn transaction whose other part is lost. If it stayed, a later write that
+ * brings the market to that revision would report the lost batch as public.
  *
- * Safety: under the condition that the market is still as it was read. So nobody is forgotten whose write only shows in part so far.
+ * Safety: deleted under the condition that the market's revision is unchanged. So an item stays if its transaction is
+ * only not completely visible yet.
  */
 import { type Change, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
 import { inBatches, queryPages } from '../../storage/paging.ts';
@@ -25,7 +26,7 @@ export async function forgetTorn({
   }
 }
 
-/** That a market is behind the revision that is waited for; null where none is. One that is gone is not waited for. */
+/** A check that a market is behind the awaited revision; null if no market is. A removed market does not count. */
 async function checkOfBehind(ledger: Ledger, revisions: { readonly [slug: string]: number }): Promise<Change | null> {
   for (const batch of inBatches(Object.entries(revisions), MAX_GET_KEYS)) {
     const records = await ledger.getMany(batch.map(([slug]) => marketKey(slug)));

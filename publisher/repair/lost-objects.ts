@@ -28,7 +28,7 @@ export async function findLostObjects(dependencies: PublisherDependencies): Prom
   const lost: string[] = [];
   for await (const name of publishedNames(dependencies, head)) {
     const key = publicKey(name);
-    // What was published since the listing began is not in it.
+    // The listing does not show objects that were published since it began.
     if (!present.has(key) && (await objects.stat(key)) === null) lost.push(key);
   }
   const { layout } = head.value.list;

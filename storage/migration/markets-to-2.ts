@@ -1,4 +1,4 @@
-/** Gives every market's record the sum of its history, and has the market rendered again. */
+/** Gives every market's record the sum of its history, and marks the market to be rendered again. */
 import { HistorySum } from '../history-sum.ts';
 import { type Change, type Item, MAX_GET_KEYS } from '../ledger.ts';
 import { queryPages } from '../paging.ts';
@@ -12,7 +12,7 @@ import { MARKET_INDEX, type MarketRecordValue, observationsOf, orderOfObservatio
 import { type PublishedHeads, refreshMarkKey } from '../records/publication.ts';
 import { changed, commit, type Migration } from './migration.ts';
 
-/** Whether it came to the end. A market is one transaction: one that has a sum is done. */
+/** Returns whether it finished. Each market is one transaction; a market with a sum is done. */
 export async function migrateMarkets(migration: Migration): Promise<boolean> {
   const { ledger, progress, hasTime = () => true } = migration;
   let markets = 0;
@@ -43,7 +43,10 @@ async function migrateMarket(migration: Migration, slug: string, record: Item<Ol
   ]);
 }
 
-/** At which revision it is published is not known, nor since when: it was listed in every list that readers may have. */
+/**
+ * The published revision and the first generation are not known: 0 stands for both. So the market counts as listed in
+ * every list that readers may have.
+ */
 function changedHeads(heads: Item<OldPublishedHeads>): Change {
   return changed<PublishedHeads>(heads, { ...heads.value, revision: 0, joined: 0 });
 }

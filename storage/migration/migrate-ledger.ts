@@ -1,9 +1,9 @@
 /**
- * Brings a ledger to the format of this version, in place. Every step may be done again and finds what an earlier try has done,
- * so a migration that was interrupted anywhere is gone on with by calling it again. The format is written last, in one
- * transaction with HEAD: until then every version of the code refuses the ledger, or migrates it.
+ * Migrates a ledger to the format of this version, in place. Every step may be repeated and recognises the results of
+ * an earlier try, so an interrupted migration continues when it is called again. The format is written last, in one
+ * transaction with HEAD. Until then every version of the code refuses the ledger, or migrates it.
  *
- * Nobody else may write to the ledger meanwhile.
+ * Nothing else may write to the ledger in the meantime.
  */
 import { assertFormat, claimFormat, readFormat } from '../format.ts';
 import { LEDGER_FORMAT } from '../records/formats.ts';
@@ -13,13 +13,13 @@ import { endPublicationTo2, migratePublication } from './publication-to-2.ts';
 import { migrateWork } from './work-to-2.ts';
 
 /**
- * - `current`: there was nothing to do. An empty ledger is of this format from now on.
- * - `migrated`: it is of this format now, and every market waits to be rendered again.
- * - `unfinished`: there was no more time. Call it again.
+ * - `current`: there was nothing to do. An empty ledger now has this format.
+ * - `migrated`: the ledger now has this format, and every market waits to be rendered again.
+ * - `unfinished`: there was not enough time. Call it again.
  */
 export type MigrationOutcome = 'current' | 'migrated' | 'unfinished';
 
-/** @throws FormatTooNew, and StorageUnavailable: call it again. */
+/** @throws FormatTooNew, and StorageUnavailable: call it again */
 export async function migrateLedger(migration: Migration): Promise<MigrationOutcome> {
   const format = await readFormat(migration.ledger);
   if (format === null || format === LEDGER_FORMAT) {

@@ -1,27 +1,27 @@
-/** What every step of a migration is given, and how it writes. */
+/** The dependencies of every step of a migration, and its way to write. */
 import type { Change, Item, Ledger } from '../ledger.ts';
 import type { Runtime } from '../runtime.ts';
 
 export interface Migration extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
   readonly ledger: Ledger;
-  /** As HEAD shall name it: what will render all markets again. */
+  /** The renderer that HEAD will name: it will render all markets again. */
   readonly renderer: string;
-  /** Told how many markets have been looked at. */
+  /** Receives the number of markets so far. */
   readonly progress?: (markets: number) => void;
   /** Asked before each market; false ends this try. Default: always true. */
   readonly hasTime?: () => boolean;
 }
 
-/** Something that is not this migration has written meanwhile. Stop that, and call the migration again. */
+/** Something else has written to the ledger in the meantime. Stop it, and call the migration again. */
 export class MigrationDisturbed extends Error {
   override readonly name = 'MigrationDisturbed';
 }
 
-/** @throws MigrationDisturbed when a condition does not hold. */
+/** @throws MigrationDisturbed if a condition does not hold */
 export async function commit({ ledger, newAttemptId }: Migration, changes: readonly Change[]): Promise<void> {
   const { committed } = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (!committed)
-    throw new MigrationDisturbed('the ledger was written to while it was migrated: stop what writes to it');
+    throw new MigrationDisturbed('the ledger was written to during its migration: stop every other writer');
 }
 
 /** The item with another value; its revision stays. */

@@ -1,4 +1,6 @@
-/** The records of what is published: pages of the list are known by one object now, and HEAD has a partition of its own. */
+/**
+ * Migrates the records of publishing: the pages of the list are in one object now, and HEAD has a partition of its own.
+ */
 import { formatPut } from '../format.ts';
 import { type Change, type Item, MAX_TRANSACT_CHANGES } from '../ledger.ts';
 import { inBatches, type KeyRange, queryPages } from '../paging.ts';
@@ -16,7 +18,7 @@ import {
 import { type GenerationValue, HEAD_KEY, type HeadValue, supersededPageKey } from '../records/publication.ts';
 import { changed, commit, type Migration, removed } from './migration.ts';
 
-/** All but HEAD. What is done is not found again. */
+/** Everything except HEAD. Finished steps leave nothing to find. */
 export async function migratePublication(migration: Migration): Promise<void> {
   const { ledger } = migration;
   await changeAll(migration, OLD_GENERATIONS, changedGeneration);
@@ -30,12 +32,12 @@ export async function migratePublication(migration: Migration): Promise<void> {
     await changeAll(migration, oldRangesOf(republish.value.id), (item) => [removed(item)]);
     await commit(migration, [removed(republish)]);
   }
-  // Every market has been marked.
+  // Every market has a mark of its own by now.
   const everything = await ledger.get(OLD_EVERYTHING_MARK);
   if (everything !== null) await commit(migration, [removed(everything)]);
 }
 
-/** The last step of all: where there is a format, everything is of that format. */
+/** The last step: a ledger with a format has that format completely. */
 export async function endPublicationTo2(migration: Migration): Promise<void> {
   const old = await migration.ledger.get(OLD_HEAD_KEY);
   const changes: readonly Change[] = old === null ? [] : [removed(old), headPut(migration, old)];
@@ -43,8 +45,8 @@ export async function endPublicationTo2(migration: Migration): Promise<void> {
 }
 
 /**
- * What the list is made of is known no more: it is cut anew once every market has been rendered again. A generation that was
- * committed and not applied has its bundle in a form that is not read any more, so it counts as lost.
+ * The layout of the list is no longer known, so the list is cut again after every market has been rendered. The bundle
+ * of a generation that was committed but not applied can no longer be read, so that generation counts as lost.
  */
 function headPut({ renderer }: Migration, { revision, value }: Item<OldHeadValue>): Change {
   const { bundleKey, bundleDigest, listDigest, staticDigests = {}, ...kept } = value;
@@ -72,7 +74,7 @@ function changedGeneration(item: Item<OldGenerationValue>): readonly Change[] {
   return [changed<GenerationValue>(item, { generation, publishedAt, appliedAtMs, layout: null })];
 }
 
-/** Changes each item of a range, at most two changes for one. */
+/** Changes each item of a range, with at most two changes for each. */
 async function changeAll<Value>(
   migration: Migration,
   range: KeyRange<Value>,

@@ -1,4 +1,6 @@
-/** Work is queued in lanes now, and a batch is applied by strands: one that is half-way goes on where it was. */
+/**
+ * Migrates the queue: work is in lanes now, and a batch has strands. A batch that was begun continues from its state.
+ */
 import type { Change, Item } from '../ledger.ts';
 import { readAll } from '../paging.ts';
 import {
@@ -15,7 +17,7 @@ import { type OldWorkValue, oldCheckpointKey } from '../records/format-1.ts';
 import { marketKey } from '../records/markets.ts';
 import { changed, commit, type Migration } from './migration.ts';
 
-/** An item is one transaction, together with its batch: one that has a lane is done. */
+/** An item is one transaction, together with its batch. An item with a lane is done. */
 export async function migrateWork(migration: Migration): Promise<void> {
   for (const item of await readAll(migration.ledger, WORK_QUEUE)) {
     const work = item as Item<OldWorkValue>;
@@ -42,7 +44,7 @@ async function placeOf(
   return { lane: sort, batch: upload === null ? null : partBatchId(value.upload, upload.value.partsDone) };
 }
 
-/** A batch that was begun has one strand: all its markets, in order of their slugs, as far as it has come. */
+/** A batch that was begun has one strand with all its markets, in order of slugs, and its progress. */
 async function strandOf({ ledger }: Migration, batch: string): Promise<readonly Change[]> {
   const checkpoint = await ledger.get(oldCheckpointKey(batch));
   if (checkpoint === null || checkpoint.value.state !== 'applying') return [];
@@ -63,7 +65,7 @@ async function strandOf({ ledger }: Migration, batch: string): Promise<readonly 
     accepted,
     unchanged,
     refused: refused - setAside.length,
-    // Those of before keep their keys.
+    // Existing faults keep their keys.
     faultParts: 0,
     revisions: await revisionsOf(ledger, markets),
   };
@@ -73,7 +75,9 @@ async function strandOf({ ledger }: Migration, batch: string): Promise<readonly 
   ];
 }
 
-/** What the batch has written of a market is of its record's revision, or an earlier one. */
+/**
+ * The batch wrote the current revision of a market's record or an earlier one, so waiting for the current one is safe.
+ */
 async function revisionsOf(ledger: Migration['ledger'], slugs: readonly string[]): Promise<StrandValue['revisions']> {
   const revisions: StrandValue['revisions'] = {};
   for (const slug of slugs) {

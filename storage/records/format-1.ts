@@ -1,5 +1,5 @@
 /**
- * The records of format 1 that format 2 has otherwise, or no more. For its migration alone.
+ * The records of format 1 that are different in format 2, or no longer exist. For the migration only.
  *
  * | partition        | sort           | holds                                                             |
  * |------------------|----------------|-------------------------------------------------------------------|
@@ -8,12 +8,12 @@
  * | `publication`    | `head`         | {@link OldHeadValue}                                              |
  * | `publication`    | `generation/…` | {@link OldGenerationValue}                                        |
  * | `publication`    | `republish`    | {@link OldRepublishValue}: a full publication under way           |
- * | `republish/<id>` | `range/<n>`    | what has been rendered of it                                      |
+ * | `republish/<id>` | `range/<n>`    | the rendered part of a full publication                           |
  * | `published/list` | `page/<index>` | a page of the market list                                         |
  * | `published/…`    | `heads`        | as now, without the market's revision and its first generation    |
  * | `unlinked`       | `<object key>` | a superseded page                                                 |
  * | `work`           | `<work id>`    | {@link OldWorkValue}                                              |
- * | `batch/<id>`     | `checkpoint`   | {@link OldCheckpointValue}: how far the whole batch has come      |
+ * | `batch/<id>`     | `checkpoint`   | {@link OldCheckpointValue}: the progress of the whole batch       |
  * | `batch/<id>`     | `faults/<n>`   | as now; their keys sort before those of `faults/<source>/<n>`     |
  */
 import type { StaticKind } from '../../contract/public-objects.ts';
@@ -59,7 +59,7 @@ export const OLD_SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'unl
 
 export type OldWorkValue = Task & { lane?: string };
 
-/** The whole batch is what is one strand now. */
+/** In format 1 the whole batch was one strand. */
 export type OldCheckpointValue = Omit<CheckpointValue, 'strands'> &
   Omit<StrandValue, 'revisions'> & { strands?: number };
 export const oldCheckpointKey = (batch: string): ItemKey<OldCheckpointValue> => {

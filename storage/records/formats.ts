@@ -1,5 +1,5 @@
 /**
- * The version of all other records: what keys and values mean.
+ * The format of all other records: the meaning of keys and values.
  *
  * | partition | sort     | holds                                                          |
  * |-----------|----------|----------------------------------------------------------------|
@@ -7,7 +7,7 @@
  */
 import type { ItemKey } from '../ledger.ts';
 
-/** What this version of the code reads and writes. */
+/** The format that this version of the code reads and writes. */
 export const LEDGER_FORMAT = 2;
 
 /** Revision: the format. */

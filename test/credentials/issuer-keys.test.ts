@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { fetchJwksOverHttps } from '../../lambdas/credentials/fetch-jwks.ts';
-import { JWKS_REFRESH_SECONDS, JWKS_RETRY_SECONDS } from '../../lambdas/credentials/issuer-keys.ts';
-import { createTokenVerifier, IssuerUnavailable } from '../../lambdas/credentials/jwt.ts';
+import { IssuerUnavailable, JWKS_REFRESH_SECONDS, JWKS_RETRY_SECONDS } from '../../lambdas/credentials/issuer-keys.ts';
+import { createTokenVerifier } from '../../lambdas/credentials/jwt.ts';
 import {
   AUDIENCE,
   type CredentialWorld,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseMapping } from '../../mapping/csv-mapping.ts';
 import { dateReader, isDateFormat } from '../../mapping/date-format.ts';
+import { parseMapping } from '../../mapping/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 /** Where the faults of the example are, after one change. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseMapping } from '../../mapping/csv-mapping.ts';
 import type { CsvText } from '../../mapping/csv-rows.ts';
 import { type MappedRecord, type MappedRefusal, mapCsv } from '../../mapping/map-csv.ts';
+import { parseMapping } from '../../mapping/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 const HEADER = 'item,currency,price,day,version,flag';

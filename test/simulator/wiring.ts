@@ -17,7 +17,7 @@ import { createUploadRunner, type UploadRunner } from '../../lambdas/ingest/run-
 import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
-import { mayPass } from '../../lambdas/worker/contended.ts';
+import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
@@ -174,7 +174,7 @@ export const WIRING: Wiring = {
 
 /** An error that the code under test ends an invocation with, and that the next invocation gets over. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof Superseded || error instanceof StorageUnavailable || mayPass(error);
+  return error instanceof Superseded || error instanceof StorageUnavailable || isRetryable(error);
 }
 
 /** Whether a publisher of this deployment has something to do that no mark tells. */

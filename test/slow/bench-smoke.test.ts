@@ -21,7 +21,21 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
 /** Ends a run that hangs; says nothing about speed. */
 const RUN_LIMIT_MS = 300_000;
 
-const NAMES = ['render', 'ingest', 'write', 'publish-one', 'publish-all', 'read'];
+const NAMES = [
+  'render',
+  'ingest',
+  'worker',
+  'write',
+  'publish-one',
+  'publish-many',
+  'long-history',
+  'steady-feed',
+  'while-uploading',
+  'restart',
+  'publish-all',
+  'read',
+  'costs',
+];
 
 describe('npm run bench', () => {
   it(
@@ -33,7 +47,7 @@ describe('npm run bench', () => {
       for (const [place, name] of NAMES.entries()) {
         const [, section = ''] = stdout.split(new RegExp(`^${name}$`, 'm'));
         const [own = ''] = section.split(new RegExp(`^(?:${NAMES.slice(place + 1).join('|') || 'end'})$`, 'm'));
-        expect(own, name).toMatch(/^ {2}-{10,}$|^ {2}Skipped: /m);
+        expect(own, name).toMatch(/^ {2}-{10,}$|^\| -{3,}|^ {2}Skipped: /m);
       }
       expect(await readdir(folder)).toEqual([]);
     },

@@ -6,10 +6,10 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { SECRETS_CLIENT } from '../../lambdas/entry/deployment-secret.ts';
 import { LAST_BEGIN_MS } from '../../lambdas/pipeline/commit.ts';
 import {
+  ANSWER_TIMEOUTS,
+  BACKGROUND_TIMEOUTS,
   createDynamoDbClient,
   MAX_ATTEMPTS,
-  PATIENCE_AT_WORK,
-  PATIENCE_FOR_ANSWERS,
 } from '../../storage/dynamodb-client.ts';
 import { MAX_RETRYING_MS } from '../../storage/dynamodb-failures.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
@@ -20,7 +20,7 @@ import { openMemoryLedger } from './memory-ledger.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-const { callTimeoutMs: CALL_TIMEOUT_MS } = PATIENCE_FOR_ANSWERS;
+const { callTimeoutMs: CALL_TIMEOUT_MS } = ANSWER_TIMEOUTS;
 
 type Answer = (response: ServerResponse) => void;
 
@@ -58,8 +58,8 @@ async function answering(...answers: readonly Answer[]) {
 }
 
 it.each([
-  ['at work', PATIENCE_AT_WORK, { connectionTimeout: 2_000, requestTimeout: 5_000 }],
-  ['for an answer', PATIENCE_FOR_ANSWERS, { connectionTimeout: 1_000, requestTimeout: 1_500 }],
+  ['at work', BACKGROUND_TIMEOUTS, { connectionTimeout: 2_000, requestTimeout: 5_000 }],
+  ['for an answer', ANSWER_TIMEOUTS, { connectionTimeout: 1_000, requestTimeout: 1_500 }],
 ])(
   'waits, %s, for a connection and for an answer as long as it is told, and tries so often',
   async (_what, patience, timeouts) => {
@@ -104,7 +104,7 @@ it('gives up after so many tries', async () => {
 it('gives up a call whose tries are not over in time, whatever they wait for', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const client = createDynamoDbClient({ region: 'eu-central-1', credentials: CREDENTIALS }, PATIENCE_FOR_ANSWERS);
+  const client = createDynamoDbClient({ region: 'eu-central-1', credentials: CREDENTIALS }, ANSWER_TIMEOUTS);
   const handle = vi.fn(() => new Promise<never>(() => {}));
   client.config.requestHandler = { ...client.config.requestHandler, handle };
   const ledger = openDynamoDbLedger({ client, tableName: 'ledger' });
@@ -122,8 +122,8 @@ it('gives up a call whose tries are not over in time, whatever they wait for', a
 });
 
 it('leaves a call the time for tries that are never answered', () => {
-  expect(MAX_ATTEMPTS * PATIENCE_AT_WORK.requestTimeoutMs).toBeLessThan(PATIENCE_AT_WORK.callTimeoutMs);
-  expect(2 * PATIENCE_FOR_ANSWERS.requestTimeoutMs).toBeLessThan(PATIENCE_FOR_ANSWERS.callTimeoutMs);
+  expect(MAX_ATTEMPTS * BACKGROUND_TIMEOUTS.requestTimeoutMs).toBeLessThan(BACKGROUND_TIMEOUTS.callTimeoutMs);
+  expect(2 * ANSWER_TIMEOUTS.requestTimeoutMs).toBeLessThan(ANSWER_TIMEOUTS.callTimeoutMs);
 });
 
 /** After this long an HTTP API answers in place of its function, and no problem document. */

@@ -1,8 +1,9 @@
 /** The write API in memory: real pipeline, real SQLite, a clock that stands still, and credentials by name. */
 import { createHash } from 'node:crypto';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
+import type { Entitlements } from '../../lambdas/credentials/account-cache.ts';
 import { knownEntitlements } from '../../lambdas/credentials/account-cache.ts';
-import type { Authenticator, Entitlements, Principal } from '../../lambdas/credentials/principal.ts';
+import type { Authenticator, Principal } from '../../lambdas/credentials/principal.ts';
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';

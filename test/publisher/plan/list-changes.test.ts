@@ -123,7 +123,7 @@ describe('a list that shows the changes of several generations', () => {
           expect(isListed.get(slug)?.revision ?? null).toBe(item?.revision ?? null);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 

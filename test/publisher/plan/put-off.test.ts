@@ -111,6 +111,22 @@ describe('while a transaction shows in part', () => {
     await expectVerified(world);
   });
 
+  test.each([
+    ['with an observation', [market('zinc'), price('zinc', 0, 1)]],
+    ['without any', [market('zinc')]],
+  ])('its mark alone of a new market %s: it is put off and keeps its mark', async (_, records) => {
+    const world = await publishedWorld();
+    world.lag.hold();
+    await world.ingest(records);
+    world.lag.show(isMark);
+    expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'zinc' }]);
+    expect(await marked(world)).toEqual(['zinc']);
+    world.lag.show();
+    expect((await publish(world.dependencies)).putOff).toEqual([]);
+    expect(bodyOf(world, 'zinc')).toBeDefined();
+    await expectVerified(world);
+  });
+
   test('its market is read again at once, which mostly is enough', async () => {
     const world = await publishedWorld();
     world.lag.hold();
@@ -212,7 +228,7 @@ test('in whatever order the items of a transaction come to show, and whenever is
         expect(bodies(world)).toEqual(bodies(calm));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
