@@ -6,6 +6,7 @@
  * Safety: deleted under the condition that the market's revision is unchanged. So an item stays if its transaction is
  * only not completely visible yet.
  */
+import { removed } from '../../storage/changes.ts';
 import { type Change, type Ledger, MAX_GET_KEYS } from '../../storage/ledger.ts';
 import { inBatches, queryPages } from '../../storage/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
@@ -17,11 +18,9 @@ export async function forgetTorn({
   newAttemptId,
 }: Pick<PublisherStorage, 'ledger' | 'newAttemptId'>): Promise<void> {
   for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
-    for (const { partition, sort, attemptId, value } of items) {
-      const isBehind = await checkOfBehind(ledger, value?.revisions ?? {});
-      if (isBehind === null) continue;
-      const end: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
-      await ledger.transact([end, isBehind], { attemptId: newAttemptId() });
+    for (const item of items) {
+      const isBehind = await checkOfBehind(ledger, item.value?.revisions ?? {});
+      if (isBehind !== null) await ledger.transact([removed(item), isBehind], { attemptId: newAttemptId() });
     }
   }
 }

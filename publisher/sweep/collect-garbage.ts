@@ -30,8 +30,9 @@
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
-import { type Item, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
+import { removed } from '../../storage/changes.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
 import {
   GENERATIONS,
   type GenerationValue,
@@ -41,6 +42,7 @@ import {
 } from '../../storage/records/publication.ts';
 import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { changeMany } from '../many-items.ts';
 import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
 import { Reach, readSettledList, type SettledList } from './reach.ts';
 
@@ -238,18 +240,11 @@ class Sweep {
     for (const [index, key] of keys.entries()) if (outcomes[index]) this.#removed.add(key);
   }
 
-  /** If a record was written again since it was read, its batch stays, and the next run takes the others. */
+  /** A record that was written again since it was read stays. */
   async #prune(records: readonly Item<unknown>[]): Promise<void> {
-    const { ledger, newAttemptId } = this.#storage;
-    const pruneBatch = async (batch: readonly Item<unknown>[]): Promise<void> => {
-      const deletes = batch.map(({ partition, sort, attemptId }) => {
-        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } } as const;
-      });
-      const isPruned =
-        this.#options.dryRun || (await ledger.transact(deletes, { attemptId: newAttemptId() })).committed;
-      if (isPruned) this.#prunedRecords += batch.length;
-    };
-    await pMap(inBatches(records, MAX_TRANSACT_CHANGES), pruneBatch, { concurrency: OBJECT_CONCURRENCY });
+    const due = records.map(removed);
+    const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
+    this.#prunedRecords += pruned.length;
   }
 
   /** How many more objects and records may be removed. */
