@@ -20,7 +20,7 @@ export async function putImmutable(
   if (present.kind === 'found' && Buffer.compare(present.body, body) === 0) return;
   throw new ImmutableMismatch(
     `${key} is immutable and holds other bytes than this generation gives it. ` +
-      'Nothing was overwritten. Find out who wrote it, remove it by hand, and publish or rebuild again.',
+      'Nothing was overwritten. Find out who wrote it, and remove it by hand. The next publication puts it again.',
   );
 }
 

@@ -59,15 +59,24 @@ function refreshOfAll(generation: number): Change {
 }
 
 /** HEAD stays at its generation. The change only says that recovery has nothing left to do. */
-export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStorage, head: Head): Promise<Head> {
+export async function markApplied(
+  { ledger, nowMs, newAttemptId }: PublisherStorage,
+  head: Head,
+  counts = head.value.counts,
+): Promise<Head> {
   const { revision } = head;
-  const value = { ...head.value, applied: true };
+  const value = { ...head.value, applied: true, counts };
   const attemptId = newAttemptId();
   const condition = { kind: 'revision-is', revision } as const;
   const applied: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
   const result = await ledger.transact([applied, generationRecord(value, nowMs())], { attemptId });
   if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${revision}`);
   return { ...head, attemptId, value };
+}
+
+/** Whether HEAD was raised to this generation, which has no bodies of its own. */
+export function isRaised({ bundle }: Pick<HeadValue, 'bundle'>): boolean {
+  return bundle.key === '';
 }
 
 /**
