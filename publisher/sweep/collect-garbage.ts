@@ -29,7 +29,7 @@
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { removed } from '../../storage/changes.ts';
 import type { Item } from '../../storage/ledger.ts';
 import { queryPages } from '../../storage/paging.ts';
@@ -227,7 +227,10 @@ class Sweep {
     return after;
   }
 
-  /** Removes each object, unless a later generation has put it before or since it was judged. */
+  /**
+   * Removes each object, unless a later generation has put it before or since it was judged. Bodies come before the
+   * pages that they link to.
+   */
   async #remove(keys: readonly string[], reach?: Reach): Promise<void> {
     const { objects } = this.#storage;
     const isRemoved = async (key: string): Promise<boolean> => {
@@ -236,8 +239,11 @@ class Sweep {
       if (await reach?.isBodyInUse(key)) return false;
       return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
     };
-    const outcomes = await pMap(keys, isRemoved, { concurrency: OBJECT_CONCURRENCY });
-    for (const [index, key] of keys.entries()) if (outcomes[index]) this.#removed.add(key);
+    const remove = async (key: string) => (await isRemoved(key)) && this.#removed.add(key);
+    const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
+    for (const some of [keys.filter((key) => !isPage(key)), keys.filter(isPage)]) {
+      await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
+    }
   }
 
   /** A record that was written again since it was read stays. */
