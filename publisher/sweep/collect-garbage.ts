@@ -239,11 +239,13 @@ class Sweep {
       if (await reach?.isBodyInUse(key)) return false;
       return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
     };
-    const remove = async (key: string) => (await isRemoved(key)) && this.#removed.add(key);
+    const gone = new Set<string>();
+    const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
     const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
     for (const some of [keys.filter((key) => !isPage(key)), keys.filter(isPage)]) {
       await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
     }
+    for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
   /** A record that was written again since it was read stays. */
