@@ -2,7 +2,7 @@
 import { pMapIterable } from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ListState } from '../../storage/records/publication.ts';
-import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
+import { putPage } from '../commit/put-immutable.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
 import {
@@ -116,11 +116,9 @@ async function cutList(
   isDoubtful: boolean,
 ): Promise<ListPlan> {
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
-  const put = async ({ page, body, nextCursor, isNew }: CutListPage): Promise<ListedPage> => {
-    const name = { kind: 'market-list-page', cursor: page.cursor } as const;
-    if (isNew) await putPage(objects, name, body, nextCursor);
-    else if (isDoubtful) await putPageIfLost(objects, name, body, nextCursor);
-    return page;
+  const put = async (cutPage: CutListPage): Promise<ListedPage> => {
+    await putPage(objects, { kind: 'market-list-page', cursor: cutPage.page.cursor }, cutPage, isDoubtful);
+    return cutPage.page;
   };
   const pages: ListedPage[] = [];
   // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.

@@ -184,21 +184,13 @@ export class Reach {
    * list is read. For a removed market, the ledger remembers the change until a list without it is published.
    */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
-    const heads = await readMany(
-      this.#storage.ledger,
-      bodies.map(({ slug }) => publishedHeadsKey(slug)),
-    );
-    const unpublished = bodies.filter((_, index) => heads[index] === null);
-    const listed = await readMany(
-      this.#storage.ledger,
-      unpublished.map(({ slug }) => marketIndexKey(slug)),
-    );
-    const unlisted = unpublished.filter((_, index) => listed[index] === null);
-    const changes = await readMany(
-      this.#storage.ledger,
-      unlisted.map(({ slug }) => listChangeKey(slug)),
-    );
-    return unlisted.filter((_, index) => changes[index] === null);
+    let left = bodies;
+    for (const keyOf of [publishedHeadsKey, marketIndexKey, listChangeKey]) {
+      const keys = left.map(({ slug }): ItemKey<unknown> => keyOf(slug));
+      const found = await readMany(this.#storage.ledger, keys);
+      left = left.filter((_, index) => found[index] === null);
+    }
+    return left;
   }
 
   /**

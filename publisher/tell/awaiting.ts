@@ -14,7 +14,7 @@
  * A market that is put off, or left for the next generation, delays only those who wait for it.
  */
 import { created, removed } from '../../storage/changes.ts';
-import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
@@ -66,8 +66,13 @@ export async function answerAwaiting(
     if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
   }
   await answerAll(dependencies, generation, batches, () => publishedAt);
+  const asking = awaiting.filter(isPublication);
+  const ids = asking.map(({ sort }) => sort.slice(PUBLICATION_PREFIX.length));
+  const asked = await readMany(dependencies.ledger, ids.map(publicationKey));
+  /** The ledger may not know a publication that waits. */
   const covered = new Map<Item, PublicationValue | undefined>();
-  for (const { item, publication } of await readPublications(dependencies.ledger, awaiting.filter(isPublication))) {
+  for (const [index, item] of asking.entries()) {
+    const publication = asked[index]?.value;
     if (await isRefreshed(dependencies.ledger, publication?.markets ?? null, coverage)) covered.set(item, publication);
   }
   const targets = purgeTargets(covered.values());
@@ -88,13 +93,14 @@ async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: 
     // A market without observations has revision 0.
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
-  for (const batch of inBatches(waited, MAX_GET_KEYS)) {
-    const heads = await storage.ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
-    for (const [index, [slug, revision]] of batch.entries()) {
-      const published = heads[index]?.value.revision ?? null;
-      if (published !== null && published < revision) return false;
-      if (published === null && !(await isRemoved(storage, item, slug))) return false;
-    }
+  const heads = await readMany(
+    storage.ledger,
+    waited.map(([slug]) => publishedHeadsKey(slug)),
+  );
+  for (const [index, [slug, revision]] of waited.entries()) {
+    const published = heads[index]?.value.revision ?? null;
+    if (published !== null && published < revision) return false;
+    if (published === null && !(await isRemoved(storage, item, slug))) return false;
   }
   return true;
 }
@@ -124,21 +130,6 @@ async function isRefreshed(ledger: Ledger, markets: readonly string[] | null, { 
   if (markets !== null) return (await readMany(ledger, markets.map(refreshMarkKey))).every(isHandled);
   for await (const left of queryPages(ledger, REFRESH_MARKS)) if (!left.every(isHandled)) return false;
   return true;
-}
-
-interface Asked {
-  readonly item: Awaiting;
-  /** Undefined if the ledger does not know it. */
-  readonly publication: PublicationValue | undefined;
-}
-
-async function readPublications(ledger: Ledger, awaiting: readonly Awaiting[]): Promise<readonly Asked[]> {
-  const asked: Asked[] = [];
-  for (const batch of inBatches(awaiting, MAX_GET_KEYS)) {
-    const found = await ledger.getMany(batch.map(({ sort }) => publicationKey(sort.slice(PUBLICATION_PREFIX.length))));
-    asked.push(...batch.map((item, index) => ({ item, publication: found[index]?.value })));
-  }
-  return asked;
 }
 
 /** All purges that are asked for, together; null for no purge. */
