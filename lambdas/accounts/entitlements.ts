@@ -36,7 +36,7 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
       return refuseScopes(['entitlements:admin'], detail);
     }
     const counters = ALL_FEATURES.map((feature) => counterKey(subject, feature, nowMs));
-    const [item = null, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
+    const [item, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
     const { features } = knownEntitlements(item);
     const entitlements = ALL_FEATURES.map((feature, index) => {
       return shown(feature, currentGrant(features, feature, nowMs), counts[index] ?? null, nowMs);
@@ -48,7 +48,7 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
 export const putEntitlement = writeHandler<'putEntitlement'>()({
   read: ({ params, nowMs }, reader) =>
     reader.getMany([entitlementsKey(params.subject), counterKey(params.subject, params.feature, nowMs)]),
-  decide(request, [item = null, counter = null]) {
+  decide(request, [item, counter]) {
     const { params, body, now, nowMs } = request;
     const { features } = knownEntitlements(item);
     const before = currentGrant(features, params.feature, nowMs);
@@ -126,7 +126,7 @@ function refusedByPrecondition({ ifMatch, mustCreate }: OneGrant, grant: Entitle
  * Also refused if another feature has changed in between. Then everything is read again; only the feature's own grant
  * decides.
  */
-function putGrants(subject: string, item: Item | null, features: Grants): Change {
+function putGrants(subject: string, item: Item<EntitlementsValue> | null, features: Grants): Change {
   return {
     kind: 'put',
     key: entitlementsKey(subject),
@@ -136,7 +136,7 @@ function putGrants(subject: string, item: Item | null, features: Grants): Change
   };
 }
 
-function nextRevision(item: Item | null): number {
+function nextRevision(item: Pick<Item, 'revision'> | null): number {
   return (item?.revision ?? 0) + 1;
 }
 
@@ -148,18 +148,23 @@ function dayOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 10);
 }
 
-function counterKey(subject: string, feature: Feature, nowMs: number): ItemKey {
+function counterKey(subject: string, feature: Feature, nowMs: number): ItemKey<number> {
   return usageKey(subject, feature, FEATURES[feature].kind === 'rate' ? dayOf(nowMs) : null);
 }
 
 /** Each watchlist has its own markets, so there is no count of them for a subject. */
 const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 
-function shown(feature: Feature, grant: EntitlementGrant | null, counter: Item | null, nowMs: number): Entitlement {
+function shown(
+  feature: Feature,
+  grant: EntitlementGrant | null,
+  counter: Item<number> | null,
+  nowMs: number,
+): Entitlement {
   const { kind, description, defaultLimit } = FEATURES[feature];
   const limit = grant?.limit ?? defaultLimit;
   const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
-  const used = Number(counter?.value ?? 0);
+  const used = counter?.value ?? 0;
   return {
     feature,
     description,

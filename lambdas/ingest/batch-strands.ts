@@ -3,7 +3,7 @@ import { replaced, written } from '../../storage/changes.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
 import type { PlannedMarket } from '../markets/examine-batch.ts';
-import type { MarketRows } from '../markets/read-markets.ts';
+import type { MarketRows } from '../markets/rows.ts';
 import { faultsOf, tallyOf } from '../markets/tally.ts';
 import { type BatchRun, decideOptions, type StrandItem } from './batch-changes.ts';
 import { strandFaults } from './stored-faults.ts';

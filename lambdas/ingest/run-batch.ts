@@ -17,7 +17,8 @@ import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches
 import { parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
-import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
+import { readMarkets } from '../markets/read-markets.ts';
+import { groupByMarket } from '../markets/rows.ts';
 import { tallyOf } from '../markets/tally.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {

@@ -11,10 +11,11 @@
  * its end is read.
  */
 import { replaced } from '../../storage/changes.ts';
+import { ConflictItems } from '../../storage/conflict-items.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import {
-  type BatchValue,
+  batchKey,
   partBatchId,
   type RowTotals,
   type UploadValue,
@@ -161,6 +162,5 @@ async function keepPart(
   const { batch, changes } = keptAsBatch(upload, id, lines, nowMs());
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;
-  const found = result.refusals.find(({ index }) => index === 0)?.found;
-  return (found?.value as BatchValue | undefined)?.sha256 === batch.sha256;
+  return new ConflictItems(changes, result.refusals).get(batchKey(id))?.value.sha256 === batch.sha256;
 }

@@ -3,6 +3,7 @@
  * contents.
  */
 import type { Upload } from '../../contract/ingest-uploads.ts';
+import { created } from '../../storage/changes.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import type { UploadTarget } from '../../storage/upload-store.ts';
@@ -38,7 +39,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     return {
       kind: 'commit',
       target: `upload/${id}`,
-      changes: [{ kind: 'put', key: uploadKey(id), revision: 0, value: upload, if: { kind: 'absent' } }],
+      changes: [created(uploadKey(id), upload)],
       uses: [
         { feature: 'ingest-rows-per-day', amount: body.records },
         { feature: 'ingest-bytes-per-day', amount: body.bytes },

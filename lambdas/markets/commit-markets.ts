@@ -5,7 +5,6 @@
  */
 
 import type { Change, Ledger } from '../../storage/ledger.ts';
-import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { contendedOn } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
@@ -136,8 +135,7 @@ function withoutFirstPart({ state, parts: [first, ...parts] }: PlannedMarket): r
 }
 
 function textsOf(decision: MarketDecision | undefined): number {
-  const record = decision?.changes[0];
-  if (decision === undefined || record?.kind !== 'put') return 0;
-  const { latest, sources } = record.value as MarketRecordValue;
+  if (decision?.record == null) return 0;
+  const { latest, sources } = decision.record.value;
   return decision.changes.length + sources.length + Object.keys(latest).length;
 }

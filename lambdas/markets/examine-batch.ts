@@ -6,14 +6,8 @@ import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
 import { checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
-import {
-  groupByMarket,
-  type MarketState,
-  readLastKnown,
-  readMarketItems,
-  readMarkets,
-  slugOf,
-} from './read-markets.ts';
+import { type MarketState, readLastKnown, readMarketItems, readMarkets } from './read-markets.ts';
+import { groupByMarket, slugOf } from './rows.ts';
 import { faultsOf } from './tally.ts';
 
 /** A market's rows with the state that they are decided on, and their transactions. */

@@ -67,16 +67,19 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
 }
 
 /** The market with another standing: its next revision, and a mark. */
-export function withStanding(slug: string, market: Item, standing: MarketStanding): readonly Change[] {
-  const value: MarketRecordValue = { ...(market.value as MarketRecordValue), standing };
+export function withStanding(
+  slug: string,
+  market: Item<MarketRecordValue>,
+  standing: MarketStanding,
+): readonly Change[] {
   return [
-    replaced(market, value),
+    replaced(market, { ...market.value, standing }),
     { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
   ];
 }
 
 /** A check that the market is still as the decision saw it. */
-export function unchangedMarket(slug: string, { revision }: Item): Change {
+export function unchangedMarket(slug: string, { revision }: Pick<Item, 'revision'>): Change {
   return { kind: 'check', key: marketKey(slug), if: { kind: 'revision-is', revision } };
 }
 

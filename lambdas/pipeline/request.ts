@@ -1,7 +1,7 @@
 import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { EntitlementsValue } from '../../storage/records/accounts.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import { idsBy, type Runtime } from '../../storage/runtime.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
@@ -15,9 +15,8 @@ export type RequestParts<Id extends OperationId> = Pick<
   'operation' | 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'
 > & { readonly principal: Principal };
 
-export interface RequestContext {
+export interface RequestContext extends Pick<Runtime, 'randomBytes'> {
   readonly nowMs: number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly environment: ApiKeyEnvironment;
 }
 
@@ -30,7 +29,7 @@ export function requestFactory<Id extends OperationId>(
     principal: { ...parts.principal, entitlements },
     nowMs,
     now: new Date(nowMs).toISOString(),
-    newId: (prefix) => `${prefix}_${newUlid(nowMs, randomBytes)}`,
+    newId: idsBy({ nowMs: () => nowMs, randomBytes }),
     randomBytes,
     environment,
     limitOf: (feature) => limitOf(entitlements.features, feature, nowMs),

@@ -192,7 +192,7 @@ class Sweep {
   async #walk(reach: Reach): Promise<void> {
     const { ledger, newAttemptId } = this.#storage;
     const { dryRun, maxWalked } = this.#options;
-    const begin = ((await ledger.get(WALK_KEY))?.value as WalkValue | undefined)?.after ?? '';
+    const begin = (await ledger.get(WALK_KEY))?.value.after ?? '';
     const end = await this.#removeListed(reach, `${PUBLIC_PREFIX}/`, begin, maxWalked);
     if (dryRun) return;
     const value: WalkValue = { after: end ?? '' };

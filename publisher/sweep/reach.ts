@@ -8,7 +8,7 @@ import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { type Change, type Item, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -23,7 +23,6 @@ import {
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
-import { readMany } from '../read-many.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {

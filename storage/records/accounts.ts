@@ -94,21 +94,21 @@ export type WatchlistValue = {
   updatedAt: string;
 };
 
-export const idempotencyPartition = (actor: string): string => `idempotency/${actor}`;
+/** The stored answers of an actor. */
+export const answersOf = (actor: string): KeyRange<IdempotencyValue> => ({ partition: `idempotency/${actor}` });
 export const idempotencyKey = (actor: string, key: string): ItemKey<IdempotencyValue> => ({
-  partition: idempotencyPartition(actor),
+  partition: answersOf(actor).partition,
   sort: key,
 });
 
-export const API_KEYS_PARTITION = 'api-keys';
-export const API_KEYS: KeyRange<ApiKeyValue> = { partition: API_KEYS_PARTITION };
-export const apiKeyKey = (keyId: string): ItemKey<ApiKeyValue> => ({ partition: API_KEYS_PARTITION, sort: keyId });
+export const API_KEYS: KeyRange<ApiKeyValue> = { partition: 'api-keys' };
+export const apiKeyKey = (keyId: string): ItemKey<ApiKeyValue> => ({ partition: API_KEYS.partition, sort: keyId });
 
 export const FIRST_KEY_KEY: ItemKey<FirstKeyValue> = { partition: 'first-key', sort: 'registered' };
 
-export const WAITLIST_PARTITION = 'waitlist';
+export const WAITLIST: KeyRange<WaitlistRequestValue> = { partition: 'waitlist' };
 export const waitlistRequestKey = (id: string): ItemKey<WaitlistRequestValue> => ({
-  partition: WAITLIST_PARTITION,
+  partition: WAITLIST.partition,
   sort: id,
 });
 
@@ -125,15 +125,16 @@ export const entitlementsKey = (subject: string): ItemKey<EntitlementsValue> => 
   partition: `entitlements/${subject}`,
   sort: 'features',
 });
-export const usagePartition = (subject: string): string => `usage/${subject}`;
+/** The counters of a subject. */
+export const usageOf = (subject: string): KeyRange<number> => ({ partition: `usage/${subject}` });
 /** `day` for features that are counted per day, e.g. `2026-11-20`. */
 export const usageKey = (subject: string, feature: Feature, day: string | null): ItemKey<number> => ({
-  partition: usagePartition(subject),
+  partition: usageOf(subject).partition,
   sort: day === null ? feature : `${feature}/${day}`,
 });
 
-export const watchlistsPartition = (subject: string): string => `watchlists/${subject}`;
+export const watchlistsOf = (subject: string): KeyRange<WatchlistValue> => ({ partition: `watchlists/${subject}` });
 export const watchlistKey = (subject: string, id: string): ItemKey<WatchlistValue> => ({
-  partition: watchlistsPartition(subject),
+  partition: watchlistsOf(subject).partition,
   sort: id,
 });

@@ -170,10 +170,9 @@ export const faultsKey = (id: string, source: number, index: number): ItemKey<Fa
   sort: `faults/${part(source)}/${part(index)}`,
 });
 
-export const WORK_PARTITION = 'work';
 /** All work, in order of ids. */
-export const WORK_QUEUE: KeyRange<WorkValue> = { partition: WORK_PARTITION };
-export const workKey = (id: string): ItemKey<WorkValue> => ({ partition: WORK_PARTITION, sort: id });
+export const WORK_QUEUE: KeyRange<WorkValue> = { partition: 'work' };
+export const workKey = (id: string): ItemKey<WorkValue> => ({ partition: WORK_QUEUE.partition, sort: id });
 
 export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => ({
   partition: 'ingested-files',

@@ -115,10 +115,14 @@ export const observationsOf = (slug: string): PrefixRange<ObservationValue> => (
   partition: marketPartition(slug),
   prefix: OBSERVATION_PREFIX,
 });
+/** The versions of the observation at this place, oldest first. */
+export const versionsOf = (slug: string, order: string): PrefixRange<ObservationValue> => ({
+  partition: marketPartition(slug),
+  prefix: OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1),
+});
 /** The place of a stored observation in its market's history. */
 export const orderOfObservation = ({ sort }: Pick<Item, 'sort'>): string => sort.slice(OBSERVATION_PREFIX.length);
 
-export const MARKETS_PARTITION = 'markets';
-/** The slugs of all markets, in order. */
-export const MARKET_INDEX: KeyRange<null> = { partition: MARKETS_PARTITION };
-export const marketIndexKey = (slug: string): ItemKey<null> => ({ partition: MARKETS_PARTITION, sort: slug });
+/** The slugs of all markets, in order. Revision: the market's first one; nothing reads it. */
+export const MARKET_INDEX: KeyRange<null> = { partition: 'markets' };
+export const marketIndexKey = (slug: string): ItemKey<null> => ({ partition: MARKET_INDEX.partition, sort: slug });

@@ -59,17 +59,34 @@ export type VerificationValue = {
   subjectOwner: string;
 };
 
-export const auditActorPartition = (actor: string): string => `audit/actor/${actor}`;
-export const auditTargetPartition = (target: string): string => `audit/target/${target}`;
+export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
+export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
+/** The two places of an audit record. */
+export const auditKeys = ({ id, actor, target }: AuditValue): readonly ItemKey<AuditValue>[] =>
+  [auditOfActor(actor), auditOfTarget(target)].map(({ partition }) => ({ partition, sort: id }));
 
 export const claimKey = (id: string): ItemKey<ClaimValue> => ({ partition: `claim/${id}`, sort: 'record' });
-export const claimsOfSubjectPartition = (subject: string): string => `claims/subject/${subject}`;
-export const claimsInStatePartition = (state: ClaimState): string => `claims/state/${state}`;
-
-export const VERIFICATIONS_PARTITION = 'verifications';
-export const VERIFICATIONS: KeyRange<VerificationValue> = { partition: VERIFICATIONS_PARTITION };
-export const verificationKey = (id: string): ItemKey<VerificationValue> => ({
-  partition: VERIFICATIONS_PARTITION,
+export const claimsOfSubject = (subject: string): KeyRange<null> => ({ partition: `claims/subject/${subject}` });
+export const claimOfSubjectKey = (subject: string, id: string): ItemKey<null> => ({
+  partition: claimsOfSubject(subject).partition,
   sort: id,
 });
-export const verificationsOfMarketPartition = (slug: string): string => `verifications/market/${slug}`;
+export const claimsInState = (state: ClaimState): KeyRange<null> => ({ partition: `claims/state/${state}` });
+export const claimInStateKey = (state: ClaimState, id: string): ItemKey<null> => ({
+  partition: claimsInState(state).partition,
+  sort: id,
+});
+
+export const VERIFICATIONS: KeyRange<VerificationValue> = { partition: 'verifications' };
+export const verificationKey = (id: string): ItemKey<VerificationValue> => ({
+  partition: VERIFICATIONS.partition,
+  sort: id,
+});
+export const verificationsOfMarket = (slug: string): KeyRange<VerificationValue> => ({
+  partition: `verifications/market/${slug}`,
+});
+/** The two places of a verification. */
+export const verificationKeys = ({ id, market }: VerificationValue): readonly ItemKey<VerificationValue>[] => [
+  verificationKey(id),
+  { partition: verificationsOfMarket(market).partition, sort: id },
+];
