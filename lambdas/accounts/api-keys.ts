@@ -16,9 +16,7 @@ import {
   type ApiKeyValue,
   accountOf,
   apiKeyKey,
-  type EntitlementsValue,
   entitlementsKey,
-  usageKey,
   type WaitlistRequestValue,
   waitlistRequestKey,
   waitlistRequestOf,
@@ -28,7 +26,7 @@ import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/a
 import type { Principal } from '../credentials/principal.ts';
 import { isRefused, type ReadHandler, type Refused, refuse, refuseScopes, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { limitOf } from '../pipeline/request.ts';
+import { countedUses, counterKey, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
 
 export const listApiKeys: ReadHandler<'listApiKeys'> = {
   answer: (request, tools) =>
@@ -45,13 +43,12 @@ export const createApiKey = writeHandler<'createApiKey'>()({
     const { body, principal, environment, now, nowMs } = request;
     const approved = approvedOr(application);
     if (isRefused(approved)) return approved;
+    const subject = accountOf(body.waitlistRequest);
+    const quota = { subject, entitlements: knownEntitlements(entitlements), nowMs };
     const refused =
-      refusedScopes(principal, body.scopes) ??
-      refusedExpiry(body.expiresAt, nowMs) ??
-      refusedQuota(request.body.waitlistRequest, entitlements, found, nowMs);
+      refusedScopes(principal, body.scopes) ?? refusedExpiry(body.expiresAt, nowMs) ?? refusedQuota(quota, found);
     if (refused !== null) return refused;
 
-    const subject = accountOf(body.waitlistRequest);
     const parts = newApiKey(environment, request.randomBytes);
     const value: ApiKeyValue = {
       id: parts.keyId,
@@ -70,18 +67,8 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       changes: [
         created(apiKeyKey(value.id), value, 1),
         putKeys(approved, (keys) => [...keys, value.id]),
-        {
-          kind: 'count',
-          key: usageKey(subject, 'api-keys', null),
-          by: 1,
-          atLeast: 0,
-          atMost: limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs),
-        },
-        {
-          kind: 'check',
-          key: entitlementsKey(subject),
-          if: entitlements === null ? { kind: 'absent' } : { kind: 'revision-is', revision: entitlements.revision },
-        },
+        ...countedUses(quota, [{ feature: 'api-keys', amount: 1 }], found),
+        unchangedLimits(quota),
       ],
       response: { body: { ...shown(value, nowMs), key: formatApiKey(parts) } },
     };
@@ -120,7 +107,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const application = key && waitlistRequestOf(key.value.subject);
     return { key, application: application && (await reader.get(waitlistRequestKey(application))) };
   },
-  decide({ params, now, principal }, { key, application }, found) {
+  decide({ params, now, nowMs, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
     const { value } = key;
     // Otherwise a credential that may issue keys to accounts could revoke the keys of operators.
@@ -131,7 +118,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const changes = [
       replaced(key, revoked(value, now)),
       ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),
-      ...(application ? giveBackKeys(value.subject, 1, found) : []),
+      ...(application ? giveBackKeys(value.subject, 1, nowMs, found) : []),
     ];
     return { kind: 'commit', target, changes, response: { body: null } };
   },
@@ -143,11 +130,10 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
 }
 
 /** Gives used quota back when keys of an account are revoked. */
-export function giveBackKeys(account: string, count: number, found: ConflictItems): Change[] {
-  const key = usageKey(account, 'api-keys', null);
-  // A counter that refuses to go below zero is wrong. That must not keep a key from being revoked.
-  if (found.get(key) !== undefined) return [];
-  return [{ kind: 'count', key, by: -count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }];
+export function giveBackKeys(account: string, count: number, nowMs: number, found: ConflictItems): readonly Change[] {
+  // No limit applies, so the account's entitlements do not matter.
+  const quota = { subject: account, entitlements: knownEntitlements(null), nowMs };
+  return countedUses(quota, [{ feature: 'api-keys', amount: -count }], found);
 }
 
 function putKeys(item: Item<WaitlistRequestValue>, change: (keys: readonly string[]) => string[]): Change {
@@ -180,16 +166,11 @@ function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null 
 }
 
 /** Compares the count of the refused counter with the limit, which may have been read again since. */
-function refusedQuota(
-  request: string,
-  entitlements: Item<EntitlementsValue> | null,
-  found: ConflictItems,
-  nowMs: number,
-): Refused | null {
-  const counter = found.get(usageKey(accountOf(request), 'api-keys', null));
+function refusedQuota(quota: Quota, found: ConflictItems): Refused | null {
+  const counter = found.get(counterKey(quota, 'api-keys'));
   if (counter === undefined) return null;
   const used = counter?.value ?? 0;
-  const limit = limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs);
+  const limit = limitOf(quota, 'api-keys');
   if (used < limit) return null;
   return refuse('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
 }

@@ -18,7 +18,7 @@ import {
 } from '../../storage/records/accounts.ts';
 import { type Lease, workKey } from '../../storage/records/batches.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
-import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { giveBackKeys, revoked } from './api-keys.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
@@ -49,7 +49,7 @@ export const createErasure = writeHandler<'createErasure'>()({
           lane: id,
           lease: account === null ? null : notBefore(nowMs),
         }),
-        ...(account === null ? [] : closeAccount(account.application, account.keys, now, found)),
+        ...(account === null ? [] : closeAccount(account.application, account.keys, { now, nowMs }, found)),
       ],
       response: { body: shown(value), location: `/api/v1/erasures/${id}` },
     };
@@ -73,7 +73,7 @@ function notBefore(nowMs: number): Lease {
 function closeAccount(
   application: Item<WaitlistRequestValue>,
   keys: readonly Item<ApiKeyValue>[],
-  now: string,
+  { now, nowMs }: Pick<OperationRequest, 'now' | 'nowMs'>,
   found: ConflictItems,
 ): Change[] {
   const erased = { contact: null, useCase: null, note: null, state: 'erased' } as const;
@@ -81,7 +81,7 @@ function closeAccount(
     // Refused if a key was issued or revoked in between.
     replaced(application, { ...application.value, ...erased, keys: [] }),
     ...keys.map((item) => replaced(item, revoked(item.value, now))),
-    ...(keys.length === 0 ? [] : giveBackKeys(accountOf(application.sort), keys.length, found)),
+    ...(keys.length === 0 ? [] : giveBackKeys(accountOf(application.sort), keys.length, nowMs, found)),
   ];
 }
 

@@ -78,10 +78,13 @@ export function withStanding(
   ];
 }
 
-/** A check that the market is still as the decision saw it. */
-export function unchangedMarket(slug: string, { revision }: Pick<Item, 'revision'>): Change {
-  return { kind: 'check', key: marketKey(slug), if: { kind: 'revision-is', revision } };
+/** A check that the market's record is still as the decision saw it; null: that there is none. */
+export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
+  const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
+  return { kind: 'check', key: marketKey(slug), if: condition };
 }
+
+const ABSENT = { kind: 'absent' } as const;
 
 /** Undefined if the standing is empty. */
 type StandingLeft = MarketStanding | undefined;

@@ -11,7 +11,7 @@
  * again and recognises itself (see the port).
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { FEATURES, type Feature } from '../../contract/features.ts';
+import { FEATURES } from '../../contract/features.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
 import { ConflictItems } from '../../storage/conflict-items.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
@@ -21,7 +21,6 @@ import {
   entitlementsKey,
   type IdempotencyValue,
   idempotencyKey,
-  usageKey,
 } from '../../storage/records/accounts.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
@@ -35,6 +34,7 @@ import {
   type WriteHandler,
   type WriteTools,
 } from './handler.ts';
+import { countedUses, counterKey, endOfDayMs, type Quota, unchangedLimits } from './quota.ts';
 import type { RequestFactory } from './request.ts';
 import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
@@ -185,44 +185,19 @@ function makeUnit<Id extends WriteOperationId>(
     },
     ...auditChanges(audit),
     ...decision.changes,
-    ...quotaChanges(request, decision, found),
+    ...countedUses(quotaOf(request), decision.uses ?? [], found),
+    ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
   return { changes, answer: answer as Committed };
 }
 
-/** The counters, and the check that their bounds are the subject's limits. */
-function quotaChanges<Id extends WriteOperationId>(
-  request: OperationRequest<Id>,
-  decision: Commit<Id>,
-  found: ConflictItems,
-): Change[] {
-  const { features = [] } = operationOf(request.operation);
-  const { entitlements } = request.principal;
-  const counters = (decision.uses ?? []).flatMap(({ feature, amount }): Change[] => {
-    const key = counterKey(request, feature);
-    // A counter that refuses to go below zero is wrong. That must not keep a subject from giving back.
-    if (amount < 0 && found.get(key) !== undefined) return [];
-    const atMost = amount < 0 ? Number.MAX_SAFE_INTEGER : request.limitOf(feature);
-    return [{ kind: 'count', key, by: amount, atLeast: 0, atMost, ...counterExpiry(request, feature) }];
-  });
-  if (features.length === 0) return counters;
-  const { revision } = entitlements;
-  const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
-  return [...counters, { kind: 'check', key: entitlementsOf(request), if: condition }];
-}
-
-function entitlementsOf({ principal }: OperationRequest<WriteOperationId>): ItemKey<EntitlementsValue> {
+function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsValue> {
   return entitlementsKey(principal.subject);
 }
 
-/** A day's counter is not used after that day. */
-function counterExpiry({ nowMs }: OperationRequest, feature: Feature): { expiresAtMs?: number } {
-  return FEATURES[feature].kind === 'rate' ? { expiresAtMs: nowMs + 48 * 60 * 60 * 1000 } : {};
-}
-
-function counterKey({ principal, now }: OperationRequest, feature: Feature): ItemKey<number> {
-  return usageKey(principal.subject, feature, FEATURES[feature].kind === 'rate' ? now.slice(0, 10) : null);
+function quotaOf({ principal: { subject, entitlements }, nowMs }: OperationRequest): Quota {
+  return { subject, entitlements, nowMs };
 }
 
 function exceededUse<Id extends WriteOperationId>(
@@ -231,15 +206,14 @@ function exceededUse<Id extends WriteOperationId>(
   found: ConflictItems,
 ): Refused | null {
   for (const { feature, amount } of decision.uses ?? []) {
-    const counter = found.get(counterKey(request, feature));
+    const counter = found.get(counterKey(quotaOf(request), feature));
     if (counter === undefined || amount < 0) continue;
     const limit = request.limitOf(feature);
     const used = counter?.value ?? 0;
     const { kind, description } = FEATURES[feature];
     const state = `${description}: ${used} of ${limit} used, and this needs ${amount}.`;
     if (kind !== 'rate') return refuse('quota-exceeded', `${state} Give some back, or ask for a higher limit.`);
-    const midnightMs = Date.parse(`${request.now.slice(0, 10)}T00:00:00Z`) + 24 * 60 * 60 * 1000;
-    const seconds = Math.ceil((midnightMs - request.nowMs) / 1000);
+    const seconds = Math.ceil((endOfDayMs(request.nowMs) - request.nowMs) / 1000);
     return refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },
     });

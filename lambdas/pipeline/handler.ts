@@ -23,6 +23,7 @@ import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
+import type { QuotaUse } from './quota.ts';
 
 /** A request after authentication, authorisation and validation. */
 export interface OperationRequest<Id extends OperationId = OperationId> extends Pick<Runtime, 'newId' | 'randomBytes'> {
@@ -96,12 +97,6 @@ export class RefusedRequest extends Error {
     this.problem = problem;
     this.headers = headers;
   }
-}
-
-/** The amount of a feature that a write takes. A negative amount gives back. */
-export interface QuotaUse {
-  readonly feature: Feature;
-  readonly amount: number;
 }
 
 export interface Commit<Id extends WriteOperationId> {

@@ -1,11 +1,10 @@
-import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { EntitlementsValue } from '../../storage/records/accounts.ts';
 import { idsBy, type Runtime } from '../../storage/runtime.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
+import { limitOf } from './quota.ts';
 
 /** Makes the request again after new entitlements of its subject were learnt. */
 export type RequestFactory<Id extends OperationId> = (entitlements?: Entitlements) => OperationRequest<Id>;
@@ -32,13 +31,6 @@ export function requestFactory<Id extends OperationId>(
     newId: idsBy({ nowMs: () => nowMs, randomBytes }),
     randomBytes,
     environment,
-    limitOf: (feature) => limitOf(entitlements.features, feature, nowMs),
+    limitOf: (feature) => limitOf({ entitlements, nowMs }, feature),
   });
-}
-
-/** The limit of a feature: of the grant until it expires, else the default. */
-export function limitOf(features: EntitlementsValue['features'], feature: Feature, nowMs: number): number {
-  const grant = features[feature];
-  const lasts = grant !== undefined && (grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs);
-  return lasts ? grant.limit : FEATURES[feature].defaultLimit;
 }

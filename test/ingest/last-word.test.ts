@@ -52,6 +52,27 @@ const LANES: readonly [what: string, before: readonly Batch[], late: Batch, last
     [[retraction]],
     { name: 'Market a', amounts: [100, null, 200, null] },
   ],
+  [
+    'a retraction of what the batch before has appended',
+    [[[market('a')]]],
+    [[price('a', 0, 100)]],
+    [[retraction]],
+    { name: 'Market a', amounts: [100, null] },
+  ],
+  [
+    'a price as the batch before has corrected it',
+    [[[market('a'), price('a', 0, 100)]]],
+    [[price('a', 0, 200)], 'correct'],
+    [[price('a', 0, 200), price('a', 1, 300)]],
+    { name: 'Market a', amounts: [100, 200, 300] },
+  ],
+  [
+    'a price in a market that the batch before has defined',
+    [],
+    [[market('a')]],
+    [[price('a', 0, 100)]],
+    { name: 'Market a', amounts: [100] },
+  ],
   ['a definition as before', [[[market('a')]]], [[renamed]], [[market('a')]], { name: 'Market a', amounts: [] }],
 ];
 
