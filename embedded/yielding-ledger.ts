@@ -24,27 +24,30 @@ export function yieldingLedger(ledger: Ledger, nowMs: () => number = () => perfo
     turnAtMs = nowMs();
   }
 
-  async function takeTurnIfDue(): Promise<void> {
-    if (nowMs() - turnAtMs <= MAX_STRETCH_MS) return;
+  async function nextTurn(): Promise<void> {
     newestTurn = newestTurn.then(take);
     await newestTurn;
   }
 
+  // Asked in the step that makes the call. If it were asked in an earlier one, tasks that ask together would all be told
+  // that the stretch is short, and then call one after the other.
+  const isDue = () => nowMs() - turnAtMs > MAX_STRETCH_MS;
+
   return {
     async transact(changes, options) {
-      await takeTurnIfDue();
+      if (isDue()) await nextTurn();
       return await ledger.transact(changes, options);
     },
     async get(key) {
-      await takeTurnIfDue();
+      if (isDue()) await nextTurn();
       return await ledger.get(key);
     },
     async getMany(keys) {
-      await takeTurnIfDue();
+      if (isDue()) await nextTurn();
       return await ledger.getMany(keys);
     },
     async query(partition, options) {
-      await takeTurnIfDue();
+      if (isDue()) await nextTurn();
       return await ledger.query(partition, options);
     },
   };

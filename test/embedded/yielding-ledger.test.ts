@@ -97,4 +97,10 @@ describe.each(CALLS)('%s', (_name, call) => {
     await Promise.all([callInARow(ledger, 5), callInARow(ledger, 5), callInARow(ledger, 5)]);
     expect(new Set(calledIn).size).toBe(15);
   });
+
+  test('counts the calls of tasks that begin in one step', async () => {
+    const ledger = yieldingLedger(slowLedger(MAX_STRETCH_MS + 1), () => nowMs);
+    await Promise.all([call(ledger), call(ledger), call(ledger)]);
+    expect(calledIn).toEqual([0, 1, 2]);
+  });
 });
