@@ -19,23 +19,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   },
   decide({ principal, body, now }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
-    const upload: UploadValue = {
-      id,
-      subject: principal.subject,
-      ...body,
-      createdAt: now,
-      state: 'awaiting-content',
-      bytesDone: 0,
-      linesDone: 0,
-      partsDone: 0,
-      recordsDone: 0,
-      accepted: 0,
-      unchanged: 0,
-      refused: 0,
-      refusedIn: [],
-      lastBatch: null,
-      finishedAt: null,
-    };
+    const upload = newUpload({ id, subject: principal.subject, ...body, createdAt: now });
     return {
       kind: 'commit',
       target: `upload/${id}`,
@@ -48,6 +32,29 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     };
   },
 });
+
+/** An upload as it was announced. */
+export function newUpload(
+  announced: Pick<UploadValue, 'id' | 'subject' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
+): UploadValue {
+  const nothingDone = {
+    bytesDone: 0,
+    linesDone: 0,
+    partsDone: 0,
+    recordsDone: 0,
+    accepted: 0,
+    unchanged: 0,
+    refused: 0,
+  };
+  return {
+    ...announced,
+    state: 'awaiting-content',
+    ...nothingDone,
+    refusedIn: [],
+    lastBatch: null,
+    finishedAt: null,
+  };
+}
 
 export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
   async answer({ params, principal }, { reader, uploads }) {

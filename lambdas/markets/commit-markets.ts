@@ -30,17 +30,11 @@ export interface Part {
   readonly position: Position;
 }
 
-/** Changes that are committed together with a part, and a callback for after the commit. */
-export interface JournalEntry {
-  readonly changes: readonly Change[];
-  committed(): void;
-}
-
-/** Records progress, in each transaction that makes it. */
-export interface Journal {
-  /** A refusal of one of its changes means that another worker has made progress. */
-  entryOf(part: Part): JournalEntry;
-}
+/**
+ * Records progress, in each transaction that makes it: changes that are committed together with a part, and a callback
+ * for after the commit. A refusal of one of the changes means that another worker has made progress.
+ */
+export type Journal = (part: Part) => { readonly changes: readonly Change[]; readonly committed: () => void };
 
 /**
  * Markets share a transaction while they have no more than this many sources, metrics and observations together. With
@@ -76,7 +70,7 @@ export async function commitMarkets(
     const position = left
       ? { marketsDone, rowsDone: rowsDone + (decisions[0]?.outcomes.size ?? 0) }
       : { marketsDone: marketsDone + taken.length, rowsDone: 0 };
-    const entry = journal.entryOf({ decisions, position });
+    const entry = journal({ decisions, position });
     const changes = [...entry.changes, ...decisions.flatMap((decision) => decision.changes)];
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) {

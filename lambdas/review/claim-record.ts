@@ -41,12 +41,8 @@ export function createdClaim(value: ClaimValue): readonly Change[] {
 export type ClaimPatch = Pick<ClaimValue, 'state'> &
   Partial<Pick<ClaimValue, 'evidence' | 'reviewNote' | 'decision' | 'observationId'>>;
 
-/** The next revision of a claim: its changes, and the new answer. A new state moves the claim to another queue. */
-export function changedClaim(
-  claim: Item<ClaimValue>,
-  patch: ClaimPatch,
-  updatedAt: string,
-): { readonly changes: readonly Change[]; readonly response: { readonly body: Claim; readonly revision: number } } {
+/** Writes the next revision of a claim, and answers it. A new state moves the claim to another queue. */
+export function changedClaim(claim: Item<ClaimValue>, patch: ClaimPatch, updatedAt: string) {
   const before = claim.value;
   const value: ClaimValue = { ...before, ...patch, updatedAt };
   const revision = claim.revision + 1;
@@ -56,7 +52,8 @@ export function changedClaim(
     changes.push({ kind: 'delete', key: claimInStateKey(before.state, value.id), if: { kind: 'any' } });
     changes.push(listed(claimInStateKey(value.state, value.id)));
   }
-  return { changes, response: { body: toClaimResource({ revision, value }), revision } };
+  const response = { body: toClaimResource({ revision, value }), revision };
+  return { kind: 'commit', target: claimTarget(value.id), changes, response } as const;
 }
 
 function listed(key: ItemKey<null>): Change {

@@ -4,7 +4,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';
-import { changedClaim, claimTarget, isOwn, readClaim } from './claim-record.ts';
+import { changedClaim, isOwn, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
 export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
@@ -19,8 +19,7 @@ export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
       return refuse('conflict', `A claim holds at most ${CLAIM_EVIDENCE_MAX} pieces of evidence.`);
     }
     const added = [...evidence, { ...request.body, addedAt: request.now }];
-    const target = claimTarget(request.params.id);
-    return { kind: 'commit', target, ...changedClaim(claim, { state, evidence: added }, request.now) };
+    return changedClaim(claim, { state, evidence: added }, request.now);
   },
 });
 
@@ -31,7 +30,7 @@ export const withdrawClaim = writeHandler<'withdrawClaim'>()({
     if (isRefused(claim)) return claim;
     const state = nextState(claim.value.state, 'withdraw');
     if (typeof state !== 'string') return state;
-    return { kind: 'commit', target: claimTarget(request.params.id), ...changedClaim(claim, { state }, request.now) };
+    return changedClaim(claim, { state }, request.now);
   },
 });
 

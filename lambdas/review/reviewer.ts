@@ -5,7 +5,7 @@ import { readMarkets } from '../markets/read-markets.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';
 import { acceptedChanges, rowsToRead } from './acceptance.ts';
-import { changedClaim, claimTarget, isOwn, readClaim } from './claim-record.ts';
+import { changedClaim, isOwn, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
 export const reviewClaim = writeHandler<'reviewClaim'>()({
@@ -17,7 +17,7 @@ export const reviewClaim = writeHandler<'reviewClaim'>()({
     const state = nextState(claim.value.state, body.action);
     if (typeof state !== 'string') return state;
     const patch = body.action === 'request-evidence' ? { state, reviewNote: body.note } : { state };
-    return { kind: 'commit', target: claimTarget(request.params.id), ...changedClaim(claim, patch, request.now) };
+    return changedClaim(claim, patch, request.now);
   },
 });
 
@@ -40,9 +40,8 @@ export const decideClaim = writeHandler<'decideClaim'>()({
       view.market === null ? { changes: [], observationId: null } : acceptedChanges(claim.value, view.market, now);
     if (isRefused(accepted)) return accepted;
     const patch = { state, decision: { ...body, decidedAt: now }, observationId: accepted.observationId };
-    const { changes, response } = changedClaim(claim, patch, now);
-    const target = claimTarget(request.params.id);
-    return { kind: 'commit', target, changes: [...changes, ...accepted.changes], response };
+    const changed = changedClaim(claim, patch, now);
+    return { ...changed, changes: [...changed.changes, ...accepted.changes] };
   },
 });
 

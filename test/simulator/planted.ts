@@ -199,6 +199,16 @@ export const PLANTED: readonly Planted[] = [
     within: 400,
   },
   {
+    what: 'the checks of what an unchanged or refused row was judged on',
+    options: {
+      kind: 'ordinary',
+      conditions: SLOW_TO_SHOW,
+      ledgerGaps: ({ kind, key }) => kind === 'check' && key.sort.startsWith(OBSERVATION_PREFIX),
+    },
+    within: 1_000,
+    isRare: true,
+  },
+  {
     what: 'the condition on how far a batch has come',
     options: {
       kind: 'ordinary',
