@@ -10,6 +10,7 @@ import { createWriteApi, type Handled } from '../lambdas/pipeline/handle.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
 import type { Change, Ledger } from '../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, type EntitlementsValue, entitlementsKey } from '../storage/records/accounts.ts';
+import { systemRuntime } from '../storage/runtime.ts';
 
 const SUBJECT = 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const NO_END = 1_000_000_000;
@@ -26,19 +27,17 @@ export function openApi(ledger: Ledger): Api {
   const secrets = createSecrets(new Uint8Array(randomBytes(MASTER_SECRET_BYTES)));
   const key = newApiKey('dev', randomBytes);
   const handle = createWriteApi({
+    ...systemRuntime,
     ledger,
     secrets,
-    randomBytes,
     environment: 'dev',
-    newAttemptId: randomUUID,
-    authenticator: createAuthenticator({ ledger, nowMs: Date.now, env: 'dev', tokenIssuer: null }),
+    authenticator: createAuthenticator({ ...systemRuntime, ledger, env: 'dev', tokenIssuer: null }),
     rateLimiter: createRateLimiter({
-      nowMs: Date.now,
+      ...systemRuntime,
       policy: { name: 'default', limit: NO_END, windowSeconds: 1 },
       maxCredentials: 10,
     }),
     cursors: createCursors(secrets.cursorKey),
-    nowMs: Date.now,
     log: () => {},
   });
   return {

@@ -4,6 +4,7 @@ import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { createUploadRunner } from '../lambdas/ingest/run-upload.ts';
 import { newBatch } from '../lambdas/ingest/stored-batch.ts';
 import { takeBatch } from '../lambdas/ingest/take-batch.ts';
+import { newUpload } from '../lambdas/ingest/uploads.ts';
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
 import { touchesOf } from '../lambdas/worker/touches.ts';
@@ -100,16 +101,7 @@ function queuedBatch(id: string, subject: string, records: Rows): readonly Chang
 function queuedUpload(id: string, records: Rows, files: Map<string, Uint8Array>): readonly Change[] {
   const content = textOf(records);
   files.set(id, content);
-  const nothingDone = {
-    bytesDone: 0,
-    linesDone: 0,
-    partsDone: 0,
-    recordsDone: 0,
-    accepted: 0,
-    unchanged: 0,
-    refused: 0,
-  };
-  const upload: UploadValue = {
+  const announced = newUpload({
     id,
     subject: 'operator',
     mode: 'append',
@@ -117,12 +109,8 @@ function queuedUpload(id: string, records: Rows, files: Map<string, Uint8Array>)
     bytes: content.length,
     records: records.length,
     createdAt: new Date(NOW_MS).toISOString(),
-    state: 'queued',
-    ...nothingDone,
-    refusedIn: [],
-    lastBatch: null,
-    finishedAt: null,
-  };
+  });
+  const upload: UploadValue = { ...announced, state: 'queued' };
   const work: WorkValue = { kind: 'upload', upload: id, lane: id, lease: null };
   return [created(uploadKey(id), upload), created(workKey(id), work)];
 }

@@ -1,5 +1,5 @@
 /** The write API of this process. Its secrets, its issuer and its first key are files of the data folder. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambdas/credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../lambdas/credentials/fetch-jwks.ts';
@@ -14,7 +14,7 @@ import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeli
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
 import { type DirectoryUploads, openDirectoryUploads } from '../storage/directory-uploads.ts';
 import type { Ledger } from '../storage/ledger.ts';
-import { newUlid } from '../storage/ulid.ts';
+import { systemRuntime } from '../storage/runtime.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { keepSecretFile, readSecretFile } from './secret-files.ts';
 
@@ -49,28 +49,26 @@ export async function openWriteApi(
   const secret = keepSecretFile(
     dataFolder,
     'secret',
-    () => randomBytes(MASTER_SECRET_BYTES).toString('hex'),
+    () => Buffer.from(systemRuntime.randomBytes(MASTER_SECRET_BYTES)).toString('hex'),
     (text) => /^[0-9a-f]+$/.test(text) && text.length === 2 * MASTER_SECRET_BYTES,
   );
   const secrets = createSecrets(new Uint8Array(Buffer.from(secret, 'hex')));
   const operatorKey = await keepOperatorKey(ledger, dataFolder);
   const uploads = openDirectoryUploads({
+    ...systemRuntime,
     folder: join(dataFolder, 'uploads'),
     key: secrets.uploadKey,
-    nowMs: Date.now,
     newName: randomUUID,
   });
   const handle = createWriteApi({
+    ...systemRuntime,
     ledger,
     uploads,
     secrets,
-    randomBytes,
     environment: 'dev',
-    newAttemptId: randomUUID,
-    authenticator: createAuthenticator({ ledger, nowMs: Date.now, env: 'dev', tokenIssuer: openIssuer(config) }),
-    rateLimiter: createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS }),
+    authenticator: createAuthenticator({ ...systemRuntime, ledger, env: 'dev', tokenIssuer: openIssuer(config) }),
+    rateLimiter: createRateLimiter({ ...systemRuntime, policy: RATE, maxCredentials: MAX_CREDENTIALS }),
     cursors: createCursors(secrets.cursorKey),
-    nowMs: Date.now,
     log,
   });
   return { handle, uploads, operatorKey };
@@ -78,14 +76,10 @@ export async function openWriteApi(
 
 /** The configured issuer, or one of this machine. */
 function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
-  if (issuer !== null) return createTokenVerifier({ ...issuer, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
+  if (issuer !== null) return createTokenVerifier({ ...systemRuntime, ...issuer, fetchJwks: fetchJwksOverHttps });
   const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey, isIssuerKey));
-  return createTokenVerifier({
-    issuer: LOCAL_ISSUER,
-    audience: LOCAL_AUDIENCE,
-    fetchJwks: async () => jwks,
-    nowMs: Date.now,
-  });
+  const local = { issuer: LOCAL_ISSUER, audience: LOCAL_AUDIENCE, fetchJwks: async () => jwks };
+  return createTokenVerifier({ ...systemRuntime, ...local });
 }
 
 /**
@@ -95,10 +89,8 @@ function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
 async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
   const isKept = readSecretFile(dataFolder, 'operator-key') !== null;
   if (await hasFirstKey({ ledger })) return isKept ? 'kept' : 'gone';
-  const make = () => formatApiKey(newApiKey('dev', randomBytes));
+  const make = () => formatApiKey(newApiKey('dev', systemRuntime.randomBytes));
   const text = keepSecretFile(dataFolder, 'operator-key', make, (kept) => parseApiKey(kept) !== null);
-  const nowMs = Date.now();
-  const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
   const key = parseApiKey(text) as ApiKeyParts;
-  return (await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key)) ? 'made' : 'gone';
+  return (await registerFirstKey({ ...systemRuntime, ledger }, key)) ? 'made' : 'gone';
 }

@@ -3,19 +3,19 @@
  * partition, because the partition is the table's hash key.
  */
 import {
-  API_KEYS_PARTITION,
+  API_KEYS,
+  answersOf,
   entitlementsKey,
   erasureKey,
   FIRST_KEY_KEY,
-  idempotencyPartition,
-  usagePartition,
-  WAITLIST_PARTITION,
-  watchlistsPartition,
+  usageOf,
+  WAITLIST,
+  watchlistsOf,
 } from '../storage/records/accounts.ts';
-import { batchPartition, WORK_PARTITION } from '../storage/records/batches.ts';
+import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
-import { MARKETS_PARTITION, marketPartition } from '../storage/records/markets.ts';
+import { MARKET_INDEX, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -30,28 +30,28 @@ import {
   WALK_KEY,
 } from '../storage/records/publication.ts';
 import {
-  auditActorPartition,
-  auditTargetPartition,
+  auditOfActor,
+  auditOfTarget,
   claimKey,
-  claimsInStatePartition,
-  claimsOfSubjectPartition,
-  VERIFICATIONS_PARTITION,
-  verificationsOfMarketPartition,
+  claimsInState,
+  claimsOfSubject,
+  VERIFICATIONS,
+  verificationsOfMarket,
 } from '../storage/records/review.ts';
 
 const ANY = '*';
 
 export const PARTITIONS = {
-  apiKeys: API_KEYS_PARTITION,
-  auditByActor: auditActorPartition(ANY),
+  apiKeys: API_KEYS.partition,
+  auditByActor: auditOfActor(ANY).partition,
   /** Written by the service itself. */
-  auditBySystem: auditActorPartition(`system:${ANY}`),
-  auditByTarget: auditTargetPartition(ANY),
+  auditBySystem: auditOfActor(`system:${ANY}`).partition,
+  auditByTarget: auditOfTarget(ANY).partition,
   awaitingGeneration: AWAITING_GENERATION.partition,
   batches: batchPartition(ANY),
   claims: claimKey(ANY).partition,
-  claimsByState: claimsInStatePartition(ANY as Parameters<typeof claimsInStatePartition>[0]),
-  claimsBySubject: claimsOfSubjectPartition(ANY),
+  claimsByState: claimsInState(ANY as Parameters<typeof claimsInState>[0]).partition,
+  claimsBySubject: claimsOfSubject(ANY).partition,
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   firstKey: FIRST_KEY_KEY.partition,
@@ -59,10 +59,10 @@ export const PARTITIONS = {
   generationOf: generationOfKey('').partition,
   generations: GENERATIONS.partition,
   head: HEAD_KEY.partition,
-  idempotency: idempotencyPartition(ANY),
+  idempotency: answersOf(ANY).partition,
   listChanges: LIST_CHANGES.partition,
   market: marketPartition(ANY),
-  marketIndex: MARKETS_PARTITION,
+  marketIndex: MARKET_INDEX.partition,
   /** Both lanes. */
   marks: FRESH_MARKS.partition,
   publications: publicationKey('').partition,
@@ -70,12 +70,12 @@ export const PARTITIONS = {
   putOff: PUT_OFF.partition,
   supersededPages: SUPERSEDED_PAGES.partition,
   sweep: WALK_KEY.partition,
-  usage: usagePartition(ANY),
-  verifications: VERIFICATIONS_PARTITION,
-  verificationsByMarket: verificationsOfMarketPartition(ANY),
-  waitlist: WAITLIST_PARTITION,
-  watchlists: watchlistsPartition(ANY),
-  work: WORK_PARTITION,
+  usage: usageOf(ANY).partition,
+  verifications: VERIFICATIONS.partition,
+  verificationsByMarket: verificationsOfMarket(ANY).partition,
+  waitlist: WAITLIST.partition,
+  watchlists: watchlistsOf(ANY).partition,
+  work: WORK_QUEUE.partition,
 } as const;
 
 /** Partitions that only format 1 had: its migration removes their items. */

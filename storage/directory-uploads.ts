@@ -8,6 +8,7 @@ import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './errors.ts';
+import type { Runtime } from './runtime.ts';
 import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadStore } from './upload-store.ts';
 
 /** The outcome of a PUT: stored, or the reason for the refusal. */
@@ -37,12 +38,10 @@ export interface DirectoryUploads extends UploadStore {
   removePartial(): Promise<void>;
 }
 
-export interface DirectoryUploadsOptions {
+export interface DirectoryUploadsOptions extends Pick<Runtime, 'nowMs'> {
   readonly folder: string;
   /** Targets are signed with a key derived from this. */
   readonly key: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
   /** Unique, for files that are not complete yet. */
   readonly newName: () => string;
 }

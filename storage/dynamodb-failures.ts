@@ -1,6 +1,7 @@
 /** Failures between this service and DynamoDB: which of them are retried here, and the error for the others. */
 import { ENVIRONMENT } from '../contract/aws.ts';
 import { StorageUnavailable } from './errors.ts';
+import { type Runtime, systemRuntime } from './runtime.ts';
 
 /** Nothing was done, and the same transaction may succeed soon. Never leaves the adapter. */
 export class DynamoDbContention extends Error {
@@ -8,18 +9,10 @@ export class DynamoDbContention extends Error {
 }
 
 /** The clock, the pauses and the randomness of retries. */
-export interface RetryTime {
-  nowMs(): number;
-  /** In [0, 1). */
-  random(): number;
-  pause(durationMs: number): Promise<void>;
-}
+export type RetryTime = Pick<Runtime, 'nowMs' | 'random' | 'pause'>;
 
-export const PROCESS_TIME: RetryTime = {
-  nowMs: () => performance.now(),
-  random: Math.random,
-  pause: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
-};
+/** `nowMs` counts from the start of the process: nobody can set it back. */
+export const PROCESS_TIME: RetryTime = { ...systemRuntime, nowMs: () => performance.now() };
 
 export const MAX_TRIES = 10;
 /** The last try begins at most this long after the first, because a client waits for the answer. */

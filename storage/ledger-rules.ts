@@ -114,7 +114,8 @@ function checkCount({ key, by, atLeast, atMost, expiresAtMs = 0 }: CountChange):
 /** The count that a counter item holds. @throws StorageCorrupt for an item that is not a counter */
 export function countOf(item: Item | null): number {
   if (item === null) return 0;
-  if (Number.isSafeInteger(item.value)) return item.value as number;
+  const { value } = item;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   throw new StorageCorrupt(`the item ${describeKey(item)} is used as a counter, but holds no integer`);
 }
 

@@ -8,7 +8,7 @@ export interface Runtime {
   readonly nowMs: () => number;
   /** Unique in each call, also across processes. */
   readonly newAttemptId: () => string;
-  /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment. */
+  /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment: see {@link idsBy}. */
   readonly newId: (prefix: string) => string;
   /** In [0, 1). */
   readonly random: () => number;
@@ -16,10 +16,15 @@ export interface Runtime {
   readonly pause: (durationMs: number) => Promise<void>;
 }
 
+/** New ids by this clock. */
+export function idsBy({ nowMs, randomBytes }: Pick<Runtime, 'nowMs' | 'randomBytes'>): Runtime['newId'] {
+  return (prefix) => `${prefix}_${newUlid(nowMs(), randomBytes)}`;
+}
+
 export const systemRuntime: Runtime = {
   nowMs: Date.now,
   newAttemptId: randomUUID,
-  newId: (prefix) => `${prefix}_${newUlid(Date.now(), randomBytes)}`,
+  newId: idsBy({ nowMs: Date.now, randomBytes }),
   random: Math.random,
   randomBytes,
   pause: async (durationMs) => {

@@ -11,6 +11,7 @@
  * at its start. A test compares the URLs with the SDK's.
  */
 import { createHash, createHmac } from 'node:crypto';
+import type { Runtime } from './runtime.ts';
 import { UPLOAD_TARGET_SECONDS, type UploadTargets, uploadObjectKey } from './upload-store.ts';
 
 export interface Credentials {
@@ -19,12 +20,10 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-export interface S3UploadTargetsOptions {
+export interface S3UploadTargetsOptions extends Pick<Runtime, 'nowMs'> {
   readonly bucket: string;
   readonly region: string;
   readonly credentials: () => Promise<Credentials>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
   /** Of an S3-compatible service; the bucket is then in the path. */
   readonly endpoint?: string;
 }

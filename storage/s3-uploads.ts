@@ -1,16 +1,15 @@
 /** Uploads in a bucket of S3, for the worker. s3-upload-targets.ts makes the targets. */
 import type { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import { GetObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
+import { type Runtime, systemRuntime } from './runtime.ts';
 import { isAbsent, statusOf } from './s3-outcome.ts';
 import { type UploadFiles, uploadObjectKey } from './upload-store.ts';
 
-export interface S3UploadsOptions {
+/** `pause`: before a range is read again. Default: a timer. */
+export interface S3UploadsOptions extends Partial<Pick<Runtime, 'pause'>> {
   readonly client: S3Client;
   readonly bucket: string;
-  /** Waits before a range is read again. Default: a timer. */
-  readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
 /**
@@ -31,7 +30,7 @@ const FIRST_PAUSE_MS = 200;
 const RANGE_TIMEOUT_MS = 15_000;
 
 /** Opens the files in an existing bucket. Sends no request. */
-export function openS3Uploads({ client, bucket, pause = setTimeout }: S3UploadsOptions): UploadFiles {
+export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S3UploadsOptions): UploadFiles {
   /** Null if the object does not exist. */
   async function headOf(Key: string): Promise<{ readonly bytes: number; readonly etag: string } | null> {
     try {

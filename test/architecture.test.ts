@@ -90,6 +90,18 @@ const LEDGER_WRITERS = [
   'lambdas/worker/run-refresh.ts',
 ];
 
+/** Where the items of the ledger get the type that their key or range names. Everywhere else they have it. */
+const TYPED_HERE = [
+  'storage/conflict-items.ts',
+  'storage/dynamodb-ledger.ts',
+  'storage/paging.ts',
+  'storage/sqlite-ledger.ts',
+];
+
+/** A cast of an item of the ledger, or of its value. */
+const CAST_ITEM =
+  /\b(?:value\)?|item) as (?!const\b)|\bas (?:readonly )?\(?(?:Item|WorkItem|Versioned)\b|\bas \w+Value\b(?!\[)/;
+
 const LINES_AT_MOST = 400;
 
 /**
@@ -264,6 +276,29 @@ describe('lambdas/', () => {
   it('makes the answer of a write only where it commits', () => {
     const makers = own.filter((file) => /\bas (?:unknown as )?Committed\b/.test(read(file)));
     expect(makers).toEqual(['lambdas/pipeline/commit.ts']);
+  });
+});
+
+describe('what the ledger returns', () => {
+  const readers = files.filter((file) => ['storage', 'lambdas', 'publisher'].includes(topFolder(file)));
+
+  it('is cast nowhere but where it gets its type', () => {
+    const casts = readers
+      .filter((file) => !TYPED_HERE.includes(file))
+      .flatMap((file) => [...read(file).split('\n').entries()].map(([line, text]) => ({ file, line: line + 1, text })))
+      .filter(({ text }) => CAST_ITEM.test(text) && !/^ *(?:\/?\*|\/\/)/.test(text));
+    expect(casts.map(({ file, line, text }) => `${file}:${line}: ${text.trim()}`)).toEqual([]);
+  });
+
+  it.each([
+    'const { name } = item.value as MarketRecordValue;',
+    'return item as Item;',
+    'return (found as Item<WorkValue> | null)?.revision ?? 0;',
+    'const claims = page.items as readonly Item<ClaimValue>[];',
+    '({ value }) => shown(value as ApiKeyValue)',
+    'return (item?.value ?? NOTHING) as WatchlistValue;',
+  ])('is known to be cast by %s', (line) => {
+    expect(line).toMatch(CAST_ITEM);
   });
 });
 

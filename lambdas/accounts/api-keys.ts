@@ -9,14 +9,14 @@ import { canonicalInstant } from '../../contract/metric.ts';
 import type { ApiKey } from '../../contract/operations/api-keys.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { created, replaced } from '../../storage/changes.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import {
-  API_KEYS_PARTITION,
+  API_KEYS,
   type ApiKeyValue,
   accountOf,
   apiKeyKey,
   entitlementsKey,
-  usageKey,
   type WaitlistRequestValue,
   waitlistRequestKey,
   waitlistRequestOf,
@@ -24,38 +24,31 @@ import {
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
-import {
-  type ConflictItems,
-  type ReadHandler,
-  type Refused,
-  refuse,
-  refuseScopes,
-  writeHandler,
-} from '../pipeline/handler.ts';
+import { isRefused, type ReadHandler, type Refused, refuse, refuseScopes, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { limitOf } from '../pipeline/request.ts';
+import { countedUses, counterKey, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
 
 export const listApiKeys: ReadHandler<'listApiKeys'> = {
   answer: (request, tools) =>
     paginate(request, tools, {
-      partition: API_KEYS_PARTITION,
-      valuesOf: (items) => items.map(({ value }) => shown(value as ApiKeyValue, request.nowMs)),
+      range: API_KEYS,
+      valuesOf: (items) => items.map(({ value }) => shown(value, request.nowMs)),
     }),
 };
 
 export const createApiKey = writeHandler<'createApiKey'>()({
   read: ({ body }, reader) =>
     reader.getMany([waitlistRequestKey(body.waitlistRequest), entitlementsKey(accountOf(body.waitlistRequest))]),
-  decide(request, [application = null, entitlements = null], found) {
+  decide(request, [application, entitlements], found) {
     const { body, principal, environment, now, nowMs } = request;
+    const approved = approvedOr(application);
+    if (isRefused(approved)) return approved;
+    const subject = accountOf(body.waitlistRequest);
+    const quota = { subject, entitlements: knownEntitlements(entitlements), nowMs };
     const refused =
-      refusedApplication(application) ??
-      refusedScopes(principal, body.scopes) ??
-      refusedExpiry(body.expiresAt, nowMs) ??
-      refusedQuota(request.body.waitlistRequest, entitlements, found, nowMs);
+      refusedScopes(principal, body.scopes) ?? refusedExpiry(body.expiresAt, nowMs) ?? refusedQuota(quota, found);
     if (refused !== null) return refused;
 
-    const subject = accountOf(body.waitlistRequest);
     const parts = newApiKey(environment, request.randomBytes);
     const value: ApiKeyValue = {
       id: parts.keyId,
@@ -68,25 +61,14 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
       revokedAt: null,
     };
-    const approved = application as Item;
     return {
       kind: 'commit',
       target: targetOf(value.id),
       changes: [
         created(apiKeyKey(value.id), value, 1),
         putKeys(approved, (keys) => [...keys, value.id]),
-        {
-          kind: 'count',
-          key: usageKey(subject, 'api-keys', null),
-          by: 1,
-          atLeast: 0,
-          atMost: limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs),
-        },
-        {
-          kind: 'check',
-          key: entitlementsKey(subject),
-          if: entitlements === null ? { kind: 'absent' } : { kind: 'revision-is', revision: entitlements.revision },
-        },
+        ...countedUses(quota, [{ feature: 'api-keys', amount: 1 }], found),
+        unchangedLimits(quota),
       ],
       response: { body: { ...shown(value, nowMs), key: formatApiKey(parts) } },
     };
@@ -122,12 +104,12 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
 export const revokeApiKey = writeHandler<'revokeApiKey'>()({
   async read({ params }, reader) {
     const key = await reader.get(apiKeyKey(params.id));
-    const application = key && waitlistRequestOf((key.value as ApiKeyValue).subject);
+    const application = key && waitlistRequestOf(key.value.subject);
     return { key, application: application && (await reader.get(waitlistRequestKey(application))) };
   },
-  decide({ params, now, principal }, { key, application }, found) {
+  decide({ params, now, nowMs, principal }, { key, application }, found) {
     if (key === null) return refuse('not-found', 'No such API key.');
-    const value = key.value as ApiKeyValue;
+    const { value } = key;
     // Otherwise a credential that may issue keys to accounts could revoke the keys of operators.
     const refused = refusedScopes(principal, value.scopes);
     if (refused !== null) return refused;
@@ -136,7 +118,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const changes = [
       replaced(key, revoked(value, now)),
       ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),
-      ...(application ? giveBackKeys(value.subject, 1, found) : []),
+      ...(application ? giveBackKeys(value.subject, 1, nowMs, found) : []),
     ];
     return { kind: 'commit', target, changes, response: { body: null } };
   },
@@ -148,25 +130,23 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
 }
 
 /** Gives used quota back when keys of an account are revoked. */
-export function giveBackKeys(account: string, count: number, found: ConflictItems): Change[] {
-  const key = usageKey(account, 'api-keys', null);
-  // A counter that refuses to go below zero is wrong. That must not keep a key from being revoked.
-  if (found.get(key) !== undefined) return [];
-  return [{ kind: 'count', key, by: -count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER }];
+export function giveBackKeys(account: string, count: number, nowMs: number, found: ConflictItems): readonly Change[] {
+  // No limit applies, so the account's entitlements do not matter.
+  const quota = { subject: account, entitlements: knownEntitlements(null), nowMs };
+  return countedUses(quota, [{ feature: 'api-keys', amount: -count }], found);
 }
 
-function putKeys(item: Item, change: (keys: readonly string[]) => string[]): Change {
-  const application = item.value as WaitlistRequestValue;
-  return replaced(item, { ...application, keys: change(application.keys) });
+function putKeys(item: Item<WaitlistRequestValue>, change: (keys: readonly string[]) => string[]): Change {
+  return replaced(item, { ...item.value, keys: change(item.value.keys) });
 }
 
-function refusedApplication(item: Item | null): Refused | null {
+function approvedOr(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> | Refused {
   if (item === null) {
     const errors = [{ pointer: '/waitlistRequest', code: 'invalid', detail: 'no such waitlist request' }];
     return refuse('validation-failed', 'An API key needs a waitlist request.', { errors });
   }
-  const { state } = item.value as WaitlistRequestValue;
-  if (state === 'approved') return null;
+  const { state } = item.value;
+  if (state === 'approved') return item;
   return refuse('conflict', `The waitlist request is ${state}: only an approved one can be turned into an API key.`);
 }
 
@@ -186,11 +166,11 @@ function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null 
 }
 
 /** Compares the count of the refused counter with the limit, which may have been read again since. */
-function refusedQuota(request: string, entitlements: Item | null, found: ConflictItems, nowMs: number): Refused | null {
-  const counter = found.get(usageKey(accountOf(request), 'api-keys', null));
+function refusedQuota(quota: Quota, found: ConflictItems): Refused | null {
+  const counter = found.get(counterKey(quota, 'api-keys'));
   if (counter === undefined) return null;
-  const used = Number(counter?.value ?? 0);
-  const limit = limitOf(knownEntitlements(entitlements).features, 'api-keys', nowMs);
+  const used = counter?.value ?? 0;
+  const limit = limitOf(quota, 'api-keys');
   if (used < limit) return null;
   return refuse('quota-exceeded', `The account has ${used} API keys of ${limit}: revoke one, or grant it more.`);
 }

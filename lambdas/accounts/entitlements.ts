@@ -8,13 +8,9 @@ import { canonicalInstant } from '../../contract/metric.ts';
 import type { Entitlement } from '../../contract/operations/entitlements.ts';
 import type { BodyOf } from '../../contract/operations.ts';
 import type { ProblemError } from '../../contract/problems.ts';
-import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
-import {
-  type EntitlementGrant,
-  type EntitlementsValue,
-  entitlementsKey,
-  usageKey,
-} from '../../storage/records/accounts.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import type { Change, Item } from '../../storage/ledger.ts';
+import { type EntitlementGrant, type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
 import {
@@ -25,6 +21,7 @@ import {
   refuseScopes,
   writeHandler,
 } from '../pipeline/handler.ts';
+import { counterKey, endOfDayMs, grantOf } from '../pipeline/quota.ts';
 
 type Grants = EntitlementsValue['features'];
 
@@ -35,11 +32,11 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
       const detail = 'The entitlements of another subject need a credential with the scope entitlements:admin.';
       return refuseScopes(['entitlements:admin'], detail);
     }
-    const counters = ALL_FEATURES.map((feature) => counterKey(subject, feature, nowMs));
-    const [item = null, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
+    const counters = ALL_FEATURES.map((feature) => counterKey({ subject, nowMs }, feature));
+    const [item, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
     const { features } = knownEntitlements(item);
     const entitlements = ALL_FEATURES.map((feature, index) => {
-      return shown(feature, currentGrant(features, feature, nowMs), counts[index] ?? null, nowMs);
+      return shown(feature, grantOf(features, feature, nowMs), counts[index] ?? null, nowMs);
     });
     return { body: { subject, entitlements } };
   },
@@ -47,16 +44,16 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
 
 export const putEntitlement = writeHandler<'putEntitlement'>()({
   read: ({ params, nowMs }, reader) =>
-    reader.getMany([entitlementsKey(params.subject), counterKey(params.subject, params.feature, nowMs)]),
-  decide(request, [item = null, counter = null]) {
+    reader.getMany([entitlementsKey(params.subject), counterKey({ subject: params.subject, nowMs }, params.feature)]),
+  decide(request, [item, counter]) {
     const { params, body, now, nowMs } = request;
     const { features } = knownEntitlements(item);
-    const before = currentGrant(features, params.feature, nowMs);
+    const before = grantOf(features, params.feature, nowMs);
     const refused = refusedGrant(params.feature, body, nowMs) ?? refusedByPrecondition(request, before);
     if (refused !== null) return refused;
     const grant: EntitlementGrant = {
       limit: 'enabled' in body ? Number(body.enabled) : body.limit,
-      revision: nextRevision(item),
+      revision: (item?.revision ?? 0) + 1,
       grantedAt: now,
       expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
     };
@@ -74,7 +71,7 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
   decide(request, item) {
     const { params, nowMs } = request;
     const { features } = knownEntitlements(item);
-    const before = currentGrant(features, params.feature, nowMs);
+    const before = grantOf(features, params.feature, nowMs);
     if (before === null) return refuse('not-found', 'No such grant: the default applies.');
     const refused = refusedByPrecondition(request, before);
     if (refused !== null) return refused;
@@ -87,13 +84,6 @@ export const deleteEntitlement = writeHandler<'deleteEntitlement'>()({
     };
   },
 });
-
-/** An expired grant counts as absent. */
-function currentGrant(features: Grants, feature: Feature, nowMs: number): EntitlementGrant | null {
-  const grant = features[feature];
-  if (grant === undefined) return null;
-  return grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs ? grant : null;
-}
 
 function refusedGrant(feature: Feature, body: BodyOf<'putEntitlement'>, nowMs: number): Refused | null {
   const { kind, maxLimit } = FEATURES[feature];
@@ -126,40 +116,27 @@ function refusedByPrecondition({ ifMatch, mustCreate }: OneGrant, grant: Entitle
  * Also refused if another feature has changed in between. Then everything is read again; only the feature's own grant
  * decides.
  */
-function putGrants(subject: string, item: Item | null, features: Grants): Change {
-  return {
-    kind: 'put',
-    key: entitlementsKey(subject),
-    revision: nextRevision(item),
-    value: { features },
-    if: item === null ? { kind: 'absent' } : { kind: 'revision-is', revision: item.revision },
-  };
-}
-
-function nextRevision(item: Item | null): number {
-  return (item?.revision ?? 0) + 1;
+function putGrants(subject: string, item: Item<EntitlementsValue> | null, features: Grants): Change {
+  return item === null ? created(entitlementsKey(subject), { features }, 1) : replaced(item, { features });
 }
 
 function targetOf({ subject, feature }: OneGrant['params']): string {
   return `entitlements/${subject}/${feature}`;
 }
 
-function dayOf(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 10);
-}
-
-function counterKey(subject: string, feature: Feature, nowMs: number): ItemKey {
-  return usageKey(subject, feature, FEATURES[feature].kind === 'rate' ? dayOf(nowMs) : null);
-}
-
 /** Each watchlist has its own markets, so there is no count of them for a subject. */
 const LIMITS_OF_ONE_THING: ReadonlySet<Feature> = new Set(['watchlist-items']);
 
-function shown(feature: Feature, grant: EntitlementGrant | null, counter: Item | null, nowMs: number): Entitlement {
+function shown(
+  feature: Feature,
+  grant: EntitlementGrant | null,
+  counter: Item<number> | null,
+  nowMs: number,
+): Entitlement {
   const { kind, description, defaultLimit } = FEATURES[feature];
   const limit = grant?.limit ?? defaultLimit;
   const isCounted = kind !== 'boolean' && !LIMITS_OF_ONE_THING.has(feature);
-  const used = Number(counter?.value ?? 0);
+  const used = counter?.value ?? 0;
   return {
     feature,
     description,
@@ -167,7 +144,7 @@ function shown(feature: Feature, grant: EntitlementGrant | null, counter: Item |
     limit,
     used: isCounted ? used : null,
     remaining: isCounted ? Math.max(0, limit - used) : null,
-    resetsAt: kind === 'rate' ? new Date(Date.parse(dayOf(nowMs)) + 24 * 60 * 60 * 1000).toISOString() : null,
+    resetsAt: kind === 'rate' ? new Date(endOfDayMs(nowMs)).toISOString() : null,
     source: grant === null ? 'default' : 'granted',
     expiresAt: grant?.expiresAt ?? null,
     revision: grant?.revision ?? null,

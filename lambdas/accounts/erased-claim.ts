@@ -13,11 +13,10 @@ export const ERASED = 'erased';
 /**
  * Blanks every text and removes all evidence. An undecided claim is withdrawn, because nothing is left to decide on.
  */
-export function erasedClaim(claim: Item, now: string): readonly Change[] {
-  const before = claim.value as ClaimValue;
-  const { assertion, decision, reviewNote, state } = before;
+export function erasedClaim(claim: Item<ClaimValue>, now: string): readonly Change[] {
+  const { assertion, decision, reviewNote, state } = claim.value;
   const value: ClaimValue = {
-    ...before,
+    ...claim.value,
     assertion:
       assertion.type === 'representation'
         ? { ...assertion, name: ERASED, reason: ERASED }
@@ -33,8 +32,7 @@ export function erasedClaim(claim: Item, now: string): readonly Change[] {
 }
 
 /** The market whose representation was claimed; null for any other claim. */
-export function represents(claim: Item): string | null {
-  const { assertion } = claim.value as ClaimValue;
+export function represents({ value: { assertion } }: Item<ClaimValue>): string | null {
   return assertion.type === 'representation' ? assertion.market : null;
 }
 
@@ -42,9 +40,11 @@ export function represents(claim: Item): string | null {
  * Removes the name that the claim has put on the market. Empty if the claim put no name there, or a later claim
  * replaced it.
  */
-export function withoutRepresentation(claim: Item, market: Item): readonly Change[] {
-  const { id, assertion } = claim.value as ClaimValue;
-  const standing = standingOf(market.value as MarketRecordValue);
+export function withoutRepresentation(
+  { value: { id, assertion } }: Item<ClaimValue>,
+  market: Item<MarketRecordValue>,
+): readonly Change[] {
+  const standing = standingOf(market.value);
   if (standing.representedBy?.claim !== id) return [];
   return withStanding(assertion.market, market, { ...standing, representedBy: null });
 }

@@ -4,6 +4,7 @@
  */
 import type { Erasure } from '../../contract/operations/erasures.ts';
 import { created, replaced } from '../../storage/changes.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import {
   type ApiKeyValue,
@@ -17,7 +18,7 @@ import {
 } from '../../storage/records/accounts.ts';
 import { type Lease, workKey } from '../../storage/records/batches.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
-import { type ConflictItems, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { type OperationRequest, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { giveBackKeys, revoked } from './api-keys.ts';
 
 export const createErasure = writeHandler<'createErasure'>()({
@@ -41,14 +42,14 @@ export const createErasure = writeHandler<'createErasure'>()({
       kind: 'commit',
       target: `erasure/${id}`,
       changes: [
-        { kind: 'put', key: erasureKey(id), revision: 1, value, if: { kind: 'absent' } },
+        created(erasureKey(id), value, 1),
         created(workKey(id), {
           kind: 'erasure',
           erasure: id,
           lane: id,
           lease: account === null ? null : notBefore(nowMs),
         }),
-        ...(account === null ? [] : closeAccount(account.application, account.keys, now, found)),
+        ...(account === null ? [] : closeAccount(account.application, account.keys, { now, nowMs }, found)),
       ],
       response: { body: shown(value), location: `/api/v1/erasures/${id}` },
     };
@@ -69,27 +70,18 @@ function notBefore(nowMs: number): Lease {
 }
 
 /** Fits one transaction: an account has at most `FEATURES['api-keys'].maxLimit` keys. */
-function closeAccount(application: Item, keys: readonly Item[], now: string, found: ConflictItems): Change[] {
-  const { sort, revision, value } = application;
-  const erased: WaitlistRequestValue = {
-    ...(value as WaitlistRequestValue),
-    contact: null,
-    useCase: null,
-    note: null,
-    state: 'erased',
-    keys: [],
-  };
+function closeAccount(
+  application: Item<WaitlistRequestValue>,
+  keys: readonly Item<ApiKeyValue>[],
+  { now, nowMs }: Pick<OperationRequest, 'now' | 'nowMs'>,
+  found: ConflictItems,
+): Change[] {
+  const erased = { contact: null, useCase: null, note: null, state: 'erased' } as const;
   return [
-    {
-      kind: 'put',
-      key: waitlistRequestKey(sort),
-      revision: revision + 1,
-      value: erased,
-      // Refused if a key was issued or revoked in between.
-      if: { kind: 'revision-is', revision },
-    },
-    ...keys.map((item) => replaced(item, revoked(item.value as ApiKeyValue, now))),
-    ...(keys.length === 0 ? [] : giveBackKeys(accountOf(sort), keys.length, found)),
+    // Refused if a key was issued or revoked in between.
+    replaced(application, { ...application.value, ...erased, keys: [] }),
+    ...keys.map((item) => replaced(item, revoked(item.value, now))),
+    ...(keys.length === 0 ? [] : giveBackKeys(accountOf(application.sort), keys.length, nowMs, found)),
   ];
 }
 

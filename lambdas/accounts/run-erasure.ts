@@ -8,26 +8,23 @@ import type { Change, Item, Ledger } from '../../storage/ledger.ts';
 import { type KeyRange, queryPages } from '../../storage/paging.ts';
 import {
   API_KEYS,
-  type ApiKeyValue,
+  answersOf,
   apiKeyKey,
-  type EntitlementsValue,
   entitlementsKey,
   erasureKey,
-  idempotencyPartition,
-  usagePartition,
+  usageOf,
   waitlistRequestOf,
-  watchlistsPartition,
+  watchlistsOf,
 } from '../../storage/records/accounts.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   type AuditValue,
   claimKey,
-  claimsOfSubjectPartition,
+  claimsOfSubject,
   VERIFICATIONS,
   type VerificationValue,
-  verificationKey,
-  verificationsOfMarketPartition,
+  verificationKeys,
 } from '../../storage/records/review.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
@@ -58,8 +55,8 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
   const isAccount = waitlistRequestOf(subject) !== null;
   if (isAccount && nowMs() < Date.parse(requestedAt) + LAST_WRITE_MS) return 'later';
   await eraseCredentials(dependencies, subject);
-  await deletePartition(dependencies, watchlistsPartition(subject));
-  await deletePartition(dependencies, usagePartition(subject));
+  await deleteAll(dependencies, watchlistsOf(subject));
+  await deleteAll(dependencies, usageOf(subject));
   await eraseEntitlements(dependencies, subject);
   await eraseClaims(dependencies, subject, id);
   await eraseVerifications(dependencies, subject);
@@ -76,17 +73,16 @@ export async function runErasure(dependencies: ErasureDependencies, id: string):
 async function eraseCredentials(dependencies: ErasureDependencies, subject: string): Promise<void> {
   const { ledger } = dependencies;
   if (waitlistRequestOf(subject) === null) {
-    await deletePartition(dependencies, idempotencyPartition(subject));
+    await deleteAll(dependencies, answersOf(subject));
     return;
   }
   for await (const { sort, value } of itemsOf(ledger, API_KEYS)) {
     if (value.subject !== subject) continue;
     await untilCommitted(dependencies, async () => {
       const item = await ledger.get(apiKeyKey(sort));
-      const key = item?.value as ApiKeyValue;
-      return item === null || key.label === ERASED ? [] : [replaced(item, { ...key, label: ERASED })];
+      return item === null || item.value.label === ERASED ? [] : [replaced(item, { ...item.value, label: ERASED })];
     });
-    await deletePartition(dependencies, idempotencyPartition(`key:${sort}`));
+    await deleteAll(dependencies, answersOf(`key:${sort}`));
   }
 }
 
@@ -96,7 +92,7 @@ async function eraseCredentials(dependencies: ErasureDependencies, subject: stri
 async function eraseEntitlements(dependencies: ErasureDependencies, subject: string): Promise<void> {
   await untilCommitted(dependencies, async () => {
     const item = await dependencies.ledger.get(entitlementsKey(subject));
-    if (item === null || Object.keys((item.value as EntitlementsValue).features).length === 0) return [];
+    if (item === null || Object.keys(item.value.features).length === 0) return [];
     return [replaced(item, { features: {} })];
   });
 }
@@ -107,7 +103,7 @@ async function eraseEntitlements(dependencies: ErasureDependencies, subject: str
  */
 async function eraseClaims(dependencies: ErasureDependencies, subject: string, erasure: string): Promise<void> {
   const { ledger, nowMs, newId } = dependencies;
-  for await (const { partition, sort } of itemsOf(ledger, { partition: claimsOfSubjectPartition(subject) })) {
+  for await (const { partition, sort } of itemsOf(ledger, claimsOfSubject(subject))) {
     const unlisted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
     await untilCommitted(dependencies, async () => {
       const claim = await ledger.get(claimKey(sort));
@@ -133,19 +129,15 @@ async function eraseVerifications(dependencies: ErasureDependencies, subject: st
     if (before.subjectOwner !== subject || (before.note === null && before.found === null)) continue;
     const value: VerificationValue = { ...before, note: null, found: null };
     // No other writer changes a verification, so no condition is needed.
-    const put = (key: Change['key']): Change => {
+    const copies = verificationKeys(value).map((key): Change => {
       return { kind: 'put', key, revision: item.revision, value, if: { kind: 'any' } };
-    };
-    const copies = [
-      verificationKey(value.id),
-      { partition: verificationsOfMarketPartition(value.market), sort: value.id },
-    ];
-    await untilCommitted(dependencies, async () => copies.map(put));
+    });
+    await untilCommitted(dependencies, async () => copies);
   }
 }
 
-async function deletePartition(dependencies: ErasureDependencies, partition: string): Promise<void> {
-  for await (const { sort } of itemsOf(dependencies.ledger, { partition })) {
+async function deleteAll(dependencies: ErasureDependencies, range: KeyRange<unknown>): Promise<void> {
+  for await (const { partition, sort } of itemsOf(dependencies.ledger, range)) {
     const deleted: Change = { kind: 'delete', key: { partition, sort }, if: { kind: 'any' } };
     await untilCommitted(dependencies, async () => [deleted]);
   }

@@ -5,15 +5,15 @@
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { WaitlistRequest } from '../../contract/operations/waitlist-requests.ts';
 import { created, replaced } from '../../storage/changes.ts';
-import { WAITLIST_PARTITION, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
+import { WAITLIST, type WaitlistRequestValue, waitlistRequestKey } from '../../storage/records/accounts.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
 export const listWaitlistRequests: ReadHandler<'listWaitlistRequests'> = {
   answer: (request, tools) =>
     paginate(request, tools, {
-      partition: WAITLIST_PARTITION,
-      valuesOf: (items) => items.map(({ value }) => value as WaitlistRequestValue),
+      range: WAITLIST,
+      valuesOf: (items) => items.map(({ value }) => value),
     }),
 };
 

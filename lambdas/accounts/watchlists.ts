@@ -4,12 +4,14 @@ import { decodeTime } from 'ulid';
 import type { Watchlist } from '../../contract/operations/watchlists.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { ProblemError } from '../../contract/problems.ts';
-import type { Change, Condition, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
-import { type WatchlistValue, watchlistKey, watchlistsPartition } from '../../storage/records/accounts.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
+import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
+import { type WatchlistValue, watchlistKey, watchlistsOf } from '../../storage/records/accounts.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
-  type ConflictItems,
   type Decision,
+  isRefused,
   type OperationRequest,
   type ReadHandler,
   type Refused,
@@ -17,20 +19,20 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { assumedRevision, refusedPrecondition } from '../pipeline/preconditions.ts';
+import { assumedRevision, matched } from '../pipeline/preconditions.ts';
 
 export const listWatchlists: ReadHandler<'listWatchlists'> = {
   answer: (request, tools) =>
     paginate(request, tools, {
-      partition: watchlistsPartition(request.principal.subject),
+      range: watchlistsOf(request.principal.subject),
       valuesOf: (items) => items.map(toResource),
     }),
 };
 
 export const getWatchlist: ReadHandler<'getWatchlist'> = {
   async answer(request, { reader }) {
-    const item = await reader.get(keyOf(request));
-    return refusedPrecondition(null, item) ?? { body: toResource(item as Item), revision: (item as Item).revision };
+    const item = matched(null, await reader.get(keyOf(request)));
+    return isRefused(item) ? item : { body: toResource(item), revision: item.revision };
   },
 };
 
@@ -43,10 +45,7 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
       refusedMarkets(request, markets, found) ?? {
         kind: 'commit',
         target: targetOf(id),
-        changes: [
-          put(watchlistKey(request.principal.subject, id), 1, value, { kind: 'absent' }),
-          ...markets.map(mustExist),
-        ],
+        changes: [created(watchlistKey(request.principal.subject, id), value, 1), ...markets.map(mustExist)],
         uses: [{ feature: 'watchlists', amount: 1 }],
         response: { body: shown(id, 1, value), revision: 1, location: `/api/v1/watchlists/${id}` },
       }
@@ -67,18 +66,16 @@ export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
 export const deleteWatchlist = writeHandler<'deleteWatchlist'>()({
   decide(request, _view, found) {
     const key = keyOf(request);
-    const item = found.get(key);
-    return (
-      refusedPrecondition(request.ifMatch, item) ?? {
-        kind: 'commit',
-        target: targetOf(request.params.id),
-        changes: [
-          { kind: 'delete', key, if: { kind: 'revision-is', revision: assumedRevision(request.ifMatch, item) } },
-        ],
-        uses: [{ feature: 'watchlists', amount: -1 }],
-        response: { body: null },
-      }
-    );
+    const item = matched(request.ifMatch, found.get(key));
+    if (isRefused(item)) return item;
+    const revision = assumedRevision(request.ifMatch, item);
+    return {
+      kind: 'commit',
+      target: targetOf(request.params.id),
+      changes: [{ kind: 'delete', key, if: { kind: 'revision-is', revision } }],
+      uses: [{ feature: 'watchlists', amount: -1 }],
+      response: { body: null },
+    };
   },
 });
 
@@ -86,7 +83,7 @@ export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
   read: readWatchlist,
   decide(request, item, found) {
     const { slug } = request.params;
-    const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
+    const { name, markets } = item?.value ?? NOTHING;
     if (markets.includes(slug)) return unchanged(request, item);
     const all = [...markets, slug];
     return refusedMarkets(request, all, found, [slug]) ?? changed(request, item, { name, markets: all }, [slug]);
@@ -96,7 +93,7 @@ export const addWatchlistMarket = writeHandler<'addWatchlistMarket'>()({
 export const removeWatchlistMarket = writeHandler<'removeWatchlistMarket'>()({
   read: readWatchlist,
   decide(request, item) {
-    const { name, markets } = (item?.value ?? NOTHING) as WatchlistValue;
+    const { name, markets } = item?.value ?? NOTHING;
     const others = markets.filter((slug) => slug !== request.params.slug);
     return others.length === markets.length
       ? unchanged(request, item)
@@ -107,45 +104,47 @@ export const removeWatchlistMarket = writeHandler<'removeWatchlistMarket'>()({
 type OneWatchlist = 'getWatchlist' | 'replaceWatchlist' | 'deleteWatchlist' | MarketOfWatchlist;
 type MarketOfWatchlist = 'addWatchlistMarket' | 'removeWatchlistMarket';
 
+type Found = Item<WatchlistValue> | null;
+
 const NOTHING: WatchlistValue = { name: '', markets: [], updatedAt: '' };
 
-function keyOf({ principal, params }: OperationRequest<OneWatchlist>): ItemKey {
+function keyOf({ principal, params }: OperationRequest<OneWatchlist>): ItemKey<WatchlistValue> {
   return watchlistKey(principal.subject, params.id);
 }
 
-function readWatchlist(request: OperationRequest<MarketOfWatchlist>, reader: LedgerReader): Promise<Item | null> {
+function readWatchlist(request: OperationRequest<MarketOfWatchlist>, reader: LedgerReader): Promise<Found> {
   return reader.get(keyOf(request));
 }
 
 /**
- * The next revision of a watchlist; `item` is undefined while it has not been read. `added` must be existing markets.
+ * The next revision of a watchlist; `found` is undefined while it has not been read. `added` must be existing markets.
  */
 function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
   request: OperationRequest<Id>,
-  item: Item | null | undefined,
+  found: Found | undefined,
   content: Pick<WatchlistValue, 'name' | 'markets'>,
   added: readonly string[],
 ): Decision<Id> {
   const { id } = request.params as { id: string };
-  const refused = refusedPrecondition(request.ifMatch, item);
-  if (refused !== null) return refused;
+  const item = matched(request.ifMatch, found);
+  if (isRefused(item)) return item;
   const revision = assumedRevision(request.ifMatch, item);
   const value: WatchlistValue = { ...content, updatedAt: request.now };
   const body = shown(id, revision + 1, value);
   return {
     kind: 'commit',
     target: targetOf(id),
-    changes: [put(keyOf(request), revision + 1, value, { kind: 'revision-is', revision }), ...added.map(mustExist)],
+    changes: [replaced({ ...keyOf(request), revision }, value), ...added.map(mustExist)],
     response: { body, revision: revision + 1 } as never,
   };
 }
 
 /** The watchlist is already as requested. Nothing changes, but the transaction checks that it is still so. */
-function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, item: Item | null): Decision<Id> {
-  const refused = refusedPrecondition(request.ifMatch, item);
-  if (refused !== null) return refused;
-  const { revision } = item as Item;
-  const body = toResource(item as Item);
+function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, found: Found): Decision<Id> {
+  const item = matched(request.ifMatch, found);
+  if (isRefused(item)) return item;
+  const { revision } = item;
+  const body = toResource(item);
   return {
     kind: 'commit',
     target: targetOf((request.params as { id: string }).id),
@@ -178,10 +177,6 @@ function mustExist(slug: string): Change {
   return { kind: 'check', key: marketKey(slug), if: { kind: 'present' } };
 }
 
-function put(key: ItemKey, revision: number, value: WatchlistValue, condition: Condition): Change {
-  return { kind: 'put', key, revision, value, if: condition };
-}
-
 function targetOf(id: string): string {
   return `watchlist/${id}`;
 }
@@ -191,6 +186,6 @@ function shown(id: string, revision: number, value: WatchlistValue): Watchlist {
   return { id, revision, createdAt, ...value };
 }
 
-function toResource({ sort, revision, value }: Item): Watchlist {
-  return shown(sort, revision, value as WatchlistValue);
+function toResource({ sort, revision, value }: Item<WatchlistValue>): Watchlist {
+  return shown(sort, revision, value);
 }

@@ -8,6 +8,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, type EntitlementsValue } from '../../storage/records/accounts.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 
 /** A revocation, a rotation or a change of scopes takes effect everywhere within this time. */
 export const CREDENTIAL_CACHE_SECONDS = 30;
@@ -33,22 +34,21 @@ export interface AccountCache {
   /** The cached entitlements. An unknown subject has no grants. */
   cachedEntitlements(subject: string): Entitlements;
   /** Takes an item that a transaction has found; null: there was no item. */
-  learn(subject: string, item: Item | null): void;
+  learn(subject: string, item: Item<EntitlementsValue> | null): void;
   /** The next use of the key reads its record again. */
   forget(keyId: string): void;
 }
 
-export interface AccountCacheOptions {
+export interface AccountCacheOptions extends Pick<Runtime, 'nowMs'> {
   readonly ledger: Pick<Ledger, 'get'>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
+  /** How long a key's record is cached; default {@link CREDENTIAL_CACHE_SECONDS}. */
   readonly cacheSeconds?: number;
 }
 
 /** The entitlements in an item of the ledger. */
-export function knownEntitlements(item: Item | null): Entitlements {
+export function knownEntitlements(item: Item<EntitlementsValue> | null): Entitlements {
   if (item === null) return { revision: null, features: {} };
-  return { revision: item.revision, features: (item.value as EntitlementsValue).features };
+  return { revision: item.revision, features: item.value.features };
 }
 
 interface CachedKey {

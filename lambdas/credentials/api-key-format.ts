@@ -5,6 +5,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Runtime } from '../../storage/runtime.ts';
 
 /** The environment of a deployment. A key works only in deployments of its own environment. */
 export type ApiKeyEnvironment = 'live' | 'test' | 'dev';
@@ -30,8 +31,7 @@ const API_KEY = new RegExp(
   `^${API_KEY_PREFIX}(live|test|dev)_([0-9A-Za-z]{${KEY_ID_LENGTH}})_([0-9A-Za-z]{${SECRET_LENGTH}})[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 
-/** Random bytes, e.g. from `node:crypto`'s `randomBytes`. */
-export type RandomBytes = (count: number) => Uint8Array;
+type RandomBytes = Runtime['randomBytes'];
 
 export function newApiKey(env: ApiKeyEnvironment, randomBytes: RandomBytes): ApiKeyParts {
   return { env, keyId: randomBase62(KEY_ID_LENGTH, randomBytes), secret: newSecret(randomBytes) };

@@ -7,6 +7,7 @@
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { isJwk, type Jwk } from 'aws-jwt-verify/jwk';
+import type { Runtime } from '../../storage/runtime.ts';
 
 /**
  * After this time the set is fetched again. While the issuer is reachable, a withdrawn key is accepted no longer than
@@ -37,12 +38,10 @@ export class IssuerUnavailable extends Error {
   override readonly name = 'IssuerUnavailable';
 }
 
-export interface IssuerKeysOptions {
+export interface IssuerKeysOptions extends Pick<Runtime, 'nowMs'> {
   readonly jwksUri: string;
   /** Gives the body of a 200 as text. Must give up by itself after a few seconds. */
   readonly fetchJwks: (uri: string) => Promise<string>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
 }
 
 export function createIssuerKeys({ jwksUri, fetchJwks, nowMs }: IssuerKeysOptions): IssuerKeys {

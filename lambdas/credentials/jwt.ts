@@ -8,7 +8,13 @@ import { type DecomposedJwt, decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { verifyJwtSync } from 'aws-jwt-verify/jwt-verifier';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { parseJson } from '../http/strict-json.ts';
-import { createIssuerKeys, type IssuerKey, SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from './issuer-keys.ts';
+import {
+  createIssuerKeys,
+  type IssuerKey,
+  type IssuerKeysOptions,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+} from './issuer-keys.ts';
 
 export interface VerifiedToken {
   /** The `sub` claim. */
@@ -26,7 +32,7 @@ export interface TokenVerifier {
   verify(token: string): Promise<TokenVerification>;
 }
 
-export interface TokenVerifierOptions {
+export interface TokenVerifierOptions extends Pick<IssuerKeysOptions, 'fetchJwks' | 'nowMs'> {
   /** The exact `iss` of its tokens. */
   readonly issuer: string;
   /** A value that `aud` must contain. Cognito's access tokens have no `aud`; their `client_id` must be this value. */
@@ -36,10 +42,6 @@ export interface TokenVerifierOptions {
    * document.
    */
   readonly jwksUri?: string;
-  /** Gives the body of a 200 as text. Must give up by itself after a few seconds. */
-  readonly fetchJwks: (uri: string) => Promise<string>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
   /**
    * The prefix of our scopes in the issuer's tokens, e.g. `tidemark/` of a Cognito resource server. Scopes without it
    * are ignored.

@@ -1,8 +1,10 @@
 /** The first key of a deployment. It issues all other keys. */
 import { ALL_SCOPES } from '../../contract/scopes.ts';
+import { created, replaced } from '../../storage/changes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY, type FirstKeyValue } from '../../storage/records/accounts.ts';
 import type { AuditValue } from '../../storage/records/review.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
@@ -11,11 +13,8 @@ export const OPERATOR_SUBJECT = 'operator';
 
 const ACTOR = 'system:first-run';
 
-export interface FirstKeyDependencies {
+export interface FirstKeyDependencies extends Pick<Runtime, 'nowMs' | 'newId'> {
   readonly ledger: Pick<Ledger, 'get' | 'transact'>;
-  /** RFC 3339. */
-  readonly now: string;
-  readonly newId: (prefix: string) => string;
 }
 
 /** Whether the deployment has its first key, and the key is not revoked. */
@@ -23,9 +22,9 @@ export async function hasFirstKey({ ledger }: Pick<FirstKeyDependencies, 'ledger
   return isInUse(ledger, await ledger.get(FIRST_KEY_KEY));
 }
 
-async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item | null): Promise<boolean> {
+async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item<FirstKeyValue> | null): Promise<boolean> {
   if (first === null) return false;
-  const key = await ledger.get(apiKeyKey((first.value as FirstKeyValue).keyId));
+  const key = await ledger.get(apiKeyKey(first.value.keyId));
   return key !== null && key.value.revokedAt === null;
 }
 
@@ -35,11 +34,12 @@ async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item | null): Promise
  * this call has put the key.
  */
 export async function registerFirstKey(
-  { ledger, now, newId }: FirstKeyDependencies,
+  { ledger, nowMs, newId }: FirstKeyDependencies,
   { keyId, secret }: Pick<ApiKeyParts, 'keyId' | 'secret'>,
 ): Promise<boolean> {
   const first = await ledger.get(FIRST_KEY_KEY);
   if (await isInUse(ledger, first)) return false;
+  const now = new Date(nowMs()).toISOString();
   const value: ApiKeyValue = {
     id: keyId,
     subject: OPERATOR_SUBJECT,
@@ -54,18 +54,10 @@ export async function registerFirstKey(
   const id = newId('aud');
   const target = `api-key/${keyId}`;
   const audit: AuditValue = { id, at: now, actor: ACTOR, action: ACTOR, target, requestId: id, fingerprint: '' };
-  const registered: FirstKeyValue = { keyId };
-  const revision = first?.revision ?? 0;
   const { committed } = await ledger.transact(
     [
-      {
-        kind: 'put',
-        key: FIRST_KEY_KEY,
-        revision: revision + 1,
-        value: registered,
-        if: first === null ? { kind: 'absent' } : { kind: 'revision-is', revision },
-      },
-      { kind: 'put', key: apiKeyKey(keyId), revision: 1, value, if: { kind: 'absent' } },
+      first === null ? created(FIRST_KEY_KEY, { keyId }, 1) : replaced(first, { keyId }),
+      created(apiKeyKey(keyId), value, 1),
       ...auditChanges(audit),
     ],
     { attemptId: id },

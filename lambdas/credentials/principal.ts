@@ -1,8 +1,7 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/scopes.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
 import type { ApiKeyValue } from '../../storage/records/accounts.ts';
-import { createAccountCache, type Entitlements } from './account-cache.ts';
+import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import type { TokenVerifier } from './jwt.ts';
 
@@ -36,21 +35,16 @@ export interface Authenticator {
    */
   authenticate(authorization: string | undefined): Promise<Authentication>;
   /** Takes a subject's entitlements item that a write has found; null: there was no item. */
-  learn(subject: string, item: Item | null): void;
+  learn: AccountCache['learn'];
   /** The next use of the key reads its record again, because this process has changed the key. */
   forget(keyId: string): void;
 }
 
-export interface AuthenticatorOptions {
-  readonly ledger: Pick<Ledger, 'get'>;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
+export interface AuthenticatorOptions extends AccountCacheOptions {
   /** Keys of other environments are refused. */
   readonly env: ApiKeyEnvironment;
   /** Null: users cannot sign in here. */
   readonly tokenIssuer: TokenVerifier | null;
-  /** How long a key's record is cached; default `CREDENTIAL_CACHE_SECONDS`. */
-  readonly cacheSeconds?: number;
 }
 
 const MAX_AUTHORIZATION_LENGTH = 8192;

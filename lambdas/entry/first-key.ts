@@ -2,14 +2,12 @@
  * Makes the first operator key of a deployment. An administrator with permission to invoke this function does so by
  * hand, once. Only the answer ever shows the key.
  */
-import { randomBytes } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
-import { newUlid } from '../../storage/ulid.ts';
-import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
-import { formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { type ApiKeyEnvironment, formatApiKey, newApiKey } from '../credentials/api-key-format.ts';
 import { registerFirstKey } from '../credentials/operator-key.ts';
 import { log } from './log.ts';
 
@@ -25,10 +23,8 @@ export interface FirstKey {
 
 /** Rejects if the deployment already has its first key: a holder of a key with `keys:admin` issues the others. */
 export async function handler(): Promise<FirstKey> {
-  const nowMs = Date.now();
-  const newId = (prefix: string) => `${prefix}_${newUlid(nowMs, randomBytes)}`;
-  const key = newApiKey(keyEnvironment as ApiKeyEnvironment, randomBytes);
-  const isOurs = await registerFirstKey({ ledger, now: new Date(nowMs).toISOString(), newId }, key);
+  const key = newApiKey(keyEnvironment as ApiKeyEnvironment, systemRuntime.randomBytes);
+  const isOurs = await registerFirstKey({ ...systemRuntime, ledger }, key);
   if (!isOurs) {
     const { partition, sort } = FIRST_KEY_KEY;
     throw new Error(

@@ -3,12 +3,12 @@
  * the worker. This function is separate from the worker because the event of an upload comes once: if it fails, Lambda
  * retries it for this upload alone, and not for all other work on the queue.
  */
-import { randomUUID } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
 import { uploadOfObjectKey } from '../../storage/upload-store.ts';
 import { queueUpload } from '../ingest/queue-upload.ts';
 import { log } from './log.ts';
@@ -16,8 +16,8 @@ import { openUploadsBucket } from './open-uploads.ts';
 
 const { tableName, uploadsBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'uploadsBucket'] });
 const dependencies = {
+  ...systemRuntime,
   ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
-  newAttemptId: randomUUID,
   uploads: openUploadsBucket(uploadsBucket),
 };
 

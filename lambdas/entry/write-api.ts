@@ -2,7 +2,6 @@
  * The write API as a Lambda function behind an API Gateway HTTP API. The environment is checked when the function
  * starts. The deployment's secret is fetched then; if that failed, the next request tries again.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { problem } from '../../contract/problems.ts';
@@ -12,6 +11,7 @@ import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { faultText } from '../../storage/fault-text.ts';
 import { checkFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
 import { openS3UploadTargets } from '../../storage/s3-upload-targets.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { fetchJwksOverHttps } from '../credentials/fetch-jwks.ts';
@@ -39,18 +39,18 @@ const ledger = openDynamoDbLedger({
   client: createDynamoDbClient({}, ANSWER_TIMEOUTS),
   tableName: config.tableName,
 });
-const tokenIssuer = createTokenVerifier({ ...config, fetchJwks: fetchJwksOverHttps, nowMs: Date.now });
-const authenticator = createAuthenticator({ ledger, nowMs: Date.now, env: environment, tokenIssuer });
-const rateLimiter = createRateLimiter({ nowMs: Date.now, policy: RATE, maxCredentials: MAX_CREDENTIALS });
+const tokenIssuer = createTokenVerifier({ ...systemRuntime, ...config, fetchJwks: fetchJwksOverHttps });
+const authenticator = createAuthenticator({ ...systemRuntime, ledger, env: environment, tokenIssuer });
+const rateLimiter = createRateLimiter({ ...systemRuntime, policy: RATE, maxCredentials: MAX_CREDENTIALS });
 const secretsManager = new SecretsManagerClient(SECRETS_CLIENT);
 
 /** As the SDK does: the setting for S3 takes precedence over the setting for all services. */
 const endpoint = process.env.AWS_ENDPOINT_URL_S3 || process.env.AWS_ENDPOINT_URL;
 const uploads = openS3UploadTargets({
+  ...systemRuntime,
   bucket: config.uploadsBucket,
   region: process.env.AWS_REGION ?? '',
   credentials: defaultProvider(),
-  nowMs: Date.now,
   ...(endpoint ? { endpoint } : {}),
 });
 
@@ -58,16 +58,14 @@ const writeApi = retriedOnce(async () => {
   await checkFormat(ledger);
   const secrets = createSecrets(await fetchMasterSecret(secretsManager, config.secretArn));
   return createWriteApi({
+    ...systemRuntime,
     ledger,
     uploads,
     secrets,
-    randomBytes,
     environment,
-    newAttemptId: randomUUID,
     authenticator,
     rateLimiter,
     cursors: createCursors(secrets.cursorKey),
-    nowMs: Date.now,
     log: logRequest,
   });
 });

@@ -2,6 +2,7 @@
  * Request header fields. A repeated single-value field is refused: its values arrive joined by commas, and none of
  * these fields may hold a comma.
  */
+import { hash } from 'node:crypto';
 import { type Problem, problem } from '../../contract/problems.ts';
 import type { HttpEvent } from './event.ts';
 
@@ -32,6 +33,14 @@ export function readIdempotencyKey(headers: Headers): { readonly key: string } |
 /** The ETag of a revision: strong, e.g. `"7"`. */
 export function etagOf(revision: number): string {
   return `"${revision}"`;
+}
+
+/**
+ * The ETag of a read's answer: the revision of a versioned resource, which `If-Match` can name. For any other answer,
+ * half of the digest of its bytes.
+ */
+export function entityTag(revision: number | undefined, body: string): string {
+  return revision === undefined ? `"${hash('sha256', body).slice(0, 32)}"` : etagOf(revision);
 }
 
 /**

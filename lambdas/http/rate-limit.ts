@@ -7,6 +7,7 @@
  * ledger would cost a ledger write for each, reads included. That is more than most refused requests would cost.
  */
 import { LRUCache } from 'lru-cache';
+import type { Runtime } from '../../storage/runtime.ts';
 
 /** `limit` requests per window, at once or spread over it. */
 export interface RatePolicy {
@@ -32,8 +33,7 @@ export interface RateLimiter {
   take(credential: string): RateLimitResult;
 }
 
-export interface RateLimiterOptions {
-  readonly nowMs: () => number;
+export interface RateLimiterOptions extends Pick<Runtime, 'nowMs'> {
   readonly policy: RatePolicy;
   /**
    * The number of buckets. The least recently used bucket is dropped first; its credential then begins with a full

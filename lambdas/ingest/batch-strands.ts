@@ -3,7 +3,7 @@ import { replaced, written } from '../../storage/changes.ts';
 import { MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
 import type { PlannedMarket } from '../markets/examine-batch.ts';
-import type { MarketRows } from '../markets/read-markets.ts';
+import type { MarketRows } from '../markets/rows.ts';
 import { faultsOf, tallyOf } from '../markets/tally.ts';
 import { type BatchRun, decideOptions, type StrandItem } from './batch-changes.ts';
 import { strandFaults } from './stored-faults.ts';
@@ -47,24 +47,22 @@ export async function runStrand(
   markets: readonly PlannedMarket[],
 ): Promise<StrandItem | 'overtaken'> {
   let current = strand;
-  const journal: Journal = {
-    entryOf({ decisions, position }) {
-      const before = current.value;
-      const { accepted, unchanged, refused, revisions } = tallyOf(decisions);
-      const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
-      const moved = replaced(current, {
-        ...position,
-        accepted: before.accepted + accepted,
-        unchanged: before.unchanged + unchanged,
-        refused: before.refused + refused,
-        faultParts: before.faultParts + faults.length,
-        revisions: { ...before.revisions, ...revisions },
-      });
-      const committed = () => {
-        current = written(moved);
-      };
-      return { changes: [moved, ...faults], committed };
-    },
+  const journal: Journal = ({ decisions, position }) => {
+    const before = current.value;
+    const { accepted, unchanged, refused, revisions } = tallyOf(decisions);
+    const faults = strandFaults(run, number, before.faultParts, decisions.flatMap(faultsOf));
+    const moved = replaced(current, {
+      ...position,
+      accepted: before.accepted + accepted,
+      unchanged: before.unchanged + unchanged,
+      refused: before.refused + refused,
+      faultParts: before.faultParts + faults.length,
+      revisions: { ...before.revisions, ...revisions },
+    });
+    const committed = () => {
+      current = written(moved);
+    };
+    return { changes: [moved, ...faults], committed };
   };
   const outcome = await commitMarkets(run, markets, { ...decideOptions(run), from: strand.value }, journal);
   return outcome === 'done' ? current : outcome;

@@ -4,11 +4,11 @@
 import { replaced } from '../../storage/changes.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
 
-export interface QueueUploadDependencies {
+export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Ledger;
-  readonly newAttemptId: () => string;
   readonly uploads: Pick<UploadFiles, 'head'>;
 }
 

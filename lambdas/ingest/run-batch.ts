@@ -11,13 +11,14 @@
  *
  * A batch that cannot be applied ends too: as `refused`, or as `applied` with the part that was applied.
  */
-import type { Change, Refusal, TransactResult } from '../../storage/ledger.ts';
-import { readAll } from '../../storage/paging.ts';
+import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ledger.ts';
+import { inBatches, readAll } from '../../storage/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
 import { parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
-import { groupByMarket, readMarkets } from '../markets/read-markets.ts';
+import { readMarkets } from '../markets/read-markets.ts';
+import { groupByMarket } from '../markets/rows.ts';
 import { tallyOf } from '../markets/tally.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
@@ -94,6 +95,10 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const inputs = run.records.map(({ input }) => input);
   for (let tries = 1; ; tries++) {
     const examination = await examineBatch(run.ledger, inputs, { ...options, nowMs: run.startedAtMs });
+    if (!(await isCurrent(run, examination))) {
+      if (tries < DECISIONS_AT_MOST) continue;
+      throw new Contended(`batch ${run.batch.id}: its refused rows were judged on items that have changed`);
+    }
     const isRefused = !partial && examination.faults.length > 0;
     if (isRefused || dryRun) return await report(run, isRefused ? 'refused' : 'examined', examination);
     const faults = examinationFaults(run, examination.faults);
@@ -108,6 +113,17 @@ async function begin(run: BatchRun): Promise<Outcome> {
     // Other writers have changed its markets since they were read.
     if (tries === DECISIONS_AT_MOST) throw contendedOn(`batch ${run.batch.id}`, changes, result.refusals);
   }
+}
+
+/**
+ * Whether the refused rows were judged on the ledger as it is. The batch before this one may be committed and not yet
+ * visible: then a row that it makes right is not refused.
+ */
+async function isCurrent(run: BatchRun, { checks }: Examination): Promise<boolean> {
+  for (const some of inBatches(checks, MAX_TRANSACT_CHANGES)) {
+    if (!(await transact(run, some)).committed) return false;
+  }
+  return true;
 }
 
 async function report(

@@ -11,10 +11,11 @@
  * its end is read.
  */
 import { replaced } from '../../storage/changes.ts';
+import { ConflictItems } from '../../storage/conflict-items.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import {
-  type BatchValue,
+  batchKey,
   partBatchId,
   type RowTotals,
   type UploadValue,
@@ -25,7 +26,7 @@ import type { UploadFiles } from '../../storage/upload-store.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
-import { countRecords, type KeptPart, keptAsBatch, readKeptPart } from './upload-batches.ts';
+import { countRecords, newBatchOfLines, readExtent } from './stored-batch.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
 
 export interface UploadDependencies extends BatchDependencies {
@@ -85,7 +86,10 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
   };
 }
 
-interface Part extends KeptPart {
+interface Part {
+  /** Blank ones included. */
+  readonly lines: number;
+  readonly records: number;
   /** Where the next part begins: bytes from the beginning of the file. */
   readonly end: number;
   /** Null if its batch is stored already. */
@@ -116,7 +120,7 @@ async function* partsLeft(
   if (content?.bytes !== bytes) throw new StorageCorrupt(`the content of upload ${id} is lost, or has changed`);
   const cut = (from: number, by: PartLimits) => cutParts(exactly(bytes - from, uploads.read(id, from)), from, by);
   let from = bytesDone;
-  const kept = await readKeptPart(ledger, partBatchId(id, partsDone));
+  const kept = await readExtent(ledger, partBatchId(id, partsDone));
   if (kept !== null) {
     const asKept = { ...limits, maxLines: kept.lines, maxBytes: Number.MAX_SAFE_INTEGER };
     for await (const { lines, end } of cut(from, asKept)) {
@@ -158,9 +162,10 @@ async function keepPart(
   id: string,
   lines: readonly string[],
 ): Promise<boolean> {
-  const { batch, changes } = keptAsBatch(upload, id, lines, nowMs());
+  const { subject, mode } = upload;
+  const sent = { id, subject, mode, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
+  const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;
-  const found = result.refusals.find(({ index }) => index === 0)?.found;
-  return (found?.value as BatchValue | undefined)?.sha256 === batch.sha256;
+  return new ConflictItems(changes, result.refusals).get(batchKey(id))?.value.sha256 === batch.sha256;
 }

@@ -1,7 +1,7 @@
 /** A batch in the ledger: stored as it came, and read back. */
 import { created, type Versioned } from '../../storage/changes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
-import type { Ledger, PutChange } from '../../storage/ledger.ts';
+import type { ItemKey, Ledger, LedgerReader, PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type CheckpointValue, rawPartKey } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { type MissingDependencies, missingItem, missingSubject } from '../worker/contended.ts';
@@ -45,6 +45,19 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
   };
 }
 
+type SentLines = Pick<BatchValue, 'id' | 'subject' | 'mode' | 'partial' | 'dryRun' | 'receivedAt'>;
+
+/** The batch of these lines of JSON, as if they had been sent as one. */
+export function newBatchOfLines(sent: SentLines, lines: readonly string[]): NewBatch {
+  const described = { ...sent, mediaType: 'application/x-ndjson', records: countRecords(lines) } as const;
+  return newBatch(described, Buffer.from(lines.map((line) => `${line}\n`).join('')));
+}
+
+/** Blank lines do not count. */
+export function countRecords(lines: readonly string[]): number {
+  return lines.filter((line) => line !== '').length;
+}
+
 type ReadDependencies = MissingDependencies & { readonly ledger: Pick<Ledger, 'getMany'> };
 
 /** @throws StorageCorrupt if the batch does not exist. Its work is then removed too. */
@@ -59,9 +72,8 @@ export async function readBatch(dependencies: ReadDependencies, id: string): Pro
  * @throws StorageCorrupt if they differ or are incomplete
  */
 export async function readRecords(dependencies: ReadDependencies, batch: BatchValue): Promise<readonly RawRecord[]> {
-  const keys = Array.from({ length: batch.rawParts }, (_, part) => rawPartKey(batch.id, part));
   const parts: string[] = [];
-  for (const [part, item] of (await dependencies.ledger.getMany(keys)).entries()) {
+  for (const [part, item] of (await dependencies.ledger.getMany(rawPartKeys(batch))).entries()) {
     const text = item?.value ?? (await missingItem(dependencies, rawPartKey(batch.id, part)));
     if (typeof text !== 'string') throw new StorageCorrupt(`part ${part} of batch ${batch.id} is not text`);
     parts.push(text);
@@ -72,6 +84,28 @@ export async function readRecords(dependencies: ReadDependencies, batch: BatchVa
   }
   const text = Buffer.from(bytes).toString('utf8');
   return batch.mediaType === 'application/json' ? recordsOfJson(text) : recordsOfLines(text);
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * The number of lines of the batch, blank ones included, and of its records; null if there is no such batch.
+ *
+ * @throws StorageCorrupt if its body cannot be read
+ */
+export async function readExtent(
+  ledger: LedgerReader,
+  batchId: string,
+): Promise<{ readonly lines: number; readonly records: number } | null> {
+  const batch = (await ledger.get(batchKey(batchId)))?.value;
+  if (batch === undefined) return null;
+  const parts = await ledger.getMany(rawPartKeys(batch));
+  const body = unpackRaw(parts.map((part) => part?.value ?? ''));
+  return { lines: body.filter((byte) => byte === LINE_FEED).length, records: batch.records };
+}
+
+function rawPartKeys({ id, rawParts }: BatchValue): readonly ItemKey<string>[] {
+  return Array.from({ length: rawParts }, (_, part) => rawPartKey(id, part));
 }
 
 function recordsOfJson(text: string): readonly RawRecord[] {

@@ -4,7 +4,7 @@ import type { BatchValue } from '../../storage/records/batches.ts';
 import type { BatchDependencies } from './batch-changes.ts';
 import { readReport } from './read-report.ts';
 import { runBatch } from './run-batch.ts';
-import { newBatch } from './stored-batch.ts';
+import { newBatchOfLines } from './stored-batch.ts';
 
 /**
  * Applies records as a batch of this id, and returns its report. If a batch of this id is stored already, it is
@@ -18,9 +18,8 @@ export async function takeBatch(
   records: readonly unknown[],
 ): Promise<BatchReport> {
   const { ledger, nowMs, newAttemptId } = dependencies;
-  const described = { ...options, mediaType: 'application/x-ndjson', records: records.length } as const;
-  const body = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  const { changes } = newBatch({ ...described, receivedAt: new Date(nowMs()).toISOString() }, body);
+  const lines = records.map((record) => JSON.stringify(record));
+  const { changes } = newBatchOfLines({ ...options, receivedAt: new Date(nowMs()).toISOString() }, lines);
   await ledger.transact(changes, { attemptId: newAttemptId() });
   await runBatch(dependencies, options.id);
   return (await readReport(ledger, options.id)) as BatchReport;

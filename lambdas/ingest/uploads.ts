@@ -3,6 +3,7 @@
  * contents.
  */
 import type { Upload } from '../../contract/ingest-uploads.ts';
+import { created } from '../../storage/changes.ts';
 import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import type { UploadTarget } from '../../storage/upload-store.ts';
@@ -18,27 +19,11 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   },
   decide({ principal, body, now }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
-    const upload: UploadValue = {
-      id,
-      subject: principal.subject,
-      ...body,
-      createdAt: now,
-      state: 'awaiting-content',
-      bytesDone: 0,
-      linesDone: 0,
-      partsDone: 0,
-      recordsDone: 0,
-      accepted: 0,
-      unchanged: 0,
-      refused: 0,
-      refusedIn: [],
-      lastBatch: null,
-      finishedAt: null,
-    };
+    const upload = newUpload({ id, subject: principal.subject, ...body, createdAt: now });
     return {
       kind: 'commit',
       target: `upload/${id}`,
-      changes: [{ kind: 'put', key: uploadKey(id), revision: 0, value: upload, if: { kind: 'absent' } }],
+      changes: [created(uploadKey(id), upload)],
       uses: [
         { feature: 'ingest-rows-per-day', amount: body.records },
         { feature: 'ingest-bytes-per-day', amount: body.bytes },
@@ -47,6 +32,29 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     };
   },
 });
+
+/** An upload as it was announced. */
+export function newUpload(
+  announced: Pick<UploadValue, 'id' | 'subject' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
+): UploadValue {
+  const nothingDone = {
+    bytesDone: 0,
+    linesDone: 0,
+    partsDone: 0,
+    recordsDone: 0,
+    accepted: 0,
+    unchanged: 0,
+    refused: 0,
+  };
+  return {
+    ...announced,
+    state: 'awaiting-content',
+    ...nothingDone,
+    refusedIn: [],
+    lastBatch: null,
+    finishedAt: null,
+  };
+}
 
 export const getIngestUpload: ReadHandler<'getIngestUpload'> = {
   async answer({ params, principal }, { reader, uploads }) {

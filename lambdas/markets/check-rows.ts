@@ -2,9 +2,8 @@
 import type { RowError } from '../../contract/ingest-records.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
-import { type Row, rowOf } from './decide.ts';
-import { slugOf } from './read-markets.ts';
 import { checkObservation, parseRecord } from './row-rules.ts';
+import { type Row, rowOf, slugOf } from './rows.ts';
 
 /** One fault of one row, with the row's index in the batch. */
 export interface RowFault extends RowError {
@@ -37,7 +36,7 @@ export function parseRows(inputs: readonly unknown[]): CheckedRows {
  */
 export function checkRows(
   parsed: readonly Row[],
-  markets: ReadonlyMap<string, Item | null>,
+  markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
   nowMs: number,
 ): CheckedRows {
   const faults: RowFault[] = [];
@@ -81,13 +80,13 @@ function faultsOf(
  */
 function nativeCurrencies(
   rows: readonly Row[],
-  markets: ReadonlyMap<string, Item | null>,
+  markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
 ): ReadonlyMap<string, string> {
   const currencies = new Map<string, string>();
   const fixed = new Set<string>();
   for (const [slug, item] of markets) {
     if (item === null) continue;
-    const { nativeCurrency, observations } = item.value as MarketRecordValue;
+    const { nativeCurrency, observations } = item.value;
     currencies.set(slug, nativeCurrency);
     if (observations > 0) fixed.add(slug);
   }

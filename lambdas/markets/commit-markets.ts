@@ -5,7 +5,6 @@
  */
 
 import type { Change, Ledger } from '../../storage/ledger.ts';
-import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { contendedOn } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
@@ -31,17 +30,11 @@ export interface Part {
   readonly position: Position;
 }
 
-/** Changes that are committed together with a part, and a callback for after the commit. */
-export interface JournalEntry {
-  readonly changes: readonly Change[];
-  committed(): void;
-}
-
-/** Records progress, in each transaction that makes it. */
-export interface Journal {
-  /** A refusal of one of its changes means that another worker has made progress. */
-  entryOf(part: Part): JournalEntry;
-}
+/**
+ * Records progress, in each transaction that makes it: changes that are committed together with a part, and a callback
+ * for after the commit. A refusal of one of the changes means that another worker has made progress.
+ */
+export type Journal = (part: Part) => { readonly changes: readonly Change[]; readonly committed: () => void };
 
 /**
  * Markets share a transaction while they have no more than this many sources, metrics and observations together. With
@@ -77,7 +70,7 @@ export async function commitMarkets(
     const position = left
       ? { marketsDone, rowsDone: rowsDone + (decisions[0]?.outcomes.size ?? 0) }
       : { marketsDone: marketsDone + taken.length, rowsDone: 0 };
-    const entry = journal.entryOf({ decisions, position });
+    const entry = journal({ decisions, position });
     const changes = [...entry.changes, ...decisions.flatMap((decision) => decision.changes)];
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) {
@@ -136,8 +129,7 @@ function withoutFirstPart({ state, parts: [first, ...parts] }: PlannedMarket): r
 }
 
 function textsOf(decision: MarketDecision | undefined): number {
-  const record = decision?.changes[0];
-  if (decision === undefined || record?.kind !== 'put') return 0;
-  const { latest, sources } = record.value as MarketRecordValue;
+  if (decision?.record == null) return 0;
+  const { latest, sources } = decision.record.value;
   return decision.changes.length + sources.length + Object.keys(latest).length;
 }

@@ -18,16 +18,11 @@ import type {
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
-import {
-  type MarketRecordValue,
-  marketIndexKey,
-  marketKey,
-  observationIdAt,
-  orderKey,
-} from '../../storage/records/markets.ts';
+import { type MarketRecordValue, marketIndexKey, marketKey, observationIdAt } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
+  addToRecord,
   definitionOf,
   isSameContent,
   metricOfRecord,
@@ -38,23 +33,8 @@ import {
 } from './observation-value.ts';
 import { contradictionOf } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
-import { restate, withoutComparison, withoutDispute, withSources } from './standing.ts';
-
-/** One row of a batch, with its index. Made by {@link rowOf}. */
-export interface Row {
-  readonly index: number;
-  readonly record: IngestRecord;
-  /** The place in the history of the first version of the row's observation; null for a market's definition. */
-  readonly order: string | null;
-}
-
-export function rowOf(index: number, record: IngestRecord): Row {
-  return { index, record, order: record.type === 'market' ? null : orderOf(record, 0) };
-}
-
-function orderOf({ market, metric, observedAt, sourceUrl }: ObservationRecord | RetractionRecord, ordinal: number) {
-  return orderKey({ market, metric, observedAt, sourceUrl, ordinal });
-}
+import { orderOfRow, type Row } from './rows.ts';
+import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
 
 export type RowOutcome =
   | { readonly kind: 'accepted' | 'unchanged' }
@@ -63,7 +43,9 @@ export type RowOutcome =
 /** The effect of one transaction on a market. */
 export interface MarketDecision {
   readonly slug: string;
-  /** The market's record comes first. Empty if nothing changes. */
+  /** The next revision of the market's record; null if the market stays as it is. */
+  readonly record: PutChange<MarketRecordValue> | null;
+  /** The record comes first. Without it, these are only checks that rows are rightly `unchanged`, or nothing. */
   readonly changes: readonly Change[];
   /** By row index. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
@@ -82,7 +64,7 @@ export interface KnownObservation {
 export interface MarketInput {
   readonly slug: string;
   /** The market's record; null if the market is new. Then the rows must define it first. */
-  readonly market: Item | null;
+  readonly market: Item<MarketRecordValue> | null;
   /** The observations that the rows identify, by {@link orderKey} with ordinal 0. */
   readonly known: ReadonlyMap<string, KnownObservation>;
   readonly rows: readonly Row[];
@@ -138,11 +120,13 @@ class MarketDraft {
   #revisionBefore: number | null;
   #lastOrderBefore: string;
   #earliestRewritten: string | null = null;
+  /** Whether a row found the definition as it is, so that it must still be so. */
+  #isDefinitionKept = false;
   #outcomes = new Map<number, RowOutcome>();
   readonly #puts = new ObservationPuts();
 
   constructor(input: MarketInput) {
-    const before = (input.market?.value ?? null) as MarketRecordValue | null;
+    const before = input.market?.value ?? null;
     this.#input = input;
     this.#known = new Map(input.known);
     this.#value = before && copyOf(before);
@@ -152,8 +136,8 @@ class MarketDraft {
   }
 
   /**
-   * The most changes that the part may have with this row in it: two for a row that supersedes, and those of the
-   * market.
+   * The most changes that the part may have with this row in it: two for a row that supersedes, one for a row that is
+   * unchanged or new, and those of the market.
    */
   changesAfter({ order }: Row): number {
     const own = order === null ? 0 : this.#known.has(order) ? 2 : 1;
@@ -172,7 +156,10 @@ class MarketDraft {
       return ACCEPTED;
     }
     const definition = definitionOf(record);
-    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) return UNCHANGED;
+    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) {
+      this.#isDefinitionKept = true;
+      return UNCHANGED;
+    }
     if (this.#value.observations > 0) {
       const { nativeCurrency, unit } = this.#value;
       const detail = 'is fixed once a market has observations: use a new slug';
@@ -215,14 +202,15 @@ class MarketDraft {
     }
     const metric = metricOfRecord(record);
     if (before !== undefined) {
-      if (isSameContent(before.newest, metric)) return UNCHANGED;
+      const isSame = isSameContent(before.newest, metric);
       if (this.#input.mode === 'append') {
         // If a batch is applied again after a correction, its row brings the first version again. That is not a
-        // conflict.
-        if (isSameContent(before.first, metric)) return UNCHANGED;
+        // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
+        if (isSame || isSameContent(before.first, metric)) return UNCHANGED;
         const detail = 'this market, metric, observedAt and source already have other content: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
+      if (isSame) return this.#unchanged(record, before);
     }
     const other = record.outlierConfirmed ? null : contradictionOf(metric, this.#knownOf(record.metric, before));
     if (other !== null) {
@@ -230,7 +218,7 @@ class MarketDraft {
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
     if (mayOutgrow(value)) {
-      const order = before === undefined ? first : orderOf(record, before.ordinal + 1);
+      const order = before === undefined ? first : orderOfRow(record, before.ordinal + 1);
       if (isTooLargeWith(value, record.metric, { metric, order })) return TOO_LARGE;
     }
     this.#append(value, record, first, before, metric);
@@ -243,9 +231,18 @@ class MarketDraft {
       return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
     }
     const metric = retracted(metricPart(before.newest));
-    if (isSameContent(before.newest, metric)) return UNCHANGED;
+    if (isSameContent(before.newest, metric)) return this.#unchanged(record, before);
     this.#append(value, record, first, before, metric);
     return ACCEPTED;
+  }
+
+  /**
+   * The row has the last word on its observation. So the version that it agrees with must be the newest one, and not
+   * only the newest that is visible: the batch before it may be committed and not yet visible.
+   */
+  #unchanged(record: ObservationRecord | RetractionRecord, { ordinal }: KnownObservation): RowOutcome {
+    this.#puts.expectNone(orderOfRow(record, ordinal + 1));
+    return UNCHANGED;
   }
 
   /** The values that a new value of the metric is compared with: from the batch's earlier rows and from the ledger. */
@@ -269,7 +266,7 @@ class MarketDraft {
     metric: Metric,
   ): void {
     const ordinal = before === undefined ? 0 : before.ordinal + 1;
-    const order = ordinal === 0 ? first : orderOf(record, ordinal);
+    const order = ordinal === 0 ? first : orderOfRow(record, ordinal);
     const observation = observationOf(metric, {
       id: observationIdAt(record.market, order),
       metric: record.metric,
@@ -277,11 +274,13 @@ class MarketDraft {
       supersedes: before?.newest.id ?? null,
       supersededBy: null,
     });
-    if (before !== undefined) this.#supersede(value, orderOf(record, before.ordinal), before, observation.id);
+    if (before !== undefined) this.#supersede(value, orderOfRow(record, before.ordinal), before, observation.id);
     this.#puts.add(order, observation);
     // The item's revision is that of the part, and is set when the part ends.
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal, revision: 0 });
-    this.#count(value, record.metric, order, metric);
+    this.#revision++;
+    addToRecord(value, record.metric, order, metric);
+    this.#rewritten(order);
   }
 
   /** The old observation stays and names its correction. If it was the latest, disputes about it end. */
@@ -297,27 +296,6 @@ class MarketDraft {
     restate(value, (standing) => withoutDispute(standing, newest.metric));
   }
 
-  #count(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
-    this.#revision++;
-    value.observations++;
-    if (isUnknown(metric)) value.unknownValues++;
-    const latest = value.latest[name];
-    if (latest === undefined || latest.order < order) {
-      value.latest[name] = { metric, order };
-      restate(value, (standing) => withoutComparison(standing, name));
-    }
-    const { observedAt } = metric;
-    // The order begins with the instant, so the greatest order is the latest observation.
-    if (value.lastOrder === null || value.lastOrder < order) {
-      value.lastOrder = order;
-      value.lastObservedAt = observedAt;
-      value.firstObservedAt ??= observedAt;
-    } else if (value.firstObservedAt === null || isEarlier(observedAt, value.firstObservedAt)) {
-      value.firstObservedAt = observedAt;
-    }
-    this.#rewritten(order);
-  }
-
   /**
    * An observation that is not appended may lie on a closed page, which the mark of the newest page does not cover. An
    * observation after everything that the ledger held before this transaction is on no page yet, in any order of the
@@ -330,9 +308,10 @@ class MarketDraft {
 
   /** Ends a part, and begins the next one from its result. */
   cut(): MarketDecision {
-    const decision = { slug: this.#input.slug, changes: this.#changes(), outcomes: this.#outcomes };
+    const decision = { slug: this.#input.slug, ...this.#changes(), outcomes: this.#outcomes };
     this.#outcomes = new Map();
     this.#earliestRewritten = null;
+    this.#isDefinitionKept = false;
     if (this.#value !== null) {
       this.#value = copyOf(this.#value);
       this.#revisionBefore = this.#revision;
@@ -345,14 +324,18 @@ class MarketDraft {
    * Every item has the market's new revision, or its mark names that revision, so that readers can tell which items
    * belong together.
    */
-  #changes(): readonly Change[] {
+  #changes(): Pick<MarketDecision, 'record' | 'changes'> {
     const { slug } = this.#input;
     const before = this.#revisionBefore;
     const revision = this.#revision;
-    if (this.#value === null || revision === before) return [];
+    if (this.#value === null) return { record: null, changes: [] };
     const { changes: observations, sum } = this.#puts.take(slug, revision, this.#value.sum);
+    if (revision === before) {
+      const kept = this.#isDefinitionKept ? [unchangedMarket(slug, { revision })] : [];
+      return { record: null, changes: [...kept, ...observations] };
+    }
     this.#value.sum = sum;
-    const record: PutChange = {
+    const record: PutChange<MarketRecordValue> = {
       kind: 'put',
       key: marketKey(slug),
       revision,
@@ -362,11 +345,8 @@ class MarketDraft {
     const marks = [marketMarkKey(slug)];
     if (this.#earliestRewritten !== null) marks.push(historyMarkKey(slug, this.#earliestRewritten));
     if (before === null) marks.push(marketIndexKey(slug));
-    return [
-      record,
-      ...observations,
-      ...marks.map((key): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY })),
-    ];
+    const marked = marks.map((key): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY }));
+    return { record, changes: [record, ...observations, ...marked] };
   }
 }
 
@@ -383,8 +363,4 @@ function amountOf(metric: Metric): string {
   return metric.kind === 'money'
     ? `${metric.amountMinor} ${metric.currency} in minor units`
     : `${metric.value} ${metric.unit}`;
-}
-
-function isEarlier(left: string, right: string): boolean {
-  return Date.parse(left) < Date.parse(right);
 }

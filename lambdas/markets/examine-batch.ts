@@ -3,17 +3,13 @@
  */
 
 import type { IngestMode } from '../../contract/ingest-records.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
+import type { Change, LedgerReader } from '../../storage/ledger.ts';
+import { observationKey } from '../../storage/records/markets.ts';
 import { checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
-import {
-  groupByMarket,
-  type MarketState,
-  readLastKnown,
-  readMarketItems,
-  readMarkets,
-  slugOf,
-} from './read-markets.ts';
+import { type MarketState, readLastKnown, readMarketItems, readMarkets } from './read-markets.ts';
+import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
+import { unchangedMarket } from './standing.ts';
 import { faultsOf } from './tally.ts';
 
 /** A market's rows with the state that they are decided on, and their transactions. */
@@ -27,6 +23,8 @@ export interface Examination {
   readonly faults: readonly RowFault[];
   /** The markets without refused rows, in the order of `groupByMarket`. */
   readonly markets: readonly PlannedMarket[];
+  /** They hold if the refused rows were judged on the ledger as it is, and not on an older state that is still visible. */
+  readonly checks: readonly Change[];
 }
 
 /**
@@ -45,6 +43,9 @@ export async function examineBatch(
   );
   const checked = checkRows(parsed.rows, items, nowMs);
   const faults = [...parsed.faults, ...checked.faults];
+  const accepted = new Set(checked.rows);
+  const judged = new Set(parsed.rows.filter((row) => !accepted.has(row)).map(({ record }) => slugOf(record)));
+  const checks: Change[] = [];
   const markets: PlannedMarket[] = [];
   for (const state of await readMarkets(ledger, groupByMarket(checked.rows), items)) {
     const lastKnown = await readLastKnown(ledger, state);
@@ -56,10 +57,21 @@ export async function examineBatch(
     }
     faults.push(...refused);
     const aside = new Set(refused.map(({ index }) => index));
+    judged.add(state.slug);
+    checks.push(...state.rows.filter(({ index }) => aside.has(index)).flatMap((row) => newestOf(state, row)));
     const rows = state.rows.filter(({ index }) => !aside.has(index));
     if (rows.length > 0) markets.push(planMarketParts({ ...state, rows }, { ...options, maxChanges }));
   }
-  return { faults: faults.sort((left, right) => left.index - right.index), markets };
+  checks.push(...[...judged].map((slug) => unchangedMarket(slug, items.get(slug) ?? null)));
+  return { faults: faults.sort((left, right) => left.index - right.index), markets, checks };
+}
+
+/** A check that no version comes after the one that the row was judged on. */
+function newestOf({ slug, known }: MarketState, { record, order }: Row): readonly Change[] {
+  if (order === null || record.type === 'market') return [];
+  const newest = known.get(order);
+  const next = newest === undefined ? order : orderOfRow(record, newest.ordinal + 1);
+  return [{ kind: 'check', key: observationKey(slug, next), if: { kind: 'absent' } }];
 }
 
 export interface DecideOptions {

@@ -1,12 +1,13 @@
-/** The observations that one transaction writes, and their effect on the sum of the history. */
+/** The observations that one transaction writes or checks, and their effect on the sum of the history. */
 import type { Observation } from '../../contract/metric.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
-import type { PutChange } from '../../storage/ledger.ts';
+import type { Change } from '../../storage/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
 
 interface ObservationPut {
-  readonly observation: Observation;
-  /** The revision of the replaced item; null for a new item. */
+  /** Null: this place of the history must be empty, and stays so. */
+  readonly observation: Observation | null;
+  /** The revision of the replaced item; null for an empty place. */
   readonly replaced: number | null;
 }
 
@@ -31,8 +32,13 @@ export class ObservationPuts {
     this.#put(order, observation, this.#revisions.get(order) ?? revision);
   }
 
-  #put(order: string, observation: Observation, replaced: number | null): void {
-    // A row may correct an observation of an earlier row in the same transaction, and a transaction writes a key only
+  /** Refused if there is a version with this order. */
+  expectNone(order: string): void {
+    this.#put(order, null, null);
+  }
+
+  #put(order: string, observation: Observation | null, replaced: number | null): void {
+    // A row may correct an observation of an earlier row in the same transaction, and a transaction names a key only
     // once.
     const planned = this.#puts.get(order);
     this.#puts.set(order, { observation, replaced: planned === undefined ? replaced : planned.replaced });
@@ -43,17 +49,22 @@ export class ObservationPuts {
    *
    * @param sum of the history before
    */
-  take(slug: string, revision: number, sum: string): { readonly changes: readonly PutChange[]; readonly sum: string } {
+  take(slug: string, revision: number, sum: string): { readonly changes: readonly Change[]; readonly sum: string } {
     const moved = new HistorySum(sum);
-    const changes: PutChange[] = [];
+    const changes: Change[] = [];
     for (const [order, { observation, replaced }] of this.#puts) {
+      const key = observationKey(slug, order);
+      if (observation === null) {
+        changes.push({ kind: 'check', key, if: { kind: 'absent' } });
+        continue;
+      }
       if (replaced !== null) moved.remove(order, replaced);
       moved.add(order, revision);
       this.#revisions.set(order, revision);
       // The condition on the market's revision guards a replaced item: every writer of observations changes that
       // revision.
       const condition = { kind: replaced === null ? 'absent' : 'any' } as const;
-      changes.push({ kind: 'put', key: observationKey(slug, order), revision, value: observation, if: condition });
+      changes.push({ kind: 'put', key, revision, value: observation, if: condition });
     }
     this.#puts = new Map();
     return { changes, sum: moved.text };

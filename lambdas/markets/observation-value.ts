@@ -2,9 +2,10 @@
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
 import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
-import { canonicalInstant, type Metric, type Observation } from '../../contract/metric.ts';
+import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import { restate, withoutComparison } from './standing.ts';
 
 type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
 
@@ -89,4 +90,24 @@ export function metricPart({ id, metric, recordedAt, supersedes, supersededBy, .
 /** Whether an observation has exactly this content. Every member of a metric is a plain value. */
 export function isSameContent(observation: Observation, metric: Metric): boolean {
   return Object.entries(metric).every(([name, value]) => observation[name as keyof Metric] === value);
+}
+
+/** Adds an observation to its market's record, in place. */
+export function addToRecord(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
+  value.observations++;
+  if (isUnknown(metric)) value.unknownValues++;
+  const latest = value.latest[name];
+  if (latest === undefined || latest.order < order) {
+    value.latest[name] = { metric, order };
+    restate(value, (standing) => withoutComparison(standing, name));
+  }
+  const { observedAt } = metric;
+  // The order begins with the instant, so the greatest order is the latest observation.
+  if (value.lastOrder === null || value.lastOrder < order) {
+    value.lastOrder = order;
+    value.lastObservedAt = observedAt;
+    value.firstObservedAt ??= observedAt;
+  } else if (value.firstObservedAt === null || Date.parse(observedAt) < Date.parse(value.firstObservedAt)) {
+    value.firstObservedAt = observedAt;
+  }
 }

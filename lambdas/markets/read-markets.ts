@@ -1,44 +1,19 @@
 /** Reads the state that a batch's rows are decided on. */
 
-import type { IngestRecord } from '../../contract/ingest-records.ts';
 import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
-import type { LedgerReader } from '../../storage/ledger.ts';
-import { type Item, type ItemKey, MAX_GET_KEYS } from '../../storage/ledger.ts';
+import type { Item, LedgerReader } from '../../storage/ledger.ts';
+import { readMany, readPage } from '../../storage/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,
-  marketPartition,
-  OBSERVATION_PREFIX,
   observationKey,
+  observationsOf,
+  orderOfObservation,
+  ordinalOf,
+  versionsOf,
 } from '../../storage/records/markets.ts';
-import type { KnownObservation, MarketInput, Row } from './decide.ts';
-
-/** The rows of one market, in the order in which they are decided. */
-export interface MarketRows {
-  readonly slug: string;
-  readonly rows: readonly Row[];
-}
-
-/**
- * Groups rows by market, in an order that does not depend on other rows: markets by slug; in each market the
- * definition, then observations from the oldest on.
- */
-export function groupByMarket(rows: readonly Row[]): readonly MarketRows[] {
-  const groups = Map.groupBy(rows, ({ record }) => slugOf(record));
-  return [...groups]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([slug, rows]) => ({ slug, rows: rows.sort(byOrder) }));
-}
-
-function byOrder({ order: left }: Row, { order: right }: Row): number {
-  if (left === right) return 0;
-  return left === null || (right !== null && left < right) ? -1 : 1;
-}
-
-/** The market that a record is about. */
-export function slugOf(record: IngestRecord): string {
-  return record.type === 'market' ? record.slug : record.market;
-}
+import type { KnownObservation, MarketInput } from './decide.ts';
+import type { MarketRows, Row } from './rows.ts';
 
 export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'>;
 
@@ -46,9 +21,9 @@ export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'
 export async function readMarketItems(
   ledger: LedgerReader,
   slugs: Iterable<string>,
-): Promise<ReadonlyMap<string, Item | null>> {
+): Promise<ReadonlyMap<string, Item<MarketRecordValue> | null>> {
   const distinct = [...new Set(slugs)];
-  const items = await getAll(ledger, distinct.map(marketKey));
+  const items = await readMany(ledger, distinct.map(marketKey));
   return new Map(distinct.map((slug, index) => [slug, items[index] ?? null]));
 }
 
@@ -61,7 +36,7 @@ export async function readMarketItems(
 export async function readMarkets(
   ledger: LedgerReader,
   groups: readonly MarketRows[],
-  markets?: ReadonlyMap<string, Item | null>,
+  markets?: ReadonlyMap<string, Item<MarketRecordValue> | null>,
 ): Promise<readonly MarketState[]> {
   const items =
     markets ??
@@ -70,7 +45,7 @@ export async function readMarkets(
       groups.map(({ slug }) => slug),
     ));
   const firsts = groups.map(({ slug, rows }) => ({ slug, orders: ordersToRead(rows, items.get(slug) ?? null) }));
-  const observations = await getAll(
+  const observations = await readMany(
     ledger,
     firsts.flatMap(({ slug, orders }) => orders.map((order) => observationKey(slug, order))),
   );
@@ -88,8 +63,8 @@ export async function readMarkets(
 }
 
 /** Leaves out reads that cannot find anything: for a new market, and after the last order of the market's record. */
-function ordersToRead(rows: readonly Row[], market: Item | null): readonly string[] {
-  const lastOrder = (market?.value as MarketRecordValue | undefined)?.lastOrder ?? null;
+function ordersToRead(rows: readonly Row[], market: Item<MarketRecordValue> | null): readonly string[] {
+  const lastOrder = market?.value.lastOrder ?? null;
   if (lastOrder === null) return [];
   return rows.flatMap(({ order }) => (order === null || order > lastOrder ? [] : [order]));
 }
@@ -98,15 +73,14 @@ async function knownObservation(
   ledger: LedgerReader,
   slug: string,
   order: string,
-  item: Item,
+  item: Item<Observation>,
 ): Promise<KnownObservation> {
-  const first = item.value as Observation;
+  const first = item.value;
   if (first.supersededBy === null) return { first, newest: first, ordinal: 0, revision: item.revision };
-  const prefix = OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1);
-  const { items } = await ledger.query(marketPartition(slug), { prefix, descending: true, limit: 1 });
+  const { items } = await readPage(ledger, versionsOf(slug, order), { descending: true, limit: 1 });
   const newest = items[0] ?? item;
-  const ordinal = Number(newest.sort.slice(newest.sort.lastIndexOf('/') + 1));
-  return { first, newest: newest.value as Observation, ordinal, revision: newest.revision };
+  const ordinal = ordinalOf(orderOfObservation(newest));
+  return { first, newest: newest.value, ordinal, revision: newest.revision };
 }
 
 /** How many observations to read back if the latest ones have no value. */
@@ -120,7 +94,7 @@ export async function readLastKnown(
   ledger: LedgerReader,
   { slug, rows, market }: MarketState,
 ): Promise<ReadonlyMap<string, Metric>> {
-  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
+  const latest = market?.value.latest ?? {};
   const known = new Map<string, Metric>();
   const missing = new Set<string>();
   for (const { record } of rows) {
@@ -131,18 +105,11 @@ export async function readLastKnown(
     else known.set(record.metric, metric);
   }
   if (missing.size === 0) return known;
-  const options = { prefix: OBSERVATION_PREFIX, descending: true, limit: LOOK_BACK };
-  for (const { value } of (await ledger.query(marketPartition(slug), options)).items) {
-    const observation = value as Observation;
+  const { items } = await readPage(ledger, observationsOf(slug), { descending: true, limit: LOOK_BACK });
+  for (const { value: observation } of items) {
     if (!missing.has(observation.metric) || isUnknown(observation) || observation.supersededBy !== null) continue;
     missing.delete(observation.metric);
     known.set(observation.metric, observation);
   }
   return known;
-}
-
-async function getAll(ledger: LedgerReader, keys: readonly ItemKey[]): Promise<readonly (Item | null)[]> {
-  const starts = Array.from({ length: Math.ceil(keys.length / MAX_GET_KEYS) }, (_, call) => call * MAX_GET_KEYS);
-  const found = starts.map((start) => ledger.getMany(keys.slice(start, start + MAX_GET_KEYS)));
-  return (await Promise.all(found)).flat();
 }

@@ -173,12 +173,12 @@ function errorOf(issue: z.core.$ZodIssue, value: unknown): RowError {
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  let value = input;
+  let found = input;
   for (const part of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[part];
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
+    found = (found as Record<PropertyKey, unknown>)[part];
   }
-  return value;
+  return found;
 }
 
 function error(pointer: string, code: RowErrorCode, detail: string): RowError {

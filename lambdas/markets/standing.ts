@@ -67,18 +67,24 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
 }
 
 /** The market with another standing: its next revision, and a mark. */
-export function withStanding(slug: string, market: Item, standing: MarketStanding): readonly Change[] {
-  const value: MarketRecordValue = { ...(market.value as MarketRecordValue), standing };
+export function withStanding(
+  slug: string,
+  market: Item<MarketRecordValue>,
+  standing: MarketStanding,
+): readonly Change[] {
   return [
-    replaced(market, value),
+    replaced(market, { ...market.value, standing }),
     { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
   ];
 }
 
-/** A check that the market is still as the decision saw it. */
-export function unchangedMarket(slug: string, { revision }: Item): Change {
-  return { kind: 'check', key: marketKey(slug), if: { kind: 'revision-is', revision } };
+/** A check that the market's record is still as the decision saw it; null: that there is none. */
+export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
+  const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
+  return { kind: 'check', key: marketKey(slug), if: condition };
 }
+
+const ABSENT = { kind: 'absent' } as const;
 
 /** Undefined if the standing is empty. */
 type StandingLeft = MarketStanding | undefined;

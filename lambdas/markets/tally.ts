@@ -13,10 +13,9 @@ export interface Tally {
 export function tallyOf(decisions: readonly MarketDecision[]): Tally {
   const counts = { accepted: 0, unchanged: 0, refused: 0 };
   const revisions: { [slug: string]: number } = {};
-  for (const { slug, outcomes, changes } of decisions) {
+  for (const { slug, outcomes, record } of decisions) {
     for (const { kind } of outcomes.values()) counts[kind]++;
-    const [record] = changes;
-    if (record?.kind === 'put') revisions[slug] = record.revision;
+    if (record !== null) revisions[slug] = record.revision;
   }
   return { ...counts, revisions };
 }

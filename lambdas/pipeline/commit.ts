@@ -10,25 +10,31 @@
  * copy is refused by (1), whose item holds the answer. If an answer of the ledger is lost, the same attempt is made
  * again and recognises itself (see the port).
  */
-import { setTimeout } from 'node:timers/promises';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { FEATURES, type Feature } from '../../contract/features.ts';
+import { FEATURES } from '../../contract/features.ts';
 import { operationOf, type WriteOperationId } from '../../contract/operations.ts';
+import { ConflictItems } from '../../storage/conflict-items.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Change, Item, ItemKey, Ledger, Refusal, TransactResult } from '../../storage/ledger.ts';
-import { entitlementsKey, type IdempotencyValue, idempotencyKey, usageKey } from '../../storage/records/accounts.ts';
-import { knownEntitlements } from '../credentials/account-cache.ts';
+import type { Change, Item, ItemKey, Ledger, TransactResult } from '../../storage/ledger.ts';
+import {
+  type EntitlementsValue,
+  entitlementsKey,
+  type IdempotencyValue,
+  idempotencyKey,
+} from '../../storage/records/accounts.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import {
   type Commit,
-  ConflictItems,
   type OperationRequest,
   type Refused,
   refuse,
   type WriteHandler,
   type WriteTools,
 } from './handler.ts';
+import { countedUses, counterKey, endOfDayMs, type Quota, unchangedLimits } from './quota.ts';
 import type { RequestFactory } from './request.ts';
 import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
@@ -47,20 +53,13 @@ const FIRST_PAUSE_MS = 40;
  */
 export const LAST_BEGIN_MS = 2_000;
 
-export interface CommitDependencies {
+export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'randomBytes' | 'pause'> {
   readonly ledger: Ledger;
   readonly secrets: Secrets;
-  readonly randomBytes: (count: number) => Uint8Array;
-  /** Unique in each call, also across processes. */
-  readonly newAttemptId: () => string;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
-  /** Waits before the next attempt. Default: a timer. */
-  readonly pause?: (milliseconds: number) => Promise<unknown>;
   /** The targets of large files. Without it, large files are refused. */
   readonly uploads?: WriteTools['uploads'];
   /** Receives the current entitlements item of a subject. */
-  readonly learn: (subject: string, item: Item | null) => void;
+  readonly learn: AccountCache['learn'];
   /** Receives the changes of a committed transaction. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
@@ -102,7 +101,7 @@ export async function commitWrite<Id extends WriteOperationId>(
   let request = makeRequest();
   const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
   let found = new ConflictItems();
-  const learnt = (entitlements: Item | null) => {
+  const learnt = (entitlements: Item<EntitlementsValue> | null) => {
     dependencies.learn(request.principal.subject, entitlements);
     return makeRequest(knownEntitlements(entitlements));
   };
@@ -111,7 +110,7 @@ export async function commitWrite<Id extends WriteOperationId>(
     if (decision.kind === 'refused') {
       // The stored state may refuse because an earlier copy of this request has changed it. So read the idempotency
       // record after the decision, never before.
-      const [earlier = null, granted = null] = await ledger.getMany([idempotency, entitlementsOf(request)]);
+      const [earlier, granted] = await ledger.getMany([idempotency, entitlementsOf(request)]);
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
       if (answer !== null) return answer;
       // Or the refusal depends on cached entitlements, which no transaction has checked.
@@ -126,8 +125,7 @@ export async function commitWrite<Id extends WriteOperationId>(
       return unit.answer;
     }
 
-    const refused = result.refusals.map((refusal) => [keyAt(unit.changes, refusal), refusal.found] as const);
-    found = new ConflictItems(refused);
+    found = new ConflictItems(unit.changes, result.refusals);
     const earlier = found.get(idempotency);
     if (earlier) {
       const answer = replay(dependencies, earlier, idempotency, identity, request.nowMs);
@@ -156,7 +154,7 @@ function makeUnit<Id extends WriteOperationId>(
   request: OperationRequest<Id>,
   decision: Commit<Id>,
   found: ConflictItems,
-  idempotency: ItemKey,
+  idempotency: ItemKey<IdempotencyValue>,
   { fingerprint, requestId }: WriteIdentity,
 ): Unit {
   const { actor } = request.principal;
@@ -187,44 +185,19 @@ function makeUnit<Id extends WriteOperationId>(
     },
     ...auditChanges(audit),
     ...decision.changes,
-    ...quotaChanges(request, decision, found),
+    ...countedUses(quotaOf(request), decision.uses ?? [], found),
+    ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
   return { changes, answer: answer as Committed };
 }
 
-/** The counters, and the check that their bounds are the subject's limits. */
-function quotaChanges<Id extends WriteOperationId>(
-  request: OperationRequest<Id>,
-  decision: Commit<Id>,
-  found: ConflictItems,
-): Change[] {
-  const { features = [] } = operationOf(request.operation);
-  const { entitlements } = request.principal;
-  const counters = (decision.uses ?? []).flatMap(({ feature, amount }): Change[] => {
-    const key = counterKey(request, feature);
-    // A counter that refuses to go below zero is wrong. That must not keep a subject from giving back.
-    if (amount < 0 && found.get(key) !== undefined) return [];
-    const atMost = amount < 0 ? Number.MAX_SAFE_INTEGER : request.limitOf(feature);
-    return [{ kind: 'count', key, by: amount, atLeast: 0, atMost, ...counterExpiry(request, feature) }];
-  });
-  if (features.length === 0) return counters;
-  const { revision } = entitlements;
-  const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
-  return [...counters, { kind: 'check', key: entitlementsOf(request), if: condition }];
-}
-
-function entitlementsOf({ principal }: OperationRequest<WriteOperationId>): ItemKey {
+function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsValue> {
   return entitlementsKey(principal.subject);
 }
 
-/** A day's counter is not used after that day. */
-function counterExpiry({ nowMs }: OperationRequest, feature: Feature): { expiresAtMs?: number } {
-  return FEATURES[feature].kind === 'rate' ? { expiresAtMs: nowMs + 48 * 60 * 60 * 1000 } : {};
-}
-
-function counterKey({ principal, now }: OperationRequest, feature: Feature): ItemKey {
-  return usageKey(principal.subject, feature, FEATURES[feature].kind === 'rate' ? now.slice(0, 10) : null);
+function quotaOf({ principal: { subject, entitlements }, nowMs }: OperationRequest): Quota {
+  return { subject, entitlements, nowMs };
 }
 
 function exceededUse<Id extends WriteOperationId>(
@@ -233,15 +206,14 @@ function exceededUse<Id extends WriteOperationId>(
   found: ConflictItems,
 ): Refused | null {
   for (const { feature, amount } of decision.uses ?? []) {
-    const counter = found.get(counterKey(request, feature));
+    const counter = found.get(counterKey(quotaOf(request), feature));
     if (counter === undefined || amount < 0) continue;
     const limit = request.limitOf(feature);
-    const used = Number(counter?.value ?? 0);
+    const used = counter?.value ?? 0;
     const { kind, description } = FEATURES[feature];
     const state = `${description}: ${used} of ${limit} used, and this needs ${amount}.`;
     if (kind !== 'rate') return refuse('quota-exceeded', `${state} Give some back, or ask for a higher limit.`);
-    const midnightMs = Date.parse(`${request.now.slice(0, 10)}T00:00:00Z`) + 24 * 60 * 60 * 1000;
-    const seconds = Math.ceil((midnightMs - request.nowMs) / 1000);
+    const seconds = Math.ceil((endOfDayMs(request.nowMs) - request.nowMs) / 1000);
     return refuse('daily-quota-exceeded', `${state} The count starts again at 0 at 00:00 UTC.`, {
       headers: { 'retry-after': String(seconds) },
     });
@@ -252,13 +224,13 @@ function exceededUse<Id extends WriteOperationId>(
 /** The stored answer of an earlier copy. A refusal if the key was used for another request. Null if the key is new. */
 function replay(
   { secrets }: CommitDependencies,
-  item: Item | null,
-  key: ItemKey,
+  item: Item<IdempotencyValue> | null,
+  key: ItemKey<IdempotencyValue>,
   identity: WriteIdentity,
   nowMs: number,
 ): Committed | Refused | null {
   if (item === null || (item.expiresAtMs !== null && item.expiresAtMs < nowMs)) return null;
-  const { fingerprint, status, headers, sealedBody } = item.value as IdempotencyValue;
+  const { fingerprint, status, headers, sealedBody } = item.value;
   if (fingerprint !== identity.fingerprint) {
     return refuse(
       'idempotency-key-reused',
@@ -270,7 +242,7 @@ function replay(
   return answer as Committed;
 }
 
-function sealContext({ partition, sort }: ItemKey): string {
+function sealContext({ partition, sort }: ItemKey<IdempotencyValue>): string {
   return `${partition}\n${sort}`;
 }
 
@@ -280,7 +252,7 @@ function sealContext({ partition, sort }: ItemKey): string {
  * @throws StorageUnavailable also if there was no time for the first attempt
  */
 async function transactWithRetry(
-  { ledger, newAttemptId, nowMs, pause = setTimeout }: CommitDependencies,
+  { ledger, newAttemptId, nowMs, pause }: CommitDependencies,
   changes: readonly Change[],
   lastBeginMs: number,
 ): Promise<TransactResult> {
@@ -296,8 +268,4 @@ async function transactWithRetry(
     if (attempt < MAX_ATTEMPTS) await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
   }
   throw lost;
-}
-
-function keyAt(changes: readonly Change[], { index }: Refusal): ItemKey {
-  return (changes[index] as Change).key;
 }

@@ -17,7 +17,7 @@ import {
 import { type Problem, problem } from '../../contract/problems.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { API_KEYS_PARTITION } from '../../storage/records/accounts.ts';
+import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import { IssuerUnavailable } from '../credentials/issuer-keys.ts';
 import type { Authenticator, Principal } from '../credentials/principal.ts';
@@ -26,12 +26,11 @@ import { preflightResult, problemResult, textResult } from '../http/answer.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../http/event.ts';
-import { readIdempotencyKey } from '../http/headers.ts';
+import { entityTag, readIdempotencyKey } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { redact } from '../http/redact.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
-import { entityTag } from './entity-tag.ts';
 import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
 import { type RequestFactory, requestFactory } from './request.ts';
 import { route } from './route.ts';
@@ -55,8 +54,6 @@ export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' |
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly cursors: Cursors;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
   readonly log: (entry: RequestLog) => void;
 }
 
@@ -195,7 +192,7 @@ async function answerRead(
 
 /** A key that this process has changed takes effect in this process at once. */
 function forgetKeys({ authenticator }: WriteApiDependencies, changes: readonly Change[]): void {
-  for (const { key } of changes) if (key.partition === API_KEYS_PARTITION) authenticator.forget(key.sort);
+  for (const { key } of changes) if (key.partition === API_KEYS.partition) authenticator.forget(key.sort);
 }
 
 function read(result: HttpResult): Handled {

@@ -15,16 +15,18 @@ import type {
   WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
-import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
-import { describeKey } from '../../storage/ledger-rules.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
+import type { Change, LedgerReader } from '../../storage/ledger.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadTargets } from '../../storage/upload-store.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Body } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
+import type { QuotaUse } from './quota.ts';
 
 /** A request after authentication, authorisation and validation. */
-export interface OperationRequest<Id extends OperationId = OperationId> {
+export interface OperationRequest<Id extends OperationId = OperationId> extends Pick<Runtime, 'newId' | 'randomBytes'> {
   readonly operation: Id;
   readonly principal: Principal;
   readonly params: ParamsOf<Id>;
@@ -39,9 +41,6 @@ export interface OperationRequest<Id extends OperationId = OperationId> {
   readonly nowMs: number;
   /** The same moment, RFC 3339. */
   readonly now: string;
-  /** A new id such as `wl_01JD…`: the prefix, and a ULID of this moment. */
-  readonly newId: (prefix: string) => string;
-  readonly randomBytes: (count: number) => Uint8Array;
   /** The environment of new API keys. */
   readonly environment: ApiKeyEnvironment;
   /** The subject's limit of a feature, from the cache. The transaction checks it. */
@@ -77,6 +76,10 @@ export function refuse(
   };
 }
 
+export function isRefused(result: object | undefined): result is Refused {
+  return result !== undefined && 'problem' in result;
+}
+
 /** Refuses because scopes are missing (RFC 6750, section 3.1). */
 export function refuseScopes(scopes: readonly string[], detail: string): Refused {
   const challenge = `Bearer realm="tidemark", error="insufficient_scope", scope="${scopes.join(' ')}"`;
@@ -96,12 +99,6 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The amount of a feature that a write takes. A negative amount gives back. */
-export interface QuotaUse {
-  readonly feature: Feature;
-  readonly amount: number;
-}
-
 export interface Commit<Id extends WriteOperationId> {
   readonly kind: 'commit';
   /** The target in the audit, e.g. `watchlist/wl_01JD…`. */
@@ -115,27 +112,13 @@ export interface Commit<Id extends WriteOperationId> {
 
 export type Decision<Id extends WriteOperationId> = Commit<Id> | Refused;
 
-/** The items that refused the previous transaction. Empty at the first try. */
-export class ConflictItems {
-  readonly #items: ReadonlyMap<string, Item | null>;
-
-  constructor(refused: readonly (readonly [ItemKey, Item | null])[] = []) {
-    this.#items = new Map(refused.map(([key, item]) => [describeKey(key), item]));
-  }
-
-  /** The item that refused a change; null: there was no item; undefined: this key refused nothing. */
-  get(key: ItemKey): Item | null | undefined {
-    return this.#items.get(describeKey(key));
-  }
-}
-
 export interface WriteHandler<Id extends WriteOperationId, View = undefined> {
   /**
    * Reads the items that the decision depends on, with one `getMany` if possible. Called again after a refusal. A
    * handler that expresses everything as conditions has no `read`, and so costs one round trip.
    */
   read?(request: OperationRequest<Id>, reader: LedgerReader, tools: WriteTools): Promise<View>;
-  /** Pure. Called again after a refused transaction, with the items that refused it. */
+  /** Pure. Called again after a refused transaction, with the items that refused it; empty at the first try. */
   decide(request: OperationRequest<Id>, view: View, found: ConflictItems): Decision<Id>;
 }
 

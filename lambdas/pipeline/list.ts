@@ -3,6 +3,7 @@
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
 import type { ReadOperationId } from '../../contract/operations.ts';
 import type { Item } from '../../storage/ledger.ts';
+import { type KeyRange, readPage } from '../../storage/paging.ts';
 import type { OperationRequest, ReadTools, Refused } from './handler.ts';
 import { refuse } from './handler.ts';
 
@@ -11,23 +12,23 @@ const HOUR_MS = 60 * 60 * 1000;
 /** After a longer pause, a walk must start again. */
 const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
-export interface Listing<Value> {
-  readonly partition: string;
+export interface Listing<Stored, Value> {
+  readonly range: KeyRange<Stored>;
   /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
   /** Gives the values of a page's items, in order. May leave some out. */
-  readonly valuesOf: (items: readonly Item[]) => Promise<readonly Value[]> | readonly Value[];
+  readonly valuesOf: (items: readonly Item<Stored>[]) => Promise<readonly Value[]> | readonly Value[];
 }
 
 export interface ListingPage<Value> {
   readonly body: { data: Value[]; page: { nextCursor: string | null } };
 }
 
-/** Lists a partition from its end, page by page. Refuses a cursor of another listing. */
-export async function paginate<Value>(
+/** Lists a range from its end, page by page. Refuses a cursor of another listing. */
+export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
-  { partition, filter = {}, valuesOf }: Listing<Value>,
+  { range, filter = {}, valuesOf }: Listing<Stored, Value>,
 ): Promise<ListingPage<Value> | Refused> {
   const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
@@ -41,7 +42,7 @@ export async function paginate<Value>(
       'Pass "cursor" exactly as "nextCursor" of the previous page gives it, with the same credential and filter.',
     );
   }
-  const page = await reader.query(partition, {
+  const page = await readPage(reader, range, {
     descending: true,
     limit: LISTING_PAGE_SIZE,
     ...(opened === null ? {} : { after: opened.after }),

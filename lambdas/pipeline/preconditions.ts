@@ -12,12 +12,15 @@ const NO_REVISION = -1;
 type IfMatch = OperationRequest['ifMatch'];
 
 /**
- * Refuses if the resource does not exist, or has a revision that `If-Match` does not name. Null if it may be changed,
- * or if nothing is known of it yet (`undefined`).
+ * The item that may be changed; undefined if nothing is known of it yet. Refuses if the resource does not exist, or has
+ * a revision that `If-Match` does not name.
  */
-export function refusedPrecondition(ifMatch: IfMatch, item: Item | null | undefined): Refused | null {
+export function matched<Found extends Item<unknown> | undefined>(
+  ifMatch: IfMatch,
+  item: Found | null,
+): Found | Refused {
   if (item === null) return refuse('not-found', 'No such resource, or not one of yours.');
-  if (item === undefined || ifMatch === null || ifMatch === 'any' || ifMatch.includes(item.revision)) return null;
+  if (item === undefined || ifMatch === null || ifMatch === 'any' || ifMatch.includes(item.revision)) return item;
   return refuse('precondition-failed', 'It has changed since you read it: read it again, and decide again.', {
     headers: { etag: etagOf(item.revision) },
   });
@@ -28,7 +31,7 @@ export function refusedPrecondition(ifMatch: IfMatch, item: Item | null | undefi
  * `If-Match` names several or any, this is a guess: the transaction refuses a wrong guess and hands back the right
  * revision. If it names no revision of ours, the result is a revision that no resource ever has.
  */
-export function assumedRevision(ifMatch: IfMatch, item: Item | null | undefined): number {
-  if (item) return item.revision;
+export function assumedRevision(ifMatch: IfMatch, item: Item<unknown> | undefined): number {
+  if (item !== undefined) return item.revision;
   return Array.isArray(ifMatch) ? (ifMatch[0] ?? NO_REVISION) : 1;
 }

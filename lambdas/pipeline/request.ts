@@ -1,11 +1,10 @@
-import { FEATURES, type Feature } from '../../contract/features.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { EntitlementsValue } from '../../storage/records/accounts.ts';
-import { newUlid } from '../../storage/ulid.ts';
+import { idsBy, type Runtime } from '../../storage/runtime.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { OperationRequest } from './handler.ts';
+import { limitOf } from './quota.ts';
 
 /** Makes the request again after new entitlements of its subject were learnt. */
 export type RequestFactory<Id extends OperationId> = (entitlements?: Entitlements) => OperationRequest<Id>;
@@ -15,9 +14,8 @@ export type RequestParts<Id extends OperationId> = Pick<
   'operation' | 'params' | 'query' | 'body' | 'raw' | 'ifMatch' | 'mustCreate'
 > & { readonly principal: Principal };
 
-export interface RequestContext {
+export interface RequestContext extends Pick<Runtime, 'randomBytes'> {
   readonly nowMs: number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly environment: ApiKeyEnvironment;
 }
 
@@ -30,16 +28,9 @@ export function requestFactory<Id extends OperationId>(
     principal: { ...parts.principal, entitlements },
     nowMs,
     now: new Date(nowMs).toISOString(),
-    newId: (prefix) => `${prefix}_${newUlid(nowMs, randomBytes)}`,
+    newId: idsBy({ nowMs: () => nowMs, randomBytes }),
     randomBytes,
     environment,
-    limitOf: (feature) => limitOf(entitlements.features, feature, nowMs),
+    limitOf: (feature) => limitOf({ entitlements, nowMs }, feature),
   });
-}
-
-/** The limit of a feature: of the grant until it expires, else the default. */
-export function limitOf(features: EntitlementsValue['features'], feature: Feature, nowMs: number): number {
-  const grant = features[feature];
-  const lasts = grant !== undefined && (grant.expiresAt === null || Date.parse(grant.expiresAt) > nowMs);
-  return lasts ? grant.limit : FEATURES[feature].defaultLimit;
 }

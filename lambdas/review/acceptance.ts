@@ -4,8 +4,9 @@ import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
-import { decideMarket, type Row, rowOf } from '../markets/decide.ts';
+import { decideMarket } from '../markets/decide.ts';
 import type { MarketState } from '../markets/read-markets.ts';
+import { type Row, rowOf } from '../markets/rows.ts';
 import { disputedByClaim, standingOf, unchangedMarket, withStanding } from '../markets/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 
@@ -36,14 +37,13 @@ export function acceptedChanges(
   const { slug, market } = state;
   if (market === null) return refuse('conflict', `The market ${slug} is not there any more.`);
   if (isOfObservation(assertion)) return supersededObservation(assertion, { ...state, market }, acceptedAt);
-  const value = market.value as MarketRecordValue;
-  const standing = standingOf(value);
+  const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
     const representedBy = { name: assertion.name, claim: id };
     return { changes: withStanding(slug, market, { ...standing, representedBy }), observationId: null };
   }
   const { metric } = assertion;
-  if (!Object.hasOwn(value.latest, metric)) {
+  if (!Object.hasOwn(market.value.latest, metric)) {
     return refuse('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
   }
   return { changes: withStanding(slug, market, disputedByClaim(standing, metric, id)), observationId: null };
@@ -69,7 +69,7 @@ function retractionOf({ market, metric, observedAt, sourceUrl }: ObservationAsse
  */
 function supersededObservation(
   assertion: ObservationAssertion,
-  state: MarketState & { readonly market: Item },
+  state: MarketState & { readonly market: Item<MarketRecordValue> },
   recordedAt: string,
 ): Acceptance | Refused {
   const { slug, market, known } = state;
@@ -86,7 +86,7 @@ function supersededObservation(
   }
   return outcome?.kind === 'accepted'
     ? { changes, observationId: observationId({ ...assertion, ordinal: ordinal + 1 }) }
-    : { changes: [unchangedMarket(slug, market)], observationId: newest.id };
+    : { changes: [unchangedMarket(slug, market), ...changes], observationId: newest.id };
 }
 
 function isOfObservation(assertion: ClaimAssertion): assertion is ObservationAssertion {

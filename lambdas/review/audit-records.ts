@@ -1,4 +1,4 @@
-import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
+import { auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
 import type { ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
@@ -7,13 +7,12 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
     const { actor, target } = request.query;
     return paginate(request, tools, {
       // The operation's schema requires at least one of the two.
-      partition: actor === undefined ? auditTargetPartition(target as string) : auditActorPartition(actor),
+      range: actor === undefined ? auditOfTarget(target as string) : auditOfActor(actor),
       filter: { ...(actor === undefined ? {} : { actor }), ...(target === undefined ? {} : { target }) },
       valuesOf: (items) =>
         items
-          .map(({ value }) => value as AuditValue)
-          .filter((record) => target === undefined || record.target === target)
-          .map(({ fingerprint: _, ...shown }) => shown),
+          .filter(({ value }) => target === undefined || value.target === target)
+          .map(({ value: { fingerprint: _, ...shown } }) => shown),
     });
   },
 };

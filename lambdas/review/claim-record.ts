@@ -1,35 +1,29 @@
 /** The record of a claim: reading, changing and showing it. */
 
-import type { Claim, ClaimState } from '../../contract/operations/claims.ts';
+import type { Claim } from '../../contract/operations/claims.ts';
 import { created, replaced } from '../../storage/changes.ts';
 import type { Change, Item, ItemKey, LedgerReader } from '../../storage/ledger.ts';
-import {
-  type ClaimValue,
-  claimKey,
-  claimsInStatePartition,
-  claimsOfSubjectPartition,
-} from '../../storage/records/review.ts';
+import { type ClaimValue, claimInStateKey, claimKey, claimOfSubjectKey } from '../../storage/records/review.ts';
 import type { OperationRequest } from '../pipeline/handler.ts';
 
 type OneClaim = 'getClaim' | 'addClaimEvidence' | 'withdrawClaim' | 'reviewClaim' | 'decideClaim';
 
 /** The claim of the path, of any owner; null if it does not exist. */
-export function readClaim({ params }: OperationRequest<OneClaim>, reader: LedgerReader): Promise<Item | null> {
+export function readClaim(
+  { params }: OperationRequest<OneClaim>,
+  reader: LedgerReader,
+): Promise<Item<ClaimValue> | null> {
   return reader.get(claimKey(params.id));
 }
 
 /** Whether the claim is the caller's own. */
-export function isOwn({ principal }: OperationRequest, claim: Item): boolean {
-  return claimOf(claim).subject === principal.subject;
-}
-
-export function claimOf(claim: Item): ClaimValue {
-  return claim.value as ClaimValue;
+export function isOwn({ principal }: OperationRequest, { value }: Item<ClaimValue>): boolean {
+  return value.subject === principal.subject;
 }
 
 /** The claim as the API answers it. */
-export function toClaimResource({ revision, value }: Pick<Item, 'revision' | 'value'>): Claim {
-  return { ...(value as ClaimValue), revision };
+export function toClaimResource({ revision, value }: Pick<Item<ClaimValue>, 'revision' | 'value'>): Claim {
+  return { ...value, revision };
 }
 
 /** The claim as the audit's target. */
@@ -40,39 +34,28 @@ export function claimTarget(id: string): string {
 /** Writes a new claim, with its entries in the lists. */
 export function createdClaim(value: ClaimValue): readonly Change[] {
   const { id, subject, state } = value;
-  return [
-    created(claimKey(id), value, 1),
-    listed({ partition: claimsOfSubjectPartition(subject), sort: id }),
-    listed(placeInState(state, id)),
-  ];
+  return [created(claimKey(id), value, 1), listed(claimOfSubjectKey(subject, id)), listed(claimInStateKey(state, id))];
 }
 
 /** The fields of a claim that an action changes. */
 export type ClaimPatch = Pick<ClaimValue, 'state'> &
   Partial<Pick<ClaimValue, 'evidence' | 'reviewNote' | 'decision' | 'observationId'>>;
 
-/** The next revision of a claim: its changes, and the new answer. A new state moves the claim to another queue. */
-export function changedClaim(
-  claim: Item,
-  patch: ClaimPatch,
-  updatedAt: string,
-): { readonly changes: readonly Change[]; readonly response: { readonly body: Claim; readonly revision: number } } {
-  const before = claimOf(claim);
+/** Writes the next revision of a claim, and answers it. A new state moves the claim to another queue. */
+export function changedClaim(claim: Item<ClaimValue>, patch: ClaimPatch, updatedAt: string) {
+  const before = claim.value;
   const value: ClaimValue = { ...before, ...patch, updatedAt };
   const revision = claim.revision + 1;
   const changes: Change[] = [replaced(claim, value)];
   if (value.state !== before.state) {
     // The condition on the claim's revision guards this too: every move between queues changes the claim.
-    changes.push({ kind: 'delete', key: placeInState(before.state, value.id), if: { kind: 'any' } });
-    changes.push(listed(placeInState(value.state, value.id)));
+    changes.push({ kind: 'delete', key: claimInStateKey(before.state, value.id), if: { kind: 'any' } });
+    changes.push(listed(claimInStateKey(value.state, value.id)));
   }
-  return { changes, response: { body: toClaimResource({ revision, value }), revision } };
+  const response = { body: toClaimResource({ revision, value }), revision };
+  return { kind: 'commit', target: claimTarget(value.id), changes, response } as const;
 }
 
-function placeInState(state: ClaimState, id: string): ItemKey {
-  return { partition: claimsInStatePartition(state), sort: id };
-}
-
-function listed(key: ItemKey): Change {
+function listed(key: ItemKey<null>): Change {
   return { kind: 'put', key, revision: 0, value: null, if: { kind: 'any' } };
 }

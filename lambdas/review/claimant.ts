@@ -1,25 +1,25 @@
 /** The handlers of a claim's owner: add evidence, withdraw. */
 import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
-import { refusedPrecondition } from '../pipeline/preconditions.ts';
-import { changedClaim, claimOf, claimTarget, isOwn, readClaim } from './claim-record.ts';
+import type { ClaimValue } from '../../storage/records/review.ts';
+import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
+import { matched } from '../pipeline/preconditions.ts';
+import { changedClaim, isOwn, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
 export const addClaimEvidence = writeHandler<'addClaimEvidence'>()({
   read: readClaim,
   decide(request, item) {
     const claim = ownClaim(request, item);
-    if ('problem' in claim) return claim;
-    const state = nextState(claimOf(claim).state, 'add-evidence');
+    if (isRefused(claim)) return claim;
+    const state = nextState(claim.value.state, 'add-evidence');
     if (typeof state !== 'string') return state;
-    const { evidence } = claimOf(claim);
+    const { evidence } = claim.value;
     if (evidence.length >= CLAIM_EVIDENCE_MAX) {
       return refuse('conflict', `A claim holds at most ${CLAIM_EVIDENCE_MAX} pieces of evidence.`);
     }
     const added = [...evidence, { ...request.body, addedAt: request.now }];
-    const target = claimTarget(request.params.id);
-    return { kind: 'commit', target, ...changedClaim(claim, { state, evidence: added }, request.now) };
+    return changedClaim(claim, { state, evidence: added }, request.now);
   },
 });
 
@@ -27,15 +27,17 @@ export const withdrawClaim = writeHandler<'withdrawClaim'>()({
   read: readClaim,
   decide(request, item) {
     const claim = ownClaim(request, item);
-    if ('problem' in claim) return claim;
-    const state = nextState(claimOf(claim).state, 'withdraw');
+    if (isRefused(claim)) return claim;
+    const state = nextState(claim.value.state, 'withdraw');
     if (typeof state !== 'string') return state;
-    return { kind: 'commit', target: claimTarget(request.params.id), ...changedClaim(claim, { state }, request.now) };
+    return changedClaim(claim, { state }, request.now);
   },
 });
 
 /** Another subject's claim is answered as absent, whatever else the credential may do. */
-function ownClaim(request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>, item: Item | null): Item | Refused {
-  const claim = item !== null && isOwn(request, item) ? item : null;
-  return refusedPrecondition(request.ifMatch, claim) ?? (claim as Item);
+function ownClaim(
+  request: OperationRequest<'addClaimEvidence' | 'withdrawClaim'>,
+  item: Item<ClaimValue> | null,
+): Item<ClaimValue> | Refused {
+  return matched(request.ifMatch, item !== null && isOwn(request, item) ? item : null);
 }

@@ -1,17 +1,18 @@
 /** The handlers that file, list and read claims. */
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { ProblemError } from '../../contract/problems.ts';
+import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
-import { type MarketRecordValue, marketKey, observationKey, orderKey } from '../../storage/records/markets.ts';
 import {
-  type ClaimValue,
-  claimKey,
-  claimsInStatePartition,
-  claimsOfSubjectPartition,
-} from '../../storage/records/review.ts';
+  type MarketRecordValue,
+  marketKey,
+  type ObservationValue,
+  observationKey,
+  orderKey,
+} from '../../storage/records/markets.ts';
+import { type ClaimValue, claimKey, claimsInState, claimsOfSubject } from '../../storage/records/review.ts';
 import { checkObservation } from '../markets/row-rules.ts';
 import {
-  type ConflictItems,
   type OperationRequest,
   type ReadHandler,
   type Refused,
@@ -21,7 +22,7 @@ import {
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { correctionOf } from './acceptance.ts';
-import { claimOf, claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
+import { claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
 
 /** The caller's own claims; with a state, the review queue. */
 export const listClaims: ReadHandler<'listClaims'> = {
@@ -32,14 +33,13 @@ export const listClaims: ReadHandler<'listClaims'> = {
       return refuseScopes([scope], `This listing needs a credential with the scope ${scope}.`);
     }
     return paginate(request, tools, {
-      partition:
-        state === undefined ? claimsOfSubjectPartition(request.principal.subject) : claimsInStatePartition(state),
+      range: state === undefined ? claimsOfSubject(request.principal.subject) : claimsInState(state),
       ...(state === undefined ? {} : { filter: { state } }),
       async valuesOf(items) {
         const claims = await tools.reader.getMany(items.map(({ sort }) => claimKey(sort)));
         // A claim may have moved to another queue since this one was read.
         return claims.flatMap((claim) =>
-          claim === null || (state !== undefined && claimOf(claim).state !== state) ? [] : [toClaimResource(claim)],
+          claim === null || (state !== undefined && claim.value.state !== state) ? [] : [toClaimResource(claim)],
         );
       },
     });
@@ -97,7 +97,7 @@ export const createClaim = writeHandler<'createClaim'>()({
  */
 function refusedAssertion(
   { body: { assertion }, nowMs }: OperationRequest<'createClaim'>,
-  market: Item | null,
+  market: Item<MarketRecordValue> | null,
   found: ConflictItems,
 ): Refused | null {
   const errors: ProblemError[] = [];
@@ -111,8 +111,7 @@ function refusedAssertion(
   }
   if (assertion.type === 'correction') {
     const { corrected } = assertion;
-    const rules = market?.value as MarketRecordValue | undefined;
-    for (const { pointer, ...fault } of checkObservation(correctionOf(assertion, ''), rules ?? null, nowMs)) {
+    for (const { pointer, ...fault } of checkObservation(correctionOf(assertion, ''), market?.value ?? null, nowMs)) {
       const parent = Object.hasOwn(corrected, pointer.slice(1)) ? '/assertion/corrected' : '/assertion';
       errors.push({ pointer: parent + pointer, ...fault });
     }
@@ -128,7 +127,7 @@ function mustExist(assertion: ClaimAssertion): readonly Change[] {
 }
 
 /** The first version of the observation that a claim is about; null if it is about the market. */
-function observationKeyOf(assertion: ClaimAssertion): ItemKey | null {
+function observationKeyOf(assertion: ClaimAssertion): ItemKey<ObservationValue> | null {
   if (assertion.type !== 'correction' && assertion.type !== 'retraction') return null;
   return observationKey(assertion.market, orderKey({ ...assertion, ordinal: 0 }));
 }

@@ -7,13 +7,14 @@ import { created } from '../../storage/changes.ts';
 import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationKey, orderKey, ordinalOf } from '../../storage/records/markets.ts';
 import {
-  VERIFICATIONS_PARTITION,
+  VERIFICATIONS,
   type VerificationValue,
   verificationKey,
-  verificationsOfMarketPartition,
+  verificationKeys,
+  verificationsOfMarket,
 } from '../../storage/records/review.ts';
-import { rowOf } from '../markets/decide.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
+import { rowOf } from '../markets/rows.ts';
 import {
   isSameStanding,
   standingOf,
@@ -29,9 +30,9 @@ export const listSourceVerifications: ReadHandler<'listSourceVerifications'> = {
   answer(request, tools) {
     const { market } = request.query;
     return paginate(request, tools, {
-      partition: market === undefined ? VERIFICATIONS_PARTITION : verificationsOfMarketPartition(market),
+      range: market === undefined ? VERIFICATIONS : verificationsOfMarket(market),
       ...(market === undefined ? {} : { filter: { market } }),
-      valuesOf: (items) => items.map(({ value }) => toResource(value as VerificationValue)),
+      valuesOf: (items) => items.map(({ value }) => toResource(value)),
     });
   },
 };
@@ -75,8 +76,7 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
       kind: 'commit',
       target: `source-verification/${id}`,
       changes: [
-        created(verificationKey(id), value),
-        created({ partition: verificationsOfMarketPartition(market), sort: id }, value),
+        ...verificationKeys(value).map((key) => created(key, value)),
         ...marketChanges(market, about.market, { id, source, metrics, shown }),
       ],
       response: { body: toResource(value), location: `/api/v1/source-verifications/${id}` },
@@ -103,14 +103,13 @@ function timeErrors({ body, nowMs }: OperationRequest<'createSourceVerification'
 
 /** The market's latest observations that supersede another one. */
 async function readCorrections(reader: LedgerReader, { slug, market }: MarketState): Promise<readonly Observation[]> {
-  const { latest = {} } = (market?.value ?? {}) as Partial<MarketRecordValue>;
-  const orders = Object.values(latest).map(({ order }) => order);
+  const orders = Object.values(market?.value.latest ?? {}).map(({ order }) => order);
   const keys = orders.filter((order) => ordinalOf(order) > 0).map((order) => observationKey(slug, order));
   const items = keys.length === 0 ? [] : await reader.getMany(keys);
   return items.flatMap((item) => (item === null ? [] : [item.value]));
 }
 
-type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item };
+type About = Pick<Verified, 'source' | 'metrics'> & { readonly market: Item<MarketRecordValue> };
 
 /** The source of the market that the subject belongs to, and the metrics that now show the compared observation. */
 function aboutOf(
@@ -118,7 +117,7 @@ function aboutOf(
   { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
 ): About | { readonly error: ProblemError } {
   if (market === null) return missing('/market', 'market.unknown', `no market ${slug}: see /api/v1/markets`);
-  const { sources, latest } = market.value as MarketRecordValue;
+  const { sources, latest } = market.value;
   if (subject.type === 'source') {
     const source = sources.find(({ url }) => url === subject.url);
     if (source === undefined) {
@@ -157,8 +156,8 @@ function missing(pointer: string, code: string, detail: string): { readonly erro
  * The changes that a verification makes to the market. If it changes nothing, the market is only checked and not
  * published.
  */
-function marketChanges(slug: string, market: Item, verification: Verified): readonly Change[] {
-  const before = standingOf(market.value as MarketRecordValue);
+function marketChanges(slug: string, market: Item<MarketRecordValue>, verification: Verified): readonly Change[] {
+  const before = standingOf(market.value);
   const after = verified(before, verification);
   return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
 }

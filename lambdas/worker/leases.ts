@@ -6,8 +6,9 @@
  * of its batch fence it off.
  */
 import { replaced, type Versioned, written } from '../../storage/changes.ts';
+import { ConflictItems } from '../../storage/conflict-items.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import type { WorkValue } from '../../storage/records/batches.ts';
+import { type WorkValue, workKey } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 
 export const LEASE_MS = 30_000;
@@ -62,17 +63,17 @@ async function write(
   leasing: Pick<WorkValue, 'lease'> & Hint,
 ): Promise<readonly WorkItem[]> {
   for (let left = items; left.length > 0; ) {
-    const changes = left.map((item) => replaced<WorkValue>(item, { ...item.value, ...leasing }));
+    const changes = left.map((item) => replaced(item, { ...item.value, ...leasing }));
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
     if (result.committed) return changes.map(written);
-    const found = new Map(result.refusals.map(({ index, found }) => [index, found as WorkItem | null]));
-    const asFound = left.map((item, index) => (found.has(index) ? (found.get(index) ?? null) : item));
+    const found = new ConflictItems(changes, result.refusals);
+    const asFound = left.map((item) => ({ item, now: found.get(workKey(item.sort)) }));
     // Items that no longer exist are done. An item that another worker has ends the list, because later items of the
     // lane must wait.
-    const end = asFound.findIndex(
-      (item, index) => found.has(index) && item !== null && item.value.lease?.owner !== owner,
-    );
-    left = asFound.slice(0, end === -1 ? asFound.length : end).filter((item) => item !== null);
+    const end = asFound.findIndex(({ now }) => now && now.value.lease?.owner !== owner);
+    left = asFound
+      .slice(0, end === -1 ? asFound.length : end)
+      .flatMap(({ item, now = item }) => (now === null ? [] : [now]));
   }
   return [];
 }

@@ -1,8 +1,9 @@
 /** Sets refresh marks, one transaction at a time. After that, the publication that asked for them begins to wait. */
 import { replaced } from '../../storage/changes.ts';
 import { type Change, type Ledger, MAX_TRANSACT_CHANGES, type PutChange } from '../../storage/ledger.ts';
+import { readPage } from '../../storage/paging.ts';
 import { workKey } from '../../storage/records/batches.ts';
-import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { awaitingGenerationKey, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { StepOutcome, WorkOf } from './run-work.ts';
@@ -53,7 +54,7 @@ async function slugsAfter(
 ): Promise<{ readonly slugs: readonly string[]; readonly next: string | null }> {
   if (markets === null) {
     const options = { limit: MARKS_AT_ONCE, ...(after === '' ? {} : { after }) };
-    const { items, next } = await ledger.query(MARKETS_PARTITION, options);
+    const { items, next } = await readPage(ledger, MARKET_INDEX, options);
     return { slugs: items.map(({ sort }) => sort), next };
   }
   const left = markets.filter((slug) => slug > after).sort();

@@ -1,6 +1,6 @@
 /** Counts the published markets and observations, when it is not known what HEAD should say of them. */
 import type { Ledger } from '../../storage/ledger.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
+import { inBatches, queryPages, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import {
   FRESH_MARKS,
@@ -9,7 +9,6 @@ import {
   publishedHeadsKey,
   REFRESH_MARKS,
 } from '../../storage/records/publication.ts';
-import { readMany } from '../many-items.ts';
 
 /** Bounds the memory. */
 const RECORDS_AT_ONCE = 2_000;

@@ -5,11 +5,10 @@
 import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { readAll } from '../../storage/paging.ts';
+import { readAll, readMany } from '../../storage/paging.ts';
 import { LIST_CHANGES, type ListState, listChangeKey, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { readMany } from '../many-items.ts';
 import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 

@@ -3,13 +3,12 @@ import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
+import { inBatches, queryPages, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { publishedHeadsKey } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { HOW_TO_REBUILD } from '../errors.ts';
-import { readMany } from '../many-items.ts';
 import type { ListItem } from './list-cutter.ts';
 import { collectionItems } from './render.ts';
 

@@ -3,8 +3,8 @@ import { removed } from '../../storage/changes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { queryPages } from '../../storage/paging.ts';
 import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { changeMany } from '../many-items.ts';
 
 /** A market that is due. */
 export interface MarkedMarket {

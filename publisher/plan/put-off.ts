@@ -6,8 +6,8 @@ import { created } from '../../storage/changes.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { changeMany } from '../many-items.ts';
 import type { Draft } from './plan-generation.ts';
 
 /** After this time an alarm goes off. */

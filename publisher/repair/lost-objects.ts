@@ -1,12 +1,11 @@
 /** Finds objects that the store should have and does not list. */
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
-import { queryPages, readAll } from '../../storage/paging.ts';
+import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
 import { assertSameOrigin } from '../commit/same-origin.ts';
 import type { Head } from '../commit/swap-head.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
-import { readMany } from '../many-items.ts';
 import { readLayout } from '../plan/list-layout.ts';
 
 /**

@@ -4,11 +4,10 @@
  */
 import { removed } from '../../storage/changes.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { queryPages, readMany } from '../../storage/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { readMany } from '../many-items.ts';
 import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { resume } from './resume.ts';
 

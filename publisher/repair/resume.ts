@@ -13,12 +13,12 @@ import { queryPages } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { changeMany } from '../change-many.ts';
 import { applyGeneration } from '../commit/apply.ts';
 import { shownGeneration } from '../commit/same-origin.ts';
 import { raiseHead } from '../commit/swap-head.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { changeMany } from '../many-items.ts';
 import { rendererOf } from '../plan/render.ts';
 
 /**

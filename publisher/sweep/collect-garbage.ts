@@ -40,9 +40,9 @@ import {
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { changeMany } from '../many-items.ts';
 import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
 import { Reach, readSettledList, type SettledList } from './reach.ts';
 
@@ -194,7 +194,7 @@ class Sweep {
   async #walk(reach: Reach): Promise<void> {
     const { ledger, newAttemptId } = this.#storage;
     const { dryRun, maxWalked } = this.#options;
-    const begin = ((await ledger.get(WALK_KEY))?.value as WalkValue | undefined)?.after ?? '';
+    const begin = (await ledger.get(WALK_KEY))?.value.after ?? '';
     const end = await this.#removeListed(reach, `${PUBLIC_PREFIX}/`, begin, maxWalked);
     if (dryRun) return;
     const value: WalkValue = { after: end ?? '' };

@@ -8,7 +8,7 @@ import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
-import { queryPages, readAll } from '../../storage/paging.ts';
+import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -20,9 +20,9 @@ import {
   type SupersededValue,
   supersededPageKey,
 } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { changeMany, readMany } from '../many-items.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 
 /** The market list of an applied generation. */

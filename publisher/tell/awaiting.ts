@@ -15,7 +15,7 @@
  */
 import { created, removed } from '../../storage/changes.ts';
 import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll } from '../../storage/paging.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -31,7 +31,6 @@ import {
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
-import { readMany } from '../many-items.ts';
 import type { Draft } from '../plan/plan-generation.ts';
 import type { PurgeTargets } from './purge.ts';
 

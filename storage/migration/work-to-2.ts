@@ -10,17 +10,15 @@ import {
   type StrandValue,
   strandKey,
   uploadKey,
-  WORK_QUEUE,
   type WorkValue,
 } from '../records/batches.ts';
-import { type OldWorkValue, oldCheckpointKey } from '../records/format-1.ts';
+import { OLD_WORK_QUEUE, type OldWorkValue, oldCheckpointKey } from '../records/format-1.ts';
 import { marketKey } from '../records/markets.ts';
 import { changed, commit, type Migration } from './migration.ts';
 
 /** An item is one transaction, together with its batch. An item with a lane is done. */
 export async function migrateWork(migration: Migration): Promise<void> {
-  for (const item of await readAll(migration.ledger, WORK_QUEUE)) {
-    const work = item as Item<OldWorkValue>;
+  for (const work of await readAll(migration.ledger, OLD_WORK_QUEUE)) {
     if (work.value.lane !== undefined) continue;
     const { lane, batch } = await placeOf(migration, work);
     await commit(migration, [

@@ -20,6 +20,7 @@ import type { Feature } from '../../contract/features.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
+import { keyIn, keyOf } from './keys.ts';
 
 /** The stored outcome of a request with an idempotency key. Expires; revision 0. */
 export type IdempotencyValue = {
@@ -94,23 +95,17 @@ export type WatchlistValue = {
   updatedAt: string;
 };
 
-export const idempotencyPartition = (actor: string): string => `idempotency/${actor}`;
-export const idempotencyKey = (actor: string, key: string): ItemKey<IdempotencyValue> => ({
-  partition: idempotencyPartition(actor),
-  sort: key,
-});
+/** The stored answers of an actor. */
+export const answersOf = (actor: string): KeyRange<IdempotencyValue> => ({ partition: `idempotency/${actor}` });
+export const idempotencyKey = (actor: string, key: string) => keyIn(answersOf(actor), key);
 
-export const API_KEYS_PARTITION = 'api-keys';
-export const API_KEYS: KeyRange<ApiKeyValue> = { partition: API_KEYS_PARTITION };
-export const apiKeyKey = (keyId: string): ItemKey<ApiKeyValue> => ({ partition: API_KEYS_PARTITION, sort: keyId });
+export const API_KEYS: KeyRange<ApiKeyValue> = { partition: 'api-keys' };
+export const apiKeyKey = (keyId: string) => keyIn(API_KEYS, keyId);
 
 export const FIRST_KEY_KEY: ItemKey<FirstKeyValue> = { partition: 'first-key', sort: 'registered' };
 
-export const WAITLIST_PARTITION = 'waitlist';
-export const waitlistRequestKey = (id: string): ItemKey<WaitlistRequestValue> => ({
-  partition: WAITLIST_PARTITION,
-  sort: id,
-});
+export const WAITLIST: KeyRange<WaitlistRequestValue> = { partition: 'waitlist' };
+export const waitlistRequestKey = (id: string) => keyIn(WAITLIST, id);
 
 const ACCOUNT = 'account:';
 /** The subject that owns the resources of an approved waitlist request's keys. */
@@ -119,21 +114,14 @@ export const accountOf = (waitlistRequest: string): string => ACCOUNT + waitlist
 export const waitlistRequestOf = (subject: string): string | null =>
   subject.startsWith(ACCOUNT) ? subject.slice(ACCOUNT.length) : null;
 
-export const erasureKey = (id: string): ItemKey<ErasureValue> => ({ partition: 'erasures', sort: id });
+export const erasureKey = (id: string) => keyOf<ErasureValue>('erasures', id);
 
-export const entitlementsKey = (subject: string): ItemKey<EntitlementsValue> => ({
-  partition: `entitlements/${subject}`,
-  sort: 'features',
-});
-export const usagePartition = (subject: string): string => `usage/${subject}`;
+export const entitlementsKey = (subject: string) => keyOf<EntitlementsValue>(`entitlements/${subject}`, 'features');
+/** The counters of a subject. */
+export const usageOf = (subject: string): KeyRange<number> => ({ partition: `usage/${subject}` });
 /** `day` for features that are counted per day, e.g. `2026-11-20`. */
-export const usageKey = (subject: string, feature: Feature, day: string | null): ItemKey<number> => ({
-  partition: usagePartition(subject),
-  sort: day === null ? feature : `${feature}/${day}`,
-});
+export const usageKey = (subject: string, feature: Feature, day: string | null) =>
+  keyIn(usageOf(subject), day === null ? feature : `${feature}/${day}`);
 
-export const watchlistsPartition = (subject: string): string => `watchlists/${subject}`;
-export const watchlistKey = (subject: string, id: string): ItemKey<WatchlistValue> => ({
-  partition: watchlistsPartition(subject),
-  sort: id,
-});
+export const watchlistsOf = (subject: string): KeyRange<WatchlistValue> => ({ partition: `watchlists/${subject}` });
+export const watchlistKey = (subject: string, id: string) => keyIn(watchlistsOf(subject), id);

@@ -14,8 +14,8 @@
  */
 import { hash } from 'node:crypto';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
-import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
+import { keyIn, keyOf } from './keys.ts';
 
 /** Revision 0; written once, with the request. */
 export type BatchValue = {
@@ -143,42 +143,27 @@ const PART_DIGITS = 4;
 const part = (index: number): string => String(index).padStart(PART_DIGITS, '0');
 
 export const batchPartition = (id: string): string => `batch/${id}`;
-export const batchKey = (id: string): ItemKey<BatchValue> => ({ partition: batchPartition(id), sort: 'record' });
-export const uploadKey = (id: string): ItemKey<UploadValue> => ({ partition: batchPartition(id), sort: 'upload' });
+export const batchKey = (id: string) => keyOf<BatchValue>(batchPartition(id), 'record');
+export const uploadKey = (id: string) => keyOf<UploadValue>(batchPartition(id), 'upload');
 export const RAW_PREFIX = 'raw/';
-export const rawPartKey = (id: string, index: number): ItemKey<string> => ({
-  partition: batchPartition(id),
-  sort: RAW_PREFIX + part(index),
-});
-export const checkpointKey = (id: string): ItemKey<CheckpointValue> => ({
-  partition: batchPartition(id),
-  sort: 'checkpoint',
-});
+export const rawPartKey = (id: string, index: number) => keyOf<string>(batchPartition(id), RAW_PREFIX + part(index));
+export const checkpointKey = (id: string) => keyOf<CheckpointValue>(batchPartition(id), 'checkpoint');
 /** The strands of a batch, in order. */
 export const strandsOf = (id: string): KeyRange<StrandValue> => ({ partition: batchPartition(id), prefix: 'strand/' });
-export const strandKey = (id: string, strand: number): ItemKey<StrandValue> => ({
-  partition: batchPartition(id),
-  sort: `strand/${part(strand)}`,
-});
+export const strandKey = (id: string, strand: number) => keyIn(strandsOf(id), part(strand));
 /** All faults of a batch, in the order in which they were found. */
 export const faultsOfBatch = (id: string): KeyRange<FaultsValue> => ({
   partition: batchPartition(id),
   prefix: 'faults/',
 });
-export const faultsKey = (id: string, source: number, index: number): ItemKey<FaultsValue> => ({
-  partition: batchPartition(id),
-  sort: `faults/${part(source)}/${part(index)}`,
-});
+export const faultsKey = (id: string, source: number, index: number) =>
+  keyIn(faultsOfBatch(id), `${part(source)}/${part(index)}`);
 
-export const WORK_PARTITION = 'work';
 /** All work, in order of ids. */
-export const WORK_QUEUE: KeyRange<WorkValue> = { partition: WORK_PARTITION };
-export const workKey = (id: string): ItemKey<WorkValue> => ({ partition: WORK_PARTITION, sort: id });
+export const WORK_QUEUE: KeyRange<WorkValue> = { partition: 'work' };
+export const workKey = (id: string) => keyIn(WORK_QUEUE, id);
 
-export const ingestedFileKey = (digest: string): ItemKey<IngestedFileValue> => ({
-  partition: 'ingested-files',
-  sort: digest,
-});
+export const ingestedFileKey = (digest: string) => keyOf<IngestedFileValue>('ingested-files', digest);
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARACTERS = 10;

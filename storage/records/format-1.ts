@@ -19,7 +19,7 @@
 import type { StaticKind } from '../../contract/public-objects.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
-import { type CheckpointValue, checkpointKey, type StrandValue, type Task } from './batches.ts';
+import { type CheckpointValue, checkpointKey, type StrandValue, type Task, WORK_QUEUE } from './batches.ts';
 import { type MarketRecordValue, marketKey } from './markets.ts';
 import {
   FRESH_MARKS,
@@ -58,6 +58,7 @@ export const OLD_LIST_PAGES: KeyRange<unknown> = { partition: 'published/list' }
 export const OLD_SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'unlinked' };
 
 export type OldWorkValue = Task & { lane?: string };
+export const OLD_WORK_QUEUE: KeyRange<OldWorkValue> = { partition: WORK_QUEUE.partition };
 
 /** In format 1 the whole batch was one strand. */
 export type OldCheckpointValue = Omit<CheckpointValue, 'strands'> &

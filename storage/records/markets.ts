@@ -12,9 +12,10 @@
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
-import type { Item, ItemKey } from '../ledger.ts';
+import type { Item } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
+import { keyIn, keyOf } from './keys.ts';
 
 /** A market in the ledger: its definition, and values derived from its observations. Revision: the market's. */
 export type MarketRecordValue = {
@@ -101,24 +102,22 @@ export function observationIdAt(market: string, order: string): string {
 
 export const marketPartition = (slug: string): string => `market/${slug}`;
 export const OBSERVATION_PREFIX = 'observation/';
-export const marketKey = (slug: string): ItemKey<MarketRecordValue> => ({
-  partition: marketPartition(slug),
-  sort: 'record',
-});
-export const observationKey = (slug: string, order: string): ItemKey<ObservationValue> => ({
-  partition: marketPartition(slug),
-  sort: OBSERVATION_PREFIX + order,
-});
+export const marketKey = (slug: string) => keyOf<MarketRecordValue>(marketPartition(slug), 'record');
+export const observationKey = (slug: string, order: string) => keyIn(observationsOf(slug), order);
 
 /** A market's history, oldest first. */
 export const observationsOf = (slug: string): PrefixRange<ObservationValue> => ({
   partition: marketPartition(slug),
   prefix: OBSERVATION_PREFIX,
 });
+/** The versions of the observation at this place, oldest first. */
+export const versionsOf = (slug: string, order: string): PrefixRange<ObservationValue> => ({
+  partition: marketPartition(slug),
+  prefix: OBSERVATION_PREFIX + order.slice(0, order.lastIndexOf('/') + 1),
+});
 /** The place of a stored observation in its market's history. */
 export const orderOfObservation = ({ sort }: Pick<Item, 'sort'>): string => sort.slice(OBSERVATION_PREFIX.length);
 
-export const MARKETS_PARTITION = 'markets';
-/** The slugs of all markets, in order. */
-export const MARKET_INDEX: KeyRange<null> = { partition: MARKETS_PARTITION };
-export const marketIndexKey = (slug: string): ItemKey<null> => ({ partition: MARKETS_PARTITION, sort: slug });
+/** The slugs of all markets, in order. Revision: the market's first one; nothing reads it. */
+export const MARKET_INDEX: KeyRange<null> = { partition: 'markets' };
+export const marketIndexKey = (slug: string) => keyIn(MARKET_INDEX, slug);

@@ -21,6 +21,7 @@
 import type { StaticKind } from '../../contract/public-objects.ts';
 import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
+import { keyIn, keyOf } from './keys.ts';
 
 /** An immutable internal object, and the SHA-256 of its contents, in hex. */
 export type ObjectRef = { key: string; digest: string };
@@ -134,7 +135,7 @@ const MARKS = 'dirty';
  * the market's record, as the same transaction writes it, or {@link REMOVED_REVISION}. A view that is older than its
  * mark is not complete yet.
  */
-export const marketMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `market/${slug}` });
+export const marketMarkKey = (slug: string) => keyIn(FRESH_MARKS, slug);
 /**
  * The revision of a removed market's mark. A removed market has no record; the record of a new market may only be not
  * visible yet.
@@ -144,12 +145,9 @@ export const REMOVED_REVISION = -1;
  * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as
  * above.
  */
-export const historyMarkKey = (slug: string, order: string): ItemKey<null> => ({
-  partition: MARKS,
-  sort: `history/${slug}/${order}`,
-});
+export const historyMarkKey = (slug: string, order: string) => keyIn(historyMarksOf(slug), order);
 /** Marks a market to be rendered from its first observation on, and compared with the published bodies. Revision: 0. */
-export const refreshMarkKey = (slug: string): ItemKey<null> => ({ partition: MARKS, sort: `refresh/${slug}` });
+export const refreshMarkKey = (slug: string) => keyIn(REFRESH_MARKS, slug);
 
 /** Marks of markets that were written to, in order of slugs. */
 export const FRESH_MARKS: PrefixRange<null> = { partition: MARKS, prefix: 'market/' };
@@ -169,7 +167,7 @@ export function parseMark({ sort }: Pick<Item, 'sort'>): { readonly slug: string
 
 /** In order of slugs. */
 export const PUT_OFF: KeyRange<PutOffValue> = { partition: 'put-off' };
-export const putOffKey = (slug: string): ItemKey<PutOffValue> => ({ partition: PUT_OFF.partition, sort: slug });
+export const putOffKey = (slug: string) => keyIn(PUT_OFF, slug);
 
 /**
  * A batch (`batch/<id>`) or a publication (`publication/<id>`) that waits for its generation. A batch names the
@@ -181,54 +179,34 @@ export type AwaitingGenerationValue = { revisions: { [slug: string]: number } } 
 export type GenerationOfValue = { generation: number; publishedAt: string };
 
 export const AWAITING_GENERATION: KeyRange<AwaitingGenerationValue> = { partition: 'awaiting-generation' };
-export const awaitingGenerationKey = (what: string): ItemKey<AwaitingGenerationValue> => ({
-  partition: AWAITING_GENERATION.partition,
-  sort: what,
-});
-export const generationOfKey = (what: string): ItemKey<GenerationOfValue> => ({
-  partition: 'generation-of',
-  sort: what,
-});
+export const awaitingGenerationKey = (what: string) => keyIn(AWAITING_GENERATION, what);
+export const generationOfKey = (what: string) => keyOf<GenerationOfValue>('generation-of', what);
 
 /** In a partition of its own, so that the permission to delete records of generations does not include HEAD. */
 export const HEAD_KEY: ItemKey<HeadValue> = { partition: 'head', sort: 'head' };
 /** Every recorded generation, oldest first. */
 export const GENERATIONS: PrefixRange<GenerationValue> = { partition: 'publication', prefix: 'generation/' };
-export const generationKey = (generation: number): ItemKey<GenerationValue> => ({
-  partition: GENERATIONS.partition,
-  sort: `${GENERATIONS.prefix}${String(generation).padStart(15, '0')}`,
-});
+export const generationKey = (generation: number) => keyIn(GENERATIONS, String(generation).padStart(15, '0'));
 
 /** In order of slugs. */
 export const LIST_CHANGES: KeyRange<ListChangeValue> = { partition: 'list-changes' };
-export const listChangeKey = (slug: string): ItemKey<ListChangeValue> => ({
-  partition: LIST_CHANGES.partition,
-  sort: slug,
-});
+export const listChangeKey = (slug: string) => keyIn(LIST_CHANGES, slug);
 
 const publishedPartition = (slug: string): string => `published/market/${slug}`;
-export const publishedHeadsKey = (slug: string): ItemKey<PublishedHeads> => ({
-  partition: publishedPartition(slug),
-  sort: 'heads',
-});
+export const publishedHeadsKey = (slug: string) => keyOf<PublishedHeads>(publishedPartition(slug), 'heads');
 /** The closed pages of a market's history, oldest first. */
 export const historyPagesOf = (slug: string): KeyRange<PublishedPage> => ({
   partition: publishedPartition(slug),
   prefix: 'page/',
 });
-export const historyPageKey = (slug: string, index: number): ItemKey<PublishedPage> => ({
-  partition: publishedPartition(slug),
-  sort: `page/${String(index).padStart(INDEX_DIGITS, '0')}`,
-});
+export const historyPageKey = (slug: string, index: number) =>
+  keyIn(historyPagesOf(slug), String(index).padStart(INDEX_DIGITS, '0'));
 /** The index of the page in its history, counted from the oldest. */
 export const indexOfPage = ({ sort }: Pick<Item, 'sort'>): number => Number(sort.slice('page/'.length));
 
 /** Superseded pages of histories. For pages of the list, the layout that superseded them names them. */
 export const SUPERSEDED_PAGES: KeyRange<SupersededValue> = { partition: 'superseded' };
-export const supersededPageKey = (objectKey: string): ItemKey<SupersededValue> => ({
-  partition: SUPERSEDED_PAGES.partition,
-  sort: objectKey,
-});
+export const supersededPageKey = (objectKey: string) => keyIn(SUPERSEDED_PAGES, objectKey);
 
 /** Revision 0. */
 export const WALK_KEY: ItemKey<WalkValue> = { partition: 'garbage', sort: 'walk' };
@@ -244,4 +222,4 @@ export type PublicationValue = {
   createdAt: string;
 };
 
-export const publicationKey = (id: string): ItemKey<PublicationValue> => ({ partition: 'publications', sort: id });
+export const publicationKey = (id: string) => keyOf<PublicationValue>('publications', id);

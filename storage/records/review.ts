@@ -12,8 +12,8 @@
  * | `verifications/market/<slug>` | `<verification id>` | the same, for the listing by market  |
  */
 import type { ClaimAssertion, ClaimState } from '../../contract/operations/claims.ts';
-import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
+import { keyIn, keyOf } from './keys.ts';
 
 /** The actor, action and target of one write. Never changed, never deleted; revision 0. */
 export type AuditValue = {
@@ -59,17 +59,23 @@ export type VerificationValue = {
   subjectOwner: string;
 };
 
-export const auditActorPartition = (actor: string): string => `audit/actor/${actor}`;
-export const auditTargetPartition = (target: string): string => `audit/target/${target}`;
+export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
+export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
+/** The two places of an audit record. */
+export const auditKeys = ({ id, actor, target }: AuditValue) =>
+  [auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id));
 
-export const claimKey = (id: string): ItemKey<ClaimValue> => ({ partition: `claim/${id}`, sort: 'record' });
-export const claimsOfSubjectPartition = (subject: string): string => `claims/subject/${subject}`;
-export const claimsInStatePartition = (state: ClaimState): string => `claims/state/${state}`;
+export const claimKey = (id: string) => keyOf<ClaimValue>(`claim/${id}`, 'record');
+export const claimsOfSubject = (subject: string): KeyRange<null> => ({ partition: `claims/subject/${subject}` });
+export const claimOfSubjectKey = (subject: string, id: string) => keyIn(claimsOfSubject(subject), id);
+export const claimsInState = (state: ClaimState): KeyRange<null> => ({ partition: `claims/state/${state}` });
+export const claimInStateKey = (state: ClaimState, id: string) => keyIn(claimsInState(state), id);
 
-export const VERIFICATIONS_PARTITION = 'verifications';
-export const VERIFICATIONS: KeyRange<VerificationValue> = { partition: VERIFICATIONS_PARTITION };
-export const verificationKey = (id: string): ItemKey<VerificationValue> => ({
-  partition: VERIFICATIONS_PARTITION,
-  sort: id,
+export const VERIFICATIONS: KeyRange<VerificationValue> = { partition: 'verifications' };
+export const verificationKey = (id: string) => keyIn(VERIFICATIONS, id);
+export const verificationsOfMarket = (slug: string): KeyRange<VerificationValue> => ({
+  partition: `verifications/market/${slug}`,
 });
-export const verificationsOfMarketPartition = (slug: string): string => `verifications/market/${slug}`;
+/** The two places of a verification. */
+export const verificationKeys = ({ id, market }: VerificationValue) =>
+  [VERIFICATIONS, verificationsOfMarket(market)].map((range) => keyIn(range, id));

@@ -17,6 +17,7 @@ import { ALL_MARKETS, isInShare } from '../../publisher/verify/share.ts';
 import { defaultProvider } from '../../storage/environment-credentials.ts';
 import { faultText } from '../../storage/fault-text.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { handleStreamEvent } from '../../storage/table-stream.ts';
 import { createWorld, market, readerOf } from '../publisher/world.ts';
@@ -145,11 +146,10 @@ describe('the credentials of a function', () => {
 
 describe('the first key', () => {
   test('is told from one that came too late', async () => {
-    const dependencies = { ledger: openSqliteLedger(':memory:'), now: '2026-11-20T12:00:00.000Z' };
-    const newIds = () => ({ newId: (prefix: string) => `${prefix}_${Math.random()}` });
+    const dependencies = { ...systemRuntime, ledger: openSqliteLedger(':memory:') };
     const key = (keyId: string) => ({ keyId, secret: 's' });
-    expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('first'))).toBe(true);
-    expect(await registerFirstKey({ ...dependencies, ...newIds() }, key('second'))).toBe(false);
+    expect(await registerFirstKey(dependencies, key('first'))).toBe(true);
+    expect(await registerFirstKey(dependencies, key('second'))).toBe(false);
   });
 });
 

@@ -5,7 +5,7 @@ import { CREDENTIAL_CACHE_SECONDS } from '../../lambdas/credentials/account-cach
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { entitlementsKey } from '../../storage/records/accounts.ts';
+import { type EntitlementsValue, entitlementsKey } from '../../storage/records/accounts.ts';
 import { type CredentialWorld, credentialWorld, newSigningKey, START_MS, tokenOf } from './credential-world.ts';
 
 const revoked = { revokedAt: new Date(START_MS).toISOString() };
@@ -180,7 +180,7 @@ describe('when the ledger cannot be reached', () => {
 
 describe('entitlements', () => {
   const features = { watchlists: { limit: 7, revision: 3, grantedAt: '2031-01-01T00:00:00.000Z', expiresAt: null } };
-  const item = (revision: number): Item => ({
+  const item = (revision: number): Item<EntitlementsValue> => ({
     ...entitlementsKey('account:req_1'),
     revision,
     attemptId: 'attempt',
@@ -194,7 +194,7 @@ describe('entitlements', () => {
     return 'principal' in answer && answer.principal.entitlements;
   }
 
-  it.each<readonly [name: string, learnt: readonly (Item | null)[], expected: unknown]>([
+  it.each<readonly [name: string, learnt: readonly (Item<EntitlementsValue> | null)[], expected: unknown]>([
     ['are none until something is learnt', [], NONE],
     ['are what was learnt', [item(3)], { revision: 3, features }],
     ['are what was learnt last', [item(3), item(4)], { revision: 4, features }],

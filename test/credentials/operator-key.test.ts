@@ -9,7 +9,10 @@ import { overtakenLedger } from '../write-api/overtaken-ledger.ts';
 const NOW = '2026-11-20T12:00:00Z';
 
 const register = (ledger: Ledger, keyId: string) =>
-  registerFirstKey({ ledger, now: NOW, newId: (prefix) => `${prefix}_${keyId}` }, { keyId, secret: keyId.repeat(10) });
+  registerFirstKey(
+    { ledger, nowMs: () => Date.parse(NOW), newId: (prefix) => `${prefix}_${keyId}` },
+    { keyId, secret: keyId.repeat(10) },
+  );
 
 const keysOf = async (ledger: Ledger, ...keyIds: readonly string[]) =>
   (await Promise.all(keyIds.map((keyId) => ledger.get(apiKeyKey(keyId))))).map((item) => item?.value.id ?? null);

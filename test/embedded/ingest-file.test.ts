@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { StartError } from '../../embedded/config.ts';
 import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../embedded/ingest-file.ts';
 import type { Ledger } from '../../storage/ledger.ts';
-import { MARKETS_PARTITION, marketKey } from '../../storage/records/markets.ts';
+import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';
 import { ProcessDied } from '../publisher/faulty-storage.ts';
 import { START_MS } from '../publisher/world.ts';
@@ -29,7 +29,7 @@ function ingest(ledger: Ledger, changed: Partial<IngestFile> = {}, progress: (re
 }
 
 async function marketsIn(ledger: RecordedLedger): Promise<number> {
-  return (await ledger.query(MARKETS_PARTITION, { limit: 1000 })).items.length;
+  return (await ledger.query(MARKET_INDEX.partition, { limit: 1000 })).items.length;
 }
 
 test('a file is taken in to its last row, and progress is told in between', async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { httpReader } from '../../publisher/verify/reader.ts';
 import { verify } from '../../publisher/verify/verify.ts';
-import { MARKETS_PARTITION } from '../../storage/records/markets.ts';
+import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
@@ -122,7 +122,7 @@ describe('a start that cannot be says why in one line, and fails', () => {
     await expectRefusal(startServerForTest({ TIDEMARK_DATA: folder, PORT: port }), port);
     const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));
     expect(await ledger.get(HEAD_KEY)).toBeNull();
-    expect((await ledger.query(MARKETS_PARTITION, { limit: 1 })).items).toEqual([]);
+    expect((await ledger.query(MARKET_INDEX.partition, { limit: 1 })).items).toEqual([]);
     ledger.close();
   });
 

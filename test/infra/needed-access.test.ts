@@ -209,8 +209,8 @@ describe('the first key', () => {
     const asked: AccessCall[] = [];
     const ledger = recordAccess(openMemoryLedger(), asked);
     const newId = (prefix: string) => `${prefix}_1`;
-    const now = '2026-11-20T12:00:00Z';
-    expect(await registerFirstKey({ ledger, now, newId }, { keyId: 'k1', secret: 's'.repeat(43) })).toBe(true);
+    const nowMs = () => Date.parse('2026-11-20T12:00:00Z');
+    expect(await registerFirstKey({ ledger, nowMs, newId }, { keyId: 'k1', secret: 's'.repeat(43) })).toBe(true);
     expect(await hasFirstKey({ ledger })).toBe(true);
     expect(refused('first-key', asked)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** What each function may do: as written down, and no more than is promised. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { GENERATIONS, HEAD_KEY } from '../../storage/records/publication.ts';
 import { statementsOf } from './access.ts';
 import { allows, type Statement } from './recorded-access.ts';
@@ -82,7 +82,7 @@ describe('among all functions', () => {
   });
 
   it('work is given by who takes requests, sees uploads arrive, or publishes; leases are written, and lanes migrated', () => {
-    const call = { action: 'dynamodb:PutItem', partition: WORK_PARTITION };
+    const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.partition };
     const names = ['write-api', 'worker', 'upload-arrived', 'publish', 'repair'];
     expect(able((name) => allows(roleOf(name), call))).toEqual(names);
   });

@@ -155,15 +155,21 @@ describe('the outcome of each row of the last batch', () => {
 });
 
 describe('what is unchanged or refused changes nothing', () => {
-  test.each<[string, IngestRecordInput]>([
-    ['the same definition', market('a')],
-    ['the same price', price('a', 0, 1)],
-    ['a conflict', price('a', 0, 2)],
-    ['a refused definition', market('a', 'EUR')],
-  ])('%s', (_, record) => {
+  const rows: readonly [title: string, record: IngestRecordInput, mode: IngestMode, checked: readonly string[]][] = [
+    ['the same definition: it must still be so', market('a'), 'append', ['record']],
+    ['the same price', price('a', 0, 1), 'append', []],
+    ['the same price in a correcting batch: it must be the newest', price('a', 0, 1), 'correct', ['the next version']],
+    ['a conflict', price('a', 0, 2), 'append', []],
+    ['a refused definition', market('a', 'EUR'), 'append', []],
+  ];
+
+  test.each(rows)('%s', (_, record, mode, checked) => {
     const model = createMarketModel('a');
     model.decide([market('a'), price('a', 0, 1)]);
-    expect(model.decide([record]).changes).toEqual([]);
+    const { record: written, changes } = model.decide([record], mode);
+    expect(written).toBeNull();
+    expect(changes.every(({ kind }) => kind === 'check')).toBe(true);
+    expect(changes.map(({ key }) => (key.sort.endsWith('/0001') ? 'the next version' : key.sort))).toEqual(checked);
   });
 });
 

@@ -1,8 +1,8 @@
 /** One market without a ledger: decisions are applied to a map, and the next decision is made on what it holds. */
 import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
-import { decideMarket, type KnownObservation, type MarketDecision, rowOf } from '../../lambdas/markets/decide.ts';
-import { groupByMarket } from '../../lambdas/markets/read-markets.ts';
+import { decideMarket, type KnownObservation, type MarketDecision } from '../../lambdas/markets/decide.ts';
+import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
 import type { Item } from '../../storage/ledger.ts';
 import {
   type MarketRecordValue,
@@ -53,7 +53,7 @@ export function createMarketModel(slug: string): MarketModel {
     decide(records, mode = 'append') {
       const decision = decideMarket({
         slug,
-        market: items.get(marketKey(slug).sort) ?? null,
+        market: (items.get(marketKey(slug).sort) ?? null) as Item<MarketRecordValue> | null,
         known: known(),
         rows:
           groupByMarket(records.map((record, index) => rowOf(index, ingestRecordSchema.parse(record))))[0]?.rows ?? [],

@@ -5,7 +5,7 @@ import {
   type BatchValue,
   batchKey,
   rawPartKey,
-  WORK_PARTITION,
+  WORK_QUEUE,
   type WorkValue,
   workKey,
 } from '../../storage/records/batches.ts';
@@ -59,5 +59,5 @@ export async function queueBatch(
 
 /** The ids of what is on the queue. */
 export async function queuedWork(ledger: Ledger): Promise<readonly string[]> {
-  return (await ledger.query(WORK_PARTITION, { limit: 1000 })).items.map(({ sort }) => sort);
+  return (await ledger.query(WORK_QUEUE.partition, { limit: 1000 })).items.map(({ sort }) => sort);
 }

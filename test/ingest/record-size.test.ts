@@ -6,7 +6,8 @@ import type { Source } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { runBatch } from '../../lambdas/ingest/run-batch.ts';
-import { decideMarket, type KnownObservation, rowOf } from '../../lambdas/markets/decide.ts';
+import { decideMarket, type KnownObservation } from '../../lambdas/markets/decide.ts';
+import { rowOf } from '../../lambdas/markets/rows.ts';
 import { disputedByClaim, standingOf, verified } from '../../lambdas/markets/standing.ts';
 import type { PutChange } from '../../storage/ledger.ts';
 import { MAX_ITEM_BYTES } from '../../storage/ledger-rules.ts';
@@ -82,11 +83,11 @@ describe('a record that would be too large', () => {
     const rowsOf = (records: readonly IngestRecordInput[]) =>
       records.map((each, index) => rowOf(index, each as IngestRecord));
     const first = decideMarket({ ...input, market: null, known: new Map(), rows: rowsOf(before) });
-    const [put, ...others] = first.changes as readonly PutChange[];
-    const value = { ...(put?.value as MarketRecordValue), ...(standing && { standing }) };
-    const market = put === undefined ? null : { ...put.key, revision: 0, attemptId: 'x', expiresAtMs: null, value };
+    const { record: put } = first;
+    const value = put && { ...put.value, ...(standing && { standing }) };
+    const market = put && value && { ...put.key, revision: 0, attemptId: 'x', expiresAtMs: null, value };
     const known = new Map<string, KnownObservation>();
-    for (const { key, revision, value } of others) {
+    for (const { key, revision, value } of first.changes as readonly PutChange[]) {
       if (!key.sort.startsWith(OBSERVATION_PREFIX)) continue;
       const observation = value as Observation;
       known.set(key.sort.slice(OBSERVATION_PREFIX.length), {

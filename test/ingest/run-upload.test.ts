@@ -5,6 +5,7 @@ import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { PART_LIMITS, type PartLimits } from '../../lambdas/ingest/upload-parts.ts';
+import { newUpload } from '../../lambdas/ingest/uploads.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { batchKey, partBatchId, rawPartKey, type UploadValue, uploadKey } from '../../storage/records/batches.ts';
@@ -67,7 +68,7 @@ function dependenciesOn(
 }
 
 async function createUpload(text: string, more: Partial<UploadValue> = {}, id = ID): Promise<void> {
-  const value: UploadValue = {
+  const announced = newUpload({
     id,
     subject: 'operator',
     mode: 'append',
@@ -75,19 +76,8 @@ async function createUpload(text: string, more: Partial<UploadValue> = {}, id = 
     bytes: Buffer.byteLength(text),
     records: 1_000,
     createdAt: '2026-10-01T12:00:00.000Z',
-    state: 'awaiting-content',
-    bytesDone: 0,
-    linesDone: 0,
-    partsDone: 0,
-    recordsDone: 0,
-    accepted: 0,
-    unchanged: 0,
-    refused: 0,
-    refusedIn: [],
-    lastBatch: null,
-    finishedAt: null,
-    ...more,
-  };
+  });
+  const value: UploadValue = { ...announced, ...more };
   const put = { kind: 'put', key: uploadKey(id), revision: 0, value, if: { kind: 'any' } } as const;
   await ledger.transact([put], { attemptId: `attempt-${++attempts}` });
 }

@@ -15,7 +15,10 @@ import {
   type WriteHandler,
   writeHandler,
 } from '../../lambdas/pipeline/handler.ts';
-import type { Ledger, LedgerReader } from '../../storage/ledger.ts';
+import { replaced } from '../../storage/changes.ts';
+import type { Item, Ledger, LedgerReader } from '../../storage/ledger.ts';
+import type { WatchlistValue } from '../../storage/records/accounts.ts';
+import { marketKey } from '../../storage/records/markets.ts';
 
 declare const reader: LedgerReader;
 declare const tools: ReadTools;
@@ -82,3 +85,9 @@ export const asWrite: WriteHandler<'listWatchlists'> = { decide: () => refuse('c
 
 // @ts-expect-error an operation is one or the other
 export const both: ReadOperationId & WriteOperationId = 'createWatchlist';
+
+declare const watchlist: Item<WatchlistValue>;
+// @ts-expect-error an item is replaced by a value of its own type
+export const replacement = replaced(watchlist, { name: 'metals' });
+// @ts-expect-error what a key names has the type of that key
+export const listed = ledger.get(marketKey('a')).then((item) => item?.value.markets);

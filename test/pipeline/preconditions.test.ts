@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { assumedRevision, refusedPrecondition } from '../../lambdas/pipeline/preconditions.ts';
+import { isRefused } from '../../lambdas/pipeline/handler.ts';
+import { assumedRevision, matched } from '../../lambdas/pipeline/preconditions.ts';
 import type { Item } from '../../storage/ledger.ts';
 
-type IfMatch = Parameters<typeof refusedPrecondition>[0];
+type IfMatch = Parameters<typeof matched>[0];
 
 const item = (revision: number): Item => {
   return { partition: 'p', sort: 's', revision, attemptId: 'a', expiresAtMs: null, value: null };
 };
 
-describe('refusedPrecondition', () => {
+describe('matched', () => {
   it.each<[string, IfMatch, Item | null | undefined, string | null]>([
     ['what is not there', null, null, 'not-found'],
     ['what is not there, by any version', 'any', null, 'not-found'],
@@ -21,16 +22,18 @@ describe('refusedPrecondition', () => {
     ['what is there, by a version of nobody', [], item(3), 'precondition-failed'],
     ['what nothing is known of', [2], undefined, null],
   ])('of %s', (_what, ifMatch, found, code) => {
-    expect(refusedPrecondition(ifMatch, found)?.problem.code ?? null).toBe(code);
+    const answer = matched(ifMatch, found);
+    expect(isRefused(answer) ? answer.problem.code : null).toBe(code);
+    if (code === null) expect(answer).toBe(found);
   });
 
   it('shows the version that there is', () => {
-    expect(refusedPrecondition([2], item(3))?.headers).toEqual({ etag: '"3"' });
+    expect(matched([2], item(3))).toMatchObject({ headers: { etag: '"3"' } });
   });
 });
 
 describe('assumedRevision', () => {
-  it.each<[string, IfMatch, Item | null | undefined, number]>([
+  it.each<[string, IfMatch, Item | undefined, number]>([
     ['the stored one', [1], item(3), 3],
     ['the one that is named', [5], undefined, 5],
     ['the first that is named', [5, 6], undefined, 5],

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { decodeTime } from 'ulid';
 import { describe, expect, it, test } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
+import type { Entitlements } from '../../lambdas/credentials/account-cache.ts';
 import type { Principal } from '../../lambdas/credentials/principal.ts';
-import { limitOf, requestFactory } from '../../lambdas/pipeline/request.ts';
+import { limitOf } from '../../lambdas/pipeline/quota.ts';
+import { requestFactory } from '../../lambdas/pipeline/request.ts';
 import { newUlid } from '../../storage/ulid.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -13,6 +15,8 @@ const grant = (limit: number, expiresAt: string | null) => {
 
 describe('limitOf', () => {
   const { defaultLimit } = FEATURES.watchlists;
+  const limitOfWatchlists = (features: Entitlements['features']) =>
+    limitOf({ entitlements: { revision: 1, features }, nowMs: NOW_MS }, 'watchlists');
 
   it.each<[string, string | null, number]>([
     ['without end', null, 7],
@@ -20,16 +24,16 @@ describe('limitOf', () => {
     ['that ends now', '2026-11-20T12:00:00.000Z', defaultLimit],
     ['that has ended', '2026-11-20T11:59:59.999Z', defaultLimit],
   ])('is that of a grant %s', (_what, expiresAt, limit) => {
-    expect(limitOf({ watchlists: grant(7, expiresAt) }, 'watchlists', NOW_MS)).toBe(limit);
+    expect(limitOfWatchlists({ watchlists: grant(7, expiresAt) })).toBe(limit);
   });
 
   it('is the default of another feature, and without grants', () => {
-    expect(limitOf({ claims: grant(0, null) }, 'watchlists', NOW_MS)).toBe(defaultLimit);
-    expect(limitOf({}, 'watchlists', NOW_MS)).toBe(defaultLimit);
+    expect(limitOfWatchlists({ claims: grant(0, null) })).toBe(defaultLimit);
+    expect(limitOfWatchlists({})).toBe(defaultLimit);
   });
 
   it('can be none at all', () => {
-    expect(limitOf({ watchlists: grant(0, null) }, 'watchlists', NOW_MS)).toBe(0);
+    expect(limitOfWatchlists({ watchlists: grant(0, null) })).toBe(0);
   });
 });
 

@@ -19,15 +19,15 @@ import {
 import { type PublicationValue, publicationKey } from '../../storage/records/publication.ts';
 import {
   type AuditValue,
-  auditActorPartition,
-  auditTargetPartition,
+  auditOfActor,
+  auditOfTarget,
   type ClaimValue,
   claimKey,
-  claimsInStatePartition,
-  claimsOfSubjectPartition,
+  claimsInState,
+  claimsOfSubject,
   type VerificationValue,
   verificationKey,
-  verificationsOfMarketPartition,
+  verificationsOfMarket,
 } from '../../storage/records/review.ts';
 import { createWorld, market, price, type World } from './world.ts';
 
@@ -99,8 +99,8 @@ const idempotency: IdempotencyValue = { fingerprint: '0123', status: 201, header
 
 const ACCOUNTS: readonly (readonly [ItemKey, object | number | null])[] = [
   [idempotencyKey(ACTOR, 'a'.repeat(16)), idempotency],
-  [{ partition: auditActorPartition(ACTOR), sort: audit.id }, audit],
-  [{ partition: auditTargetPartition(audit.target), sort: audit.id }, audit],
+  [{ partition: auditOfActor(ACTOR).partition, sort: audit.id }, audit],
+  [{ partition: auditOfTarget(audit.target).partition, sort: audit.id }, audit],
   [apiKeyKey(apiKey.id), apiKey],
   [waitlistRequestKey(request.id), request],
   [entitlementsKey(SUBJECT), { 'api-keys': grant, watchlists: grant, 'ingest-rows-per-day': grant }],
@@ -108,10 +108,10 @@ const ACCOUNTS: readonly (readonly [ItemKey, object | number | null])[] = [
   [usageKey(SUBJECT, 'claims-per-day', '2026-09-30'), 7],
   [watchlistKey(SUBJECT, 'watchlist_1'), watchlist],
   [claimKey(CLAIM), claim],
-  [{ partition: claimsOfSubjectPartition(SUBJECT), sort: CLAIM }, null],
-  [{ partition: claimsInStatePartition('submitted'), sort: CLAIM }, null],
+  [{ partition: claimsOfSubject(SUBJECT).partition, sort: CLAIM }, null],
+  [{ partition: claimsInState('submitted').partition, sort: CLAIM }, null],
   [verificationKey(VERIFICATION), verification],
-  [{ partition: verificationsOfMarketPartition('a'), sort: VERIFICATION }, verification],
+  [{ partition: verificationsOfMarket('a').partition, sort: VERIFICATION }, verification],
   [publicationKey(publication.id), publication],
 ];
 

@@ -1,6 +1,6 @@
 /** What the committed records of a simulated ledger say, read past the code under test. */
 import type { Change } from '../../storage/ledger.ts';
-import { batchKey, uploadKey, WORK_PARTITION, WORK_QUEUE } from '../../storage/records/batches.ts';
+import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { marketIndexKey, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -51,7 +51,7 @@ export function rungBy(changes: readonly Change[]): { readonly publishing: boole
   const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
   return {
     publishing: puts.some(({ key }) => ringing.includes(key.partition)),
-    working: puts.some(({ key, revision }) => key.partition === WORK_PARTITION && revision === 0),
+    working: puts.some(({ key, revision }) => key.partition === WORK_QUEUE.partition && revision === 0),
   };
 }
 

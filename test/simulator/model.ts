@@ -126,7 +126,7 @@ export class Writer {
   }
 
   #batch(mode: IngestMode, partial: boolean, rows: readonly Own[], retracted: readonly Own[] = []): SentBatch {
-    const records = rows.map((own) => this.#observation(own, this.#amount++));
+    const records = rows.map((own) => this.#observation(own, this.#nextAmount(own)));
     const versions = [
       ...rows.map((own) => this.#add(own, this.#amountOf(records, own))),
       ...retracted.flatMap((own) => (this.#versions(own).at(-1) === null ? [] : [this.#add(own, null)])),
@@ -135,6 +135,13 @@ export class Writer {
       return { type: 'retraction', ...this.#identity(market, day), reason: 'a mistake' };
     });
     return { mode, partial, records: [...this.#definitions(rows), ...records, ...retractions], versions };
+  }
+
+  /** Every other correction of what was corrected before goes back to the version before the newest. */
+  #nextAmount(own: Own): number {
+    const next = this.#amount++;
+    const before = this.#versions(own).at(-2) ?? null;
+    return next % 2 === 0 && before !== null ? before : next;
   }
 
   #amountOf(records: readonly IngestRecordInput[], { market, day }: Own): number {

@@ -3,7 +3,7 @@ import { parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import type { WorkValue } from '../../storage/records/batches.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -180,9 +180,9 @@ export const PLANTED: readonly Planted[] = [
     what: 'the lease',
     options: {
       kind: 'workers',
-      ledgerGaps: ({ key }) => key.partition === WORK_PARTITION,
+      ledgerGaps: ({ key }) => key.partition === WORK_QUEUE.partition,
       ...toThe('worker', (item) =>
-        isOf(WORK_PARTITION)(item) ? { ...item, value: { ...(item.value as WorkValue), lease: null } } : item,
+        isOf(WORK_QUEUE.partition)(item) ? { ...item, value: { ...(item.value as WorkValue), lease: null } } : item,
       ),
     },
     within: 10,
@@ -193,10 +193,20 @@ export const PLANTED: readonly Planted[] = [
       kind: 'ordinary',
       conditions: AT_ONCE,
       ...toThe('worker', (item) =>
-        isOf(WORK_PARTITION)(item) ? { ...item, value: { ...(item.value as WorkValue), lane: item.sort } } : item,
+        isOf(WORK_QUEUE.partition)(item) ? { ...item, value: { ...(item.value as WorkValue), lane: item.sort } } : item,
       ),
     },
     within: 400,
+  },
+  {
+    what: 'the checks of what an unchanged or refused row was judged on',
+    options: {
+      kind: 'ordinary',
+      conditions: SLOW_TO_SHOW,
+      ledgerGaps: ({ kind, key }) => kind === 'check' && key.sort.startsWith(OBSERVATION_PREFIX),
+    },
+    within: 1_000,
+    isRare: true,
   },
   {
     what: 'the condition on how far a batch has come',

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CREDENTIAL_CACHE_SECONDS, LAST_WRITE_MS } from '../../lambdas/credentials/account-cache.ts';
-import { type ApiKeyValue, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { type ApiKeyValue, answersOf, usageOf } from '../../storage/records/accounts.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
@@ -81,13 +81,13 @@ describe('erasures of accounts', () => {
     await run(json.id);
     const items = await ledger.dump();
     expect(holdersOf(items, MARK)).toEqual([]);
-    expect(await itemsOf(idempotencyPartition(`key:${live[0]}`))).toEqual([]);
+    expect(await itemsOf(answersOf(`key:${live[0]}`).partition)).toEqual([]);
     expect((await createKey(request)).json.code).toBe('conflict');
     for (const id of live) {
       const revoked = await world.call({ method: 'DELETE', path: `/api/v1/api-keys/${id}`, as: 'operator' });
       expect(revoked.status).toBe(204);
     }
-    expect(await itemsOf(usagePartition(subject))).toEqual([]);
+    expect(await itemsOf(usageOf(subject).partition)).toEqual([]);
   });
 
   it('do not begin while a key of the account may still write, and then take what it has written', async () => {
@@ -105,12 +105,12 @@ describe('erasures of accounts', () => {
     const queued = await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
     expect(queued).toEqual({ done: 0, failed: 0, later: 0, nextAtMs: requestedMs + LAST_WRITE_MS });
     expect(await ledger.dump()).toEqual(before);
-    expect(await itemsOf(WORK_PARTITION)).toHaveLength(1);
+    expect(await itemsOf(WORK_QUEUE.partition)).toHaveLength(1);
 
     world.nowMs = requestedMs + LAST_WRITE_MS;
     expect(await work(json.id)).toBe('done');
     expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
-    expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+    expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
     expect(await work(json.id)).toBe('done');
   });
 
@@ -146,7 +146,7 @@ describe('erasures of accounts', () => {
     expect(erased.status).toBe(202);
     const keys = (await itemsOf('api-keys')).map(({ value }) => value as ApiKeyValue);
     expect(keys.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
-    expect(await itemsOf(usagePartition(`account:${request}`))).toMatchObject([{ value: 0 }]);
+    expect(await itemsOf(usageOf(`account:${request}`).partition)).toMatchObject([{ value: 0 }]);
   });
 
   it.each([

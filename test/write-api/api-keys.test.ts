@@ -287,8 +287,7 @@ describe('API keys', () => {
     const authenticator = createAuthenticator({ ledger, nowMs: () => world.nowMs, env: 'test', tokenIssuer: null });
     const own = openApiWorld({ ledger, authenticator, process: 'own' });
     const first = newApiKey('test', seededBytes('first key'));
-    const now = new Date(world.nowMs).toISOString();
-    await registerFirstKey({ ledger, now, newId: (prefix) => `${prefix}_first` }, first);
+    await registerFirstKey({ ledger, nowMs: () => world.nowMs, newId: (prefix) => `${prefix}_first` }, first);
     const { json } = await create();
     const use = () => own.call({ path: '/api/v1/me', as: json.key });
     expect((await use()).status).toBe(200);

@@ -7,10 +7,10 @@ import { unpackRaw } from '../../lambdas/ingest/raw-body.ts';
 import { maxBodyBytesOf } from '../../lambdas/pipeline/validate.ts';
 import { publish } from '../../publisher/publish.ts';
 import { type EntitlementsValue, entitlementsKey, usageKey } from '../../storage/records/accounts.ts';
-import { type BatchValue, batchPartition, RAW_PREFIX, WORK_PARTITION, workKey } from '../../storage/records/batches.ts';
+import { type BatchValue, batchPartition, RAW_PREFIX, WORK_QUEUE, workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
-import { auditTargetPartition } from '../../storage/records/review.ts';
+import { auditOfTarget } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { dependenciesOn, market, price } from '../publisher/world.ts';
@@ -51,7 +51,7 @@ async function work(): Promise<void> {
 }
 
 async function expectNothingKept(): Promise<void> {
-  expect((await world.ledger.query(WORK_PARTITION, { limit: 1 })).items).toEqual([]);
+  expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 1 })).items).toEqual([]);
   expect([await countedRows(), await counted('ingest-bytes-per-day')]).toEqual([0, 0]);
 }
 
@@ -82,7 +82,7 @@ describe('a batch that is accepted', () => {
       lane: 'user:alice',
       lease: null,
     });
-    const audit = await world.ledger.query(auditTargetPartition(`batch/${json.id}`), { limit: 10 });
+    const audit = await world.ledger.query(auditOfTarget(`batch/${json.id}`).partition, { limit: 10 });
     expect(audit.items.map(({ value }) => value)).toMatchObject([{ actor: 'user:alice', action: 'createIngestBatch' }]);
   });
 
@@ -201,7 +201,7 @@ describe('a batch that is accepted', () => {
     const second = await send({ records }, { key: 'one-key-for-both-of-them' });
     expect(second.text).toBe(first.text);
     expect(second.headers).toMatchObject({ 'idempotency-replayed': 'true', location: first.headers.location });
-    expect((await world.ledger.query(WORK_PARTITION, { limit: 10 })).items).toHaveLength(1);
+    expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 10 })).items).toHaveLength(1);
     expect(await countedRows()).toBe(2);
   });
 

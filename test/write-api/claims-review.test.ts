@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CLAIM_EVIDENCE_MAX } from '../../contract/operations/claims.ts';
-import { type AuditValue, auditTargetPartition } from '../../storage/records/review.ts';
+import { type AuditValue, auditOfTarget } from '../../storage/records/review.ts';
 import { ACTIONS, type Action, act, CLAIMS, filed, filedIn, KEY, openClaimWorld, REQUESTS } from './claim-world.ts';
 import type { ApiWorld } from './world.ts';
 
@@ -142,7 +142,7 @@ it('every action leaves one audit record of whoever did it, without a word of th
       action === 'start' ? 'submitted' : action === 'resume' ? 'needs-evidence' : 'under-review',
     );
     expect((await act(world, id, action)).status).toBe(200);
-    const { items } = await world.ledger.query(auditTargetPartition(`claim/${id}`), { limit: 10 });
+    const { items } = await world.ledger.query(auditOfTarget(`claim/${id}`).partition, { limit: 10 });
     const audits = items.map(({ value }) => value as AuditValue);
     const operation = {
       evidence: 'addClaimEvidence',

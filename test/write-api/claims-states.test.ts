@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimsInStatePartition } from '../../storage/records/review.ts';
+import { claimsInState } from '../../storage/records/review.ts';
 import {
   ACTIONS,
   type Action,
@@ -49,7 +49,7 @@ describe('the states of a claim', () => {
     expect((await world.call({ path: `${CLAIMS}/${id}` })).json).toEqual(json);
     // It is in one queue, its state's.
     for (const queue of STATES) {
-      expect(await lists(world.ledger, claimsInStatePartition(queue), id)).toBe(queue === next);
+      expect(await lists(world.ledger, claimsInState(queue).partition, id)).toBe(queue === next);
     }
   });
 

@@ -3,7 +3,7 @@ import { CLAIM_EVIDENCE_MAX, type ClaimAssertion, claimSchema } from '../../cont
 import { LISTING_PAGE_SIZE, pageSchema } from '../../contract/operations/resources.ts';
 import { createdClaim } from '../../lambdas/review/claim-record.ts';
 import { marketKey } from '../../storage/records/markets.ts';
-import { type AuditValue, auditTargetPartition, type ClaimValue, claimKey } from '../../storage/records/review.ts';
+import { type AuditValue, auditOfTarget, type ClaimValue, claimKey } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
   act,
@@ -208,7 +208,7 @@ describe('filing a claim', () => {
 
   it('leaves an audit record that names the claim, and nothing that was written in it', async () => {
     const id = await filed(world);
-    const { items } = await world.ledger.query(auditTargetPartition(`claim/${id}`), { limit: 10 });
+    const { items } = await world.ledger.query(auditOfTarget(`claim/${id}`).partition, { limit: 10 });
     const audits = items.map(({ value }) => value as AuditValue);
     expect(audits).toMatchObject([{ actor: 'user:alice', action: 'createClaim', target: `claim/${id}` }]);
     expect(JSON.stringify(audits)).not.toContain('secret-reason');

@@ -4,19 +4,19 @@ import { runErasure } from '../../lambdas/accounts/run-erasure.ts';
 import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
-import { entitlementsKey, idempotencyPartition, usagePartition } from '../../storage/records/accounts.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 import {
-  auditActorPartition,
+  auditOfActor,
   type ClaimValue,
   claimKey,
-  claimsInStatePartition,
-  claimsOfSubjectPartition,
+  claimsInState,
+  claimsOfSubject,
   type VerificationValue,
   verificationKey,
-  verificationsOfMarketPartition,
+  verificationsOfMarket,
 } from '../../storage/records/review.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
@@ -84,8 +84,8 @@ describe('erasures', () => {
       ...more,
     };
     await put(claimKey(id), 3, value);
-    await put({ partition: claimsOfSubjectPartition(value.subject), sort: id }, 0, null);
-    await put({ partition: claimsInStatePartition(value.state), sort: id }, 0, null);
+    await put({ partition: claimsOfSubject(value.subject).partition, sort: id }, 0, null);
+    await put({ partition: claimsInState(value.state).partition, sort: id }, 0, null);
   }
 
   async function seedVerification(id: string, subjectOwner: string, text: string): Promise<void> {
@@ -101,7 +101,7 @@ describe('erasures', () => {
       subjectOwner,
     };
     await put(verificationKey(id), 0, value);
-    await put({ partition: verificationsOfMarketPartition('gold-usd'), sort: id }, 0, value);
+    await put({ partition: verificationsOfMarket('gold-usd').partition, sort: id }, 0, value);
   }
 
   const observation = {
@@ -148,12 +148,12 @@ describe('erasures', () => {
     });
     const { id } = accepted.json;
     expect((await read(id)).json).toEqual(accepted.json);
-    expect(await itemsOf(WORK_PARTITION)).toMatchObject([{ sort: id, value: { kind: 'erasure', erasure: id } }]);
+    expect(await itemsOf(WORK_QUEUE.partition)).toMatchObject([{ sort: id, value: { kind: 'erasure', erasure: id } }]);
     world.nowMs += 5;
     await run(id);
     const finished = { ...accepted.json, state: 'finished', finishedAt: '2026-11-20T12:00:00.005Z' };
     expect((await read(id)).json).toEqual(finished);
-    expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+    expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
     const audit = await world.call({ path: '/api/v1/audit-records', query: `target=erasure/${id}`, as: 'operator' });
     expect(audit.json.data).toMatchObject([{ actor: 'key:operator', action: 'createErasure' }]);
   });
@@ -186,13 +186,13 @@ describe('erasures', () => {
     expect(holdersOf(items, MARK)).toEqual([]);
     expect(holdersOf(items, OTHER)).toEqual(others);
     for (const partition of [
-      usagePartition('user:jo'),
-      idempotencyPartition('user:jo'),
-      claimsOfSubjectPartition('user:jo'),
+      usageOf('user:jo').partition,
+      answersOf('user:jo').partition,
+      claimsOfSubject('user:jo').partition,
     ]) {
       expect(await itemsOf(partition)).toEqual([]);
     }
-    expect(await itemsOf(auditActorPartition('user:jo'))).toHaveLength(3);
+    expect(await itemsOf(auditOfActor('user:jo').partition)).toHaveLength(3);
   });
 
   it('let whoever comes back start anew, with a revision of entitlements that was never there', async () => {
@@ -237,7 +237,7 @@ describe('erasures', () => {
         decision: { outcome: 'accepted', note: 'erased' },
       });
       for (const each of Object.keys(CLAIM_TRANSITIONS)) {
-        const listed = await itemsOf(claimsInStatePartition(each as ClaimValue['state']));
+        const listed = await itemsOf(claimsInState(each as ClaimValue['state']).partition);
         expect(listed).toHaveLength(each === after ? 1 : 0);
       }
     },
@@ -267,7 +267,7 @@ describe('erasures', () => {
       expect(await auditsOf(target)).toMatchObject([{ ...record, target, at: '2026-11-20T12:00:00.000Z' }]);
     }
     expect(await auditsOf('claim/claim_4')).toEqual([]);
-    const byActor = await itemsOf(auditActorPartition('system:erasure'));
+    const byActor = await itemsOf(auditOfActor('system:erasure').partition);
     expect(byActor).toHaveLength(4);
     expect(JSON.stringify(byActor)).not.toContain(MARK);
   });
@@ -317,9 +317,9 @@ describe('erasures', () => {
       await run(json.id);
       expect(holdersOf(await ledger.dump(), MARK)).toEqual([]);
       expect((await read(json.id)).json.state).toBe('finished');
-      expect(await itemsOf(WORK_PARTITION)).toEqual([]);
+      expect(await itemsOf(WORK_QUEUE.partition)).toEqual([]);
       expect((await ledger.get(marketKey('gold-usd')))?.revision).toBe(6);
-      expect(await itemsOf(auditActorPartition('system:erasure'))).toHaveLength(4);
+      expect(await itemsOf(auditOfActor('system:erasure').partition)).toHaveLength(4);
     }
   });
 

@@ -8,13 +8,13 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../contract/canonical-json.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import {
+  answersOf,
   type EntitlementsValue,
   entitlementsKey,
-  idempotencyPartition,
   usageKey,
-  watchlistsPartition,
+  watchlistsOf,
 } from '../../storage/records/accounts.ts';
-import { type AuditValue, auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
+import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type Commit, type Fate, type WatchedLedger, watchLedger } from './watched-ledger.ts';
@@ -275,7 +275,7 @@ function checkCopies(sent: readonly Sent[]): void {
 async function checkLedger(ledger: Ledger, end: State, commits: readonly Commit[]): Promise<void> {
   const all = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
   for (const subject of SUBJECTS) {
-    const items = await all(watchlistsPartition(subject));
+    const items = await all(watchlistsOf(subject).partition);
     const stored = items.map(({ sort, revision, value }) => [
       listOf(subject, sort),
       { revision, ...(value as object) },
@@ -289,13 +289,13 @@ async function checkLedger(ledger: Ledger, end: State, commits: readonly Commit[
   const targets = new Set<string>();
   for (const actor of ACTORS) {
     const keys = [...end.answers.keys()].filter((name) => name.startsWith(`${actor} `));
-    const idempotency = await all(idempotencyPartition(auditActorOf(actor)));
+    const idempotency = await all(answersOf(auditActorOf(actor)).partition);
     expect(idempotency.map(({ sort }) => `${actor} ${sort}`)).toEqual(keys.sort());
-    const audit = await all(auditActorPartition(auditActorOf(actor)));
+    const audit = await all(auditOfActor(auditActorOf(actor)).partition);
     expect(audit).toHaveLength(keys.length);
     for (const { value } of audit) targets.add((value as AuditValue).target);
   }
-  const byTarget = await Promise.all([...targets].map((target) => all(auditTargetPartition(target))));
+  const byTarget = await Promise.all([...targets].map((target) => all(auditOfTarget(target).partition)));
   expect(byTarget.flat()).toHaveLength(end.answers.size);
   const writes = commits.filter(({ changes }) => changes.some(({ key }) => key.partition.startsWith('idempotency/')));
   // The two watchlists of the beginning are there too.

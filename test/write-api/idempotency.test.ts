@@ -1,7 +1,7 @@
 /** One request has one effect, however often and however simultaneously it is sent. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { idempotencyPartition } from '../../storage/records/accounts.ts';
-import { auditActorPartition, auditTargetPartition } from '../../storage/records/review.ts';
+import { answersOf } from '../../storage/records/accounts.ts';
+import { auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { grant, removeMarket, seedMarkets } from './seeds.ts';
@@ -28,7 +28,7 @@ const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ 
 const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
 
 async function auditCounts({ ledger }: ApiWorld, actor: string, target: string): Promise<readonly number[]> {
-  const partitions = [auditActorPartition(actor), auditTargetPartition(target), idempotencyPartition(actor)];
+  const partitions = [auditOfActor(actor).partition, auditOfTarget(target).partition, answersOf(actor).partition];
   const pages = await Promise.all(partitions.map((partition) => ledger.query(partition, { limit: 1000 })));
   return pages.map(({ items }) => items.length);
 }

@@ -1,7 +1,7 @@
 /** Storage that does not answer: no write is done twice, and none that was acknowledged is lost. */
 import { describe, expect, it } from 'vitest';
-import { idempotencyPartition, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
-import { auditActorPartition } from '../../storage/records/review.ts';
+import { answersOf, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
+import { auditOfActor } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { seedMarkets } from './seeds.ts';
@@ -22,7 +22,7 @@ function fates(method: Method, ...list: readonly Fate[]): (called: Method) => Fa
 /** How many effects there are, counted in every way in which there could be more. */
 async function effects({ ledger }: ApiWorld): Promise<readonly number[]> {
   const actor = 'user:alice';
-  const partitions = [`watchlists/${actor}`, auditActorPartition(actor), idempotencyPartition(actor)];
+  const partitions = [`watchlists/${actor}`, auditOfActor(actor).partition, answersOf(actor).partition];
   const pages = await Promise.all(partitions.map((partition) => ledger.query(partition, { limit: 1000 })));
   const used = (await ledger.get(usageKey(actor, 'watchlists', null)))?.value;
   return [...pages.map(({ items }) => items.length), Number(used ?? 0)];

@@ -4,8 +4,8 @@ import { DEFAULT_BODY_BYTES } from '../../contract/operations/operation.ts';
 import { operationOf, type ReadOperationId } from '../../contract/operations.ts';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
-import { idempotencyPartition } from '../../storage/records/accounts.ts';
-import { auditActorPartition } from '../../storage/records/review.ts';
+import { answersOf } from '../../storage/records/accounts.ts';
+import { auditOfActor } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './valid-calls.ts';
 import { watchLedger } from './watched-ledger.ts';
@@ -113,11 +113,11 @@ describe.each(WRITES)('%s', (id) => {
     const audit = own.flatMap((change) => (change.key.partition.startsWith('audit/') ? [change] : []));
     const actor = `user:${call.as}`;
     expect(audit.map(({ key }) => key.partition).sort()).toEqual([
-      auditActorPartition(actor),
+      auditOfActor(actor).partition,
       expect.stringMatching(/^audit\/target\/./),
     ]);
     for (const change of audit) expect(change).toMatchObject({ value: { actor, action: id } });
-    expect(own.filter(({ key }) => key.partition === idempotencyPartition(actor))).toHaveLength(1);
+    expect(own.filter(({ key }) => key.partition === answersOf(actor).partition)).toHaveLength(1);
   });
 
   it('needs a key', async () => {

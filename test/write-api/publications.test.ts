@@ -4,14 +4,14 @@ import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/opera
 import { publicKey } from '../../contract/public-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
-import { WORK_PARTITION } from '../../storage/records/batches.ts';
+import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
   historyPageKey,
   type PublishedPage,
 } from '../../storage/records/publication.ts';
-import { auditTargetPartition } from '../../storage/records/review.ts';
+import { auditOfTarget } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';
@@ -77,7 +77,7 @@ describe('a publication', () => {
     const published = (await read(id)).json;
     expect(published).toEqual({ ...created.json, state: 'published', generation, publishedAt: expect.any(String) });
     expect(publicationSchema.parse(published)).toEqual(published);
-    for (const partition of [WORK_PARTITION, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
+    for (const partition of [WORK_QUEUE.partition, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
       expect((await world.ledger.query(partition, { limit: 10 })).items).toEqual([]);
     }
   });
@@ -110,7 +110,7 @@ describe('a publication', () => {
 
   it('is in the audit', async () => {
     const { json } = await create({ markets: 'all' });
-    const { items } = await world.ledger.query(auditTargetPartition(`publication/${json.id}`), { limit: 10 });
+    const { items } = await world.ledger.query(auditOfTarget(`publication/${json.id}`).partition, { limit: 10 });
     expect(items.map(({ value }) => value)).toMatchObject([{ actor: 'key:operator', action: 'createPublication' }]);
   });
 
@@ -120,7 +120,7 @@ describe('a publication', () => {
     const second = await world.call(call);
     expect(second.text).toBe(first.text);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    expect((await world.ledger.query(WORK_PARTITION, { limit: 10 })).items).toHaveLength(1);
+    expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 10 })).items).toHaveLength(1);
   });
 
   it('can be read by whoever may publish', async () => {
@@ -170,7 +170,7 @@ describe('a publication is refused', () => {
     const { status, json } = await create(body);
     expect(status).toBe(422);
     expect(json).toMatchObject({ code: 'validation-failed', errors });
-    for (const partition of [WORK_PARTITION, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
+    for (const partition of [WORK_QUEUE.partition, FRESH_MARKS.partition, AWAITING_GENERATION.partition]) {
       expect((await world.ledger.query(partition, { limit: 1 })).items).toEqual([]);
     }
   });

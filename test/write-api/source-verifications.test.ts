@@ -6,7 +6,7 @@ import { sourceVerificationRecordSchema } from '../../contract/operations/source
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
-import { type AuditValue, auditTargetPartition } from '../../storage/records/review.ts';
+import { type AuditValue, auditOfTarget } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
   DESK,
@@ -149,7 +149,7 @@ describe('recording a source verification', () => {
 
   it('leaves an audit record without what was found or noted', async () => {
     const id = await recorded({ found: 'secret-found', note: 'secret-note' });
-    const { items } = await world.ledger.query(auditTargetPartition(`source-verification/${id}`), { limit: 10 });
+    const { items } = await world.ledger.query(auditOfTarget(`source-verification/${id}`).partition, { limit: 10 });
     const audits = items.map(({ value }) => value as AuditValue);
     expect(audits).toMatchObject([{ actor: 'user:vera', action: 'createSourceVerification' }]);
     expect(JSON.stringify(audits)).not.toContain('secret-');

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
-import { auditTargetPartition } from '../../storage/records/review.ts';
+import { auditOfTarget } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';
 import { workOff } from '../ingest/work-off.ts';
@@ -82,7 +82,7 @@ describe('announcing a file', () => {
 
   test('is on record', async () => {
     const { id } = (await announce()).json;
-    const { items } = await world.ledger.query(auditTargetPartition(`upload/${id}`), { limit: 10 });
+    const { items } = await world.ledger.query(auditOfTarget(`upload/${id}`).partition, { limit: 10 });
     expect(items).toHaveLength(1);
   });
 });

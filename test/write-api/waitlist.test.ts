@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WAITLIST_PARTITION } from '../../storage/records/accounts.ts';
+import { WAITLIST } from '../../storage/records/accounts.ts';
 import { type DumpedLedger, holdersOf, openDumpedLedger } from './dumped-ledger.ts';
 import { heldToSchemas } from './held-to-schemas.ts';
 import { type Answer, type ApiWorld, openApiWorld } from './world.ts';
@@ -126,7 +126,7 @@ describe('waitlist requests', () => {
     for (const text of [CONTACT, USE_CASE, NOTE]) {
       const answers = [recorded, replayed, decided, issued].map((answer) => answer.text).join();
       expect(answers).not.toContain(text);
-      expect(holdersOf(items, text)).toEqual([`${WAITLIST_PARTITION} ${recorded.json.id}`]);
+      expect(holdersOf(items, text)).toEqual([`${WAITLIST.partition} ${recorded.json.id}`]);
     }
   });
 

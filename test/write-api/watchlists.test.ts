@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
-import { auditTargetPartition } from '../../storage/records/review.ts';
+import { auditOfTarget } from '../../storage/records/review.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts';
@@ -170,7 +170,7 @@ describe('watchlists', () => {
     const { json } = await create('Shared', [], 'acme/k1');
     expect((await world.call({ path: `${URL}/${json.id}`, as: 'acme/k2' })).json).toEqual(json);
     expect((await market('PUT', json.id, 'gold-usd', { as: 'acme/k2' })).status).toBe(200);
-    const { items } = await ledger.query(auditTargetPartition(`watchlist/${json.id}`), { limit: 10 });
+    const { items } = await ledger.query(auditOfTarget(`watchlist/${json.id}`).partition, { limit: 10 });
     expect(items.map(({ value }) => (value as { actor: string }).actor).sort()).toEqual(['key:k1', 'key:k2']);
   });
 

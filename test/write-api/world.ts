@@ -9,7 +9,7 @@ import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
 import { createWriteApi, type RequestLog } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { type MemoryUploads, openMemoryUploads } from '../storage/memory-uploads.ts';
@@ -164,7 +164,7 @@ function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Aut
       return { principal };
     },
     forget() {},
-    learn(subject: string, item: Item | null) {
+    learn(subject, item) {
       learnt.set(subject, knownEntitlements(item));
     },
   };

@@ -6,7 +6,7 @@ import type { PageSizes, PublisherDependencies } from '../../../publisher/depend
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { readAll } from '../../../storage/paging.ts';
-import { WORK_PARTITION } from '../../../storage/records/batches.ts';
+import { WORK_QUEUE } from '../../../storage/records/batches.ts';
 import { HEAD_KEY, REFRESH_MARKS } from '../../../storage/records/publication.ts';
 import { diesAfter, failsWithoutEffect, faultyStorage } from '../faulty-storage.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, type World } from '../world.ts';
@@ -26,7 +26,7 @@ const resized = ({ ledger, objects, clock }: World, pageSizes: PageSizes): Publi
 const OTHER_SIZES: PageSizes = { markets: 2, observations: 3 };
 
 const workOf = async ({ ledger }: Pick<World, 'ledger'>) =>
-  (await readAll<WorkOf<'refresh'>['value']>(ledger, { partition: WORK_PARTITION })).filter(
+  (await readAll<WorkOf<'refresh'>['value']>(ledger, { partition: WORK_QUEUE.partition })).filter(
     ({ value }) => value.kind === 'refresh',
   );
 

@@ -1,27 +1,10 @@
-/** Reads and changes any number of items. */
+/** Changes any number of items. */
 import pMap from 'p-map';
-import {
-  type Change,
-  type Item,
-  type ItemKey,
-  type Ledger,
-  MAX_GET_KEYS,
-  MAX_TRANSACT_CHANGES,
-} from '../storage/ledger.ts';
+import { type Change, MAX_TRANSACT_CHANGES } from '../storage/ledger.ts';
 import { inBatches } from '../storage/paging.ts';
 import type { PublisherStorage } from './dependencies.ts';
 
 const BATCHES_AT_ONCE = 16;
-
-/** An item or null for each of the keys, in their order. */
-export async function readMany<Value>(
-  ledger: Pick<Ledger, 'getMany'>,
-  keys: readonly ItemKey<Value>[],
-): Promise<readonly (Item<Value> | null)[]> {
-  const getMany = (batch: readonly ItemKey<Value>[]) => ledger.getMany(batch as readonly ItemKey[]);
-  const found = (await pMap(inBatches(keys, MAX_GET_KEYS), getMany, { concurrency: BATCHES_AT_ONCE })).flat();
-  return found as readonly (Item<Value> | null)[];
-}
 
 /** Makes the changes that are not refused, in any order and in many transactions. Returns them. */
 export async function changeMany(

@@ -1,0 +1,12 @@
+/** Spells keys, for this folder. */
+import type { ItemKey } from '../ledger.ts';
+import type { KeyRange } from '../paging.ts';
+
+export function keyOf<Value>(partition: string, sort: string): ItemKey<Value> {
+  return { partition, sort };
+}
+
+/** The key of the range with this rest after the range's prefix. */
+export function keyIn<Value>({ partition, prefix = '' }: KeyRange<Value>, rest: string): ItemKey<Value> {
+  return { partition, sort: prefix + rest };
+}
