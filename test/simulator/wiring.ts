@@ -112,7 +112,12 @@ const UPLOAD_PARTS = { maxLines: 3, maxBytes: 1024 * 1024, maxLineBytes: 128 * 1
 
 export const WIRING: Wiring = {
   async publish(host) {
-    return leftAfter(await publish(publisherOf(host)));
+    try {
+      return leftAfter(await publish(publisherOf(host)));
+    } catch (error) {
+      if (error instanceof Superseded) return 'more';
+      throw error;
+    }
   },
   async work(host, hasTime, failed) {
     await runWork({
