@@ -3,7 +3,7 @@
  * and its schedule. A lost wake-up costs a minute, never a generation.
  */
 import type { PublisherDependencies } from '../publisher/dependencies.ts';
-import { isPutOffTooLong } from '../publisher/plan/put-off.ts';
+import { firstOf, isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
 import type { LostObjects } from './lost-objects.ts';
@@ -31,28 +31,35 @@ export function startPublishLoop(
   { report, onRefreshAsked, lost }: PublishLoopOptions,
 ): WakeLoop {
   const { nowMs } = dependencies;
+  const reportPutOff = ({ putOff }: PublishOutcome) => {
+    const tooLong = putOff.filter((market) => isPutOffTooLong(market, nowMs()));
+    if (tooLong.length === 0) return;
+    const text = `${tooLong.length} for minutes, to be repaired as docs/operations.md says: ${firstOf(tooLong)}`;
+    report('markets are put off', new Error(text));
+  };
   let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
   const loop = startWakeLoop({
     round: async (stopping) => {
       await lost?.prepare();
-      const outcome = await publish(dependencies).catch((error: unknown) => {
-        if (lost?.failed(error)) loop.wake();
-        else report('publishing failed', error);
-      });
-      if (outcome !== undefined) {
-        for (const message of putOffTooLong(outcome, nowMs())) report('a market is put off', new Error(message));
+      try {
+        const outcome = await publish(dependencies);
+        reportPutOff(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();
         const dueAtMs = nextDueAtMs(outcome, nowMs());
         if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
+      } catch (error) {
+        const againInMs = (await lost?.failed(error)) ?? null;
+        if (againInMs === null) report('publishing failed', error);
+        else loop.wakeIn(againInMs);
       }
       if (nowMs() < garbageDueAtMs || stopping.aborted) return;
       garbageDueAtMs = nowMs() + GARBAGE_INTERVAL_MS;
-      await collectGarbage(dependencies, { dryRun: false });
+      await collectGarbage(dependencies, { dryRun: false }).catch((cause) => report('sweeping failed', cause));
     },
     paceMs: PUBLISH_PACE_MS,
     intervalMs: POLL_INTERVAL_MS,
-    onError: (cause) => report('sweeping failed', cause),
+    onError: (cause) => report('publishing failed', cause),
   });
   return loop;
 }
@@ -62,10 +69,4 @@ function nextDueAtMs({ listDueAtMs, putOff }: PublishOutcome, nowMs: number): nu
   const retryAtMs = putOff.some((market) => !isPutOffTooLong(market, nowMs)) ? nowMs + PUT_OFF_RETRY_MS : null;
   const moments = [listDueAtMs, retryAtMs].filter((moment) => moment !== null);
   return moments.length === 0 ? null : Math.min(...moments);
-}
-
-function putOffTooLong({ putOff }: PublishOutcome, nowMs: number): readonly string[] {
-  return putOff
-    .filter((market) => isPutOffTooLong(market, nowMs))
-    .map(({ slug, reason }) => `${slug} has not been published for minutes: ${reason}. Repair it: docs/operations.md`);
 }

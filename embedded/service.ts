@@ -21,10 +21,11 @@ import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
-import { publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
+import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
@@ -52,8 +53,8 @@ export interface Service {
 }
 
 /**
- * Starts the service. The port is bound first, so that a port in use is reported at once. Until the first generation is
- * published, every request is answered 503.
+ * Starts the service. The port is bound first, so that a port in use is reported at once. Until it is ready, every
+ * request is answered 503.
  *
  * @throws StartError for a fault that the person who started the service can correct
  */
@@ -66,7 +67,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     // Before the first generation "not found" would be wrong, and would be cached.
     isReady: () => divert !== null,
     divert: (request) => divert?.(request) ?? null,
-    health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
+    health: async () => healthOf((await data.ledger.get(HEAD_KEY))?.value),
     report,
   });
   const { server } = edge;
@@ -128,12 +129,18 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     working.wake();
     publishing.wake();
     let isStopping = false;
-    lost.look().then(
-      (isLost) => isLost && publishing.wake(),
-      (error: unknown) => isStopping || report('looking for lost objects failed', error),
-    );
+    const looking = startWakeLoop({
+      round: async () => {
+        if (await lost.look()) publishing.wake();
+      },
+      intervalMs: LOOK_INTERVAL_MS,
+      onError: (cause) => isStopping || report('looking for lost objects failed', cause),
+    });
+    looking.wake();
     const stop = async (): Promise<void> => {
       isStopping = true;
+      // A look may take seconds, and may be cut short.
+      void looking.stop();
       server.close();
       server.closeAllConnections();
       await expiring.stop();

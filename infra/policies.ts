@@ -1,7 +1,7 @@
 /**
  * Turns {@link Access}, which is data, into the statements of a function's role. Actions and keys are limited to it.
  */
-import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Access, ObjectAccess, TableAccess } from './permissions.ts';
 
 /** The resources of one deployment, by ARN; `logGroup` is the function's own. */
@@ -34,6 +34,18 @@ export function accessPolicy(
 
 export function allow(actions: readonly string[], resources: readonly string[], conditions = {}): PolicyStatement {
   return new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources], conditions });
+}
+
+/** For the policy of a bucket: limits every role, whatever the role's own policy allows. */
+export function denyAll(sid: string, actions: string[], resources: string[], conditions = {}): PolicyStatement {
+  return new PolicyStatement({
+    sid,
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions,
+    resources,
+    conditions,
+  });
 }
 
 /**

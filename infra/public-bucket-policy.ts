@@ -1,7 +1,8 @@
-/** The policy of the bucket of public objects. It limits every role, whatever the role's own policy allows. */
-import { AnyPrincipal, Effect, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+/** The policy of the bucket of public objects. */
+import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectKind, publicKey } from '../contract/public-objects.ts';
 import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
+import { denyAll } from './policies.ts';
 
 /**
  * CloudFront may read, and may list so that a missing object is 404 instead of 403. Every put must say what it may
@@ -11,15 +12,6 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
   const cdn = new ServicePrincipal('cloudfront.amazonaws.com');
   const objects = (pattern: string) => `${bucketArn}/${pattern}`;
   const throughThisDistribution = { StringEquals: { 'AWS:SourceArn': distributionArn } };
-  const deny = (sid: string, actions: string[], resources: string[], conditions: object) =>
-    new PolicyStatement({
-      sid,
-      effect: Effect.DENY,
-      principals: [new AnyPrincipal()],
-      actions,
-      resources,
-      conditions: conditions as Record<string, unknown>,
-    });
   return new PolicyDocument({
     statements: [
       new PolicyStatement({
@@ -36,14 +28,14 @@ export function publicBucketPolicy(bucketArn: string, distributionArn: string): 
         resources: [bucketArn],
         conditions: throughThisDistribution,
       }),
-      deny('OnlyOverTls', ['s3:*'], [bucketArn, objects('*')], { Bool: { 'aws:SecureTransport': 'false' } }),
-      deny('NoUnconditionalPut', ['s3:PutObject'], [objects('*')], {
+      denyAll('OnlyOverTls', ['s3:*'], [bucketArn, objects('*')], { Bool: { 'aws:SecureTransport': 'false' } }),
+      denyAll('NoUnconditionalPut', ['s3:PutObject'], [objects('*')], {
         Null: { 's3:if-match': 'true', 's3:if-none-match': 'true' },
       }),
-      deny('NoUnconditionalDelete', ['s3:DeleteObject', 's3:DeleteObjectVersion'], [objects('*')], {
+      denyAll('NoUnconditionalDelete', ['s3:DeleteObject', 's3:DeleteObjectVersion'], [objects('*')], {
         Null: { 's3:if-match': 'true' },
       }),
-      deny('ImmutableObjectsReplaceNothing', ['s3:PutObject'], immutableObjects().map(objects), {
+      denyAll('ImmutableObjectsReplaceNothing', ['s3:PutObject'], immutableObjects().map(objects), {
         Null: { 's3:if-none-match': 'true' },
       }),
     ],

@@ -1,6 +1,10 @@
 /** Errors of publishing, named by what the caller must do. */
 import { StorageCorrupt } from '../storage/errors.ts';
 
+/** For a loss that the ledger can make good. */
+export const HOW_TO_REBUILD =
+  'The embedded server publishes everything again by itself. On AWS: docs/deploy.md, "Rebuild what is published".';
+
 /** Another publisher was faster: it has moved HEAD, or does the same work. Stop quietly. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
@@ -11,7 +15,7 @@ export class ImmutableMismatch extends Error {
   override readonly name = 'ImmutableMismatch';
 }
 
-/** A committed generation cannot be applied, because its redo bundle is missing or damaged. Run a rebuild. */
+/** A committed generation cannot be applied, because its redo bundle is missing or damaged. {@link HOW_TO_REBUILD} */
 export class BundleLost extends Error {
   override readonly name = 'BundleLost';
 }

@@ -9,7 +9,7 @@ import { assertSameOrigin } from './commit/same-origin.ts';
 import { type Head, supersededIfMoved, swapHead } from './commit/swap-head.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { clearMarks } from './plan/marks.ts';
-import { type Draft, planGeneration } from './plan/plan-generation.ts';
+import { planGeneration } from './plan/plan-generation.ts';
 import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
 import { answerAwaiting, readAwaiting } from './tell/awaiting.ts';
 
@@ -67,16 +67,10 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // 8. Tell those who wait.
   const { value } = published as Head;
   await answerAwaiting(dependencies, awaiting, value, draft);
-  return outcomeOf(published === head ? 'unchanged' : 'published', value.generation, draft, putOff);
-}
-
-function outcomeOf(
-  kind: PublishOutcome['kind'],
-  generation: number,
-  { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs }: Draft,
-  putOff: readonly PutOffMarket[],
-): PublishOutcome {
-  return { kind, generation, isMoreDue: isFreshLeft || isRefreshLeft, asksForRefresh, putOff, listDueAtMs };
+  const { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs } = draft;
+  const kind = published === head ? 'unchanged' : 'published';
+  const isMoreDue = isFreshLeft || isRefreshLeft;
+  return { kind, generation: value.generation, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }
 
 /**

@@ -1,6 +1,6 @@
-/** The two changes that most writes consist of, and the items that result from them. */
+/** The changes that most writes consist of, and the items that result from them. */
 import type { Json } from '../contract/canonical-json.ts';
-import type { Item, ItemKey, PutChange } from './ledger.ts';
+import type { DeleteChange, Item, ItemKey, PutChange } from './ledger.ts';
 
 /** Creates an item: the change is refused if the item exists. `revision` is 0 for records without revisions. */
 export function created<Value = Json>(key: ItemKey<Value>, value: NoInfer<Value>, revision = 0): PutChange<Value> {
@@ -14,6 +14,15 @@ export function replaced<Value>(
 ): PutChange<Value> {
   const condition = { kind: 'revision-is', revision } as const;
   return { kind: 'put', key: { partition, sort }, revision: revision + 1, value, if: condition };
+}
+
+/** Deletes an item: the change is refused if the item is no longer as it was read. */
+export function removed({
+  partition,
+  sort,
+  attemptId,
+}: Pick<Item<unknown>, 'partition' | 'sort' | 'attemptId'>): DeleteChange {
+  return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
 }
 
 /** An item as it was read, or as a transaction has written it: enough to replace it. */

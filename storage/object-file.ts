@@ -120,6 +120,6 @@ export function headOf(header: Header): ObjectHead {
 
 function corrupt(path: string, what: string): StorageCorrupt {
   return new StorageCorrupt(
-    `${path} is damaged: ${what}. Delete that file and start again, or run a rebuild: the ledger has all of it`,
+    `${path} is damaged: ${what}. Delete that file. The server publishes it again from the ledger, at the next start at the latest.`,
   );
 }

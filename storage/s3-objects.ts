@@ -231,8 +231,8 @@ class S3Objects implements ObjectStore {
 
   #corrupt(key: string, what: string): StorageCorrupt {
     return new StorageCorrupt(
-      `${this.#uri(key)} was not written by this store: ${what}. Find out who wrote it, remove it, and run a rebuild: ` +
-        'the ledger can make it again',
+      `${this.#uri(key)} was not written by this store: ${what}. Find out who wrote it, and remove it. ` +
+        'The ledger can make it again: docs/deploy.md, "Rebuild what is published".',
     );
   }
 

@@ -5,8 +5,8 @@ import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema } from './resources.ts';
 
-/** The most markets that one publication can name: each takes two of the 100 changes of a transaction. */
-export const PUBLICATION_MARKETS_MAX = 45;
+/** The maximum number of markets that one publication can name: one read of the ledger checks that all of them exist. */
+export const PUBLICATION_MARKETS_MAX = 100;
 
 const PURGE = 'Whether caches must also drop these markets, once the new bodies are in place.';
 
@@ -40,7 +40,7 @@ export const publicationSchema = z.strictObject({
     ),
   publishedAt: instantSchema
     .nullable()
-    .describe('When `generation` was published. It is before `createdAt` if nothing had to change. Null: waiting.'),
+    .describe('When `generation` was published; `createdAt` if that was before the request. Null: waiting.'),
 });
 
 export type Publication = z.infer<typeof publicationSchema>;

@@ -30,7 +30,7 @@ export interface AnswerOptions {
 export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | null;
 
 /** Answered without the cache, which would remember "not found" or a failure beyond the moment of readiness. */
-const STARTING = problem('origin-unavailable', 'The service is starting and has published nothing yet: retry in 1 s.');
+const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
   const { route, cache, nowMs, health, isReady } = options;

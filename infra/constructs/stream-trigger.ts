@@ -64,8 +64,18 @@ export class StreamTrigger extends Construct {
   }
 }
 
-/** Invocations are not retried, because the next one comes soon enough. */
-export function addSchedule(scope: Construct, id: string, invoked: ServiceFunction, every: Duration): void {
-  const target = new LambdaTarget(invoked.function, { retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-  new Rule(scope, id, { schedule: Schedule.rate(every), targets: [target] });
+/**
+ * The schedule invokes the function again soon enough: no retry, and no growing queue of invocations while the account
+ * has no concurrency left.
+ */
+const ON_SCHEDULE = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
+
+export function addSchedule(
+  scope: Construct,
+  id: string,
+  { function: invoked }: ServiceFunction,
+  every: Duration,
+): void {
+  invoked.configureAsyncInvoke(ON_SCHEDULE);
+  new Rule(scope, id, { schedule: Schedule.rate(every), targets: [new LambdaTarget(invoked, ON_SCHEDULE)] });
 }

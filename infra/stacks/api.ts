@@ -11,7 +11,7 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
-import { addSchedule, type ItemEvent, StreamTrigger, streamStatements } from '../constructs/stream-trigger.ts';
+import { addSchedule, StreamTrigger, type StreamTriggerProps, streamStatements } from '../constructs/stream-trigger.ts';
 import { WriteEndpoint } from '../constructs/write-endpoint.ts';
 import { failuresName, functionName } from '../names.ts';
 import { PARTITIONS } from '../partitions.ts';
@@ -55,12 +55,6 @@ const WORKER_COALESCE = Duration.seconds(1);
  */
 const PUBLISHER_COALESCE = Duration.seconds(5);
 
-/**
- * The schedule invokes the function again soon enough: no retry, and no growing queue of invocations while the account
- * has no concurrency left.
- */
-const ON_SCHEDULE = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
-
 const FAILURES_KEPT_FOR = Duration.days(14);
 
 export class ApiStack extends Stack {
@@ -69,7 +63,6 @@ export class ApiStack extends Stack {
   readonly endpoint: WriteEndpoint;
 
   readonly #props: ApiStackProps;
-  readonly #functions = new Map<FunctionName, ServiceFunction>();
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props);
@@ -81,18 +74,12 @@ export class ApiStack extends Stack {
       retentionPeriod: FAILURES_KEPT_FOR,
     });
     this.endpoint = this.#addWriteApi();
-    this.#addFirstKey();
     this.#addWorker();
     this.#addUploadArrived();
     this.#addPublisher();
     this.#addCaretakers();
-    this.#addRepair();
+    this.#addByHand();
     this.#addOutputs();
-  }
-
-  /** Every function of {@link FUNCTION_NAMES} is in this stack. */
-  functionOf(name: FunctionName): ServiceFunction {
-    return this.#functions.get(name) as ServiceFunction;
   }
 
   #addWriteApi(): WriteEndpoint {
@@ -114,27 +101,15 @@ export class ApiStack extends Stack {
     return new WriteEndpoint(this, 'WriteEndpoint', { configuration, handler: handler.function });
   }
 
-  #addFirstKey(): void {
-    const { configuration, data } = this.#props;
-    this.#addFunction('first-key', {
-      memoryMegabytes: 256,
-      timeoutSeconds: 30,
-      variables: { tableName: data.table.tableName, keyEnvironment: configuration.keyEnvironment },
-    });
-  }
-
   #addWorker(): void {
-    const { data } = this.#props;
-    const worker = this.#addFunction('worker', {
+    const settings = {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       timeoutSeconds: LONGEST_SECONDS,
-      variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
-      statements: this.#streamStatements(),
-    });
+      variables: this.#uploadVariables(),
+    };
     // A lease modifies its work item, so only an insert counts.
-    // The id is fixed: with a new one, Lambda would refuse a second event source mapping for the same stream.
-    this.#addStreamTrigger('WorkerDoorbell', worker, [PARTITIONS.work], ['INSERT'], WORKER_COALESCE);
-    worker.function.configureAsyncInvoke(ON_SCHEDULE);
+    const trigger = { partitions: [PARTITIONS.work], events: ['INSERT'], coalesce: WORKER_COALESCE } as const;
+    this.#addTriggered('worker', 'WorkerDoorbell', settings, trigger);
   }
 
   /**
@@ -146,7 +121,7 @@ export class ApiStack extends Stack {
     const { function: arrived } = this.#addFunction('upload-arrived', {
       memoryMegabytes: 512,
       timeoutSeconds: 60,
-      variables: { tableName: data.table.tableName, uploadsBucket: data.uploadsBucket.bucketName },
+      variables: this.#uploadVariables(),
       statements: [allow(['sqs:SendMessage'], [this.failures.queueArn])],
     });
     arrived.configureAsyncInvoke({ retryAttempts: 2, onFailure: new SqsDestination(this.failures) });
@@ -164,43 +139,52 @@ export class ApiStack extends Stack {
   }
 
   #addPublisher(): void {
-    const { configuration } = this.#props;
-    const publish = this.#addFunction('publish', {
+    const { configuration, edge } = this.#props;
+    const settings = {
       memoryMegabytes: ONE_CPU_MEGABYTES,
-      variables: this.#publisherVariables(),
+      variables: {
+        ...this.#storageVariables(),
+        waitlistEmail: configuration.waitlistEmail,
+        distributionId: edge.distributionId,
+        readBaseUrl: edge.readBaseUrl,
+        writeBaseUrl: this.endpoint.writeBaseUrl,
+      },
       timeoutSeconds: 300,
-      statements: this.#streamStatements(),
       // Not a lock: the swap of HEAD decides. It only saves work that would be thrown away.
       reservedConcurrency: configuration.reservePublisherConcurrency ? 1 : undefined,
+    };
+    this.#addTriggered('publish', 'PublisherDoorbell', settings, {
+      partitions: [PARTITIONS.marks, PARTITIONS.awaitingGeneration],
+      // A modified mark counts too: a market may change again before its mark is cleared.
+      events: ['INSERT', 'MODIFY'],
+      coalesce: PUBLISHER_COALESCE,
     });
-    // A modified mark counts too: a market may change again before its mark is cleared.
-    const marks = [PARTITIONS.marks, PARTITIONS.awaitingGeneration];
-    // The id is fixed, as that of the worker's trigger is.
-    this.#addStreamTrigger('PublisherDoorbell', publish, marks, ['INSERT', 'MODIFY'], PUBLISHER_COALESCE);
-    publish.function.configureAsyncInvoke(ON_SCHEDULE);
   }
 
   #addCaretakers(): void {
     const { configuration, edge } = this.#props;
-    const settings = { timeoutSeconds: LONGEST_SECONDS };
     const verify = this.#addFunction('verify', {
-      ...settings,
+      timeoutSeconds: LONGEST_SECONDS,
       // Checking a page needs CPU, and the next page waits for it.
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: { readBaseUrl: edge.readBaseUrl, verifyEveryHours: String(configuration.verifyEveryHours) },
     });
     const collectGarbage = this.#addFunction('collect-garbage', {
-      ...settings,
+      timeoutSeconds: LONGEST_SECONDS,
       memoryMegabytes: 1_024,
       variables: this.#storageVariables(),
     });
-    for (const caretaker of [verify, collectGarbage]) caretaker.function.configureAsyncInvoke(ON_SCHEDULE);
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
     addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
   }
 
-  /** Invoked by hand, after a restore. */
-  #addRepair(): void {
+  #addByHand(): void {
+    const { configuration, data } = this.#props;
+    this.#addFunction('first-key', {
+      memoryMegabytes: 256,
+      timeoutSeconds: 30,
+      variables: { tableName: data.table.tableName, keyEnvironment: configuration.keyEnvironment },
+    });
     this.#addFunction('repair', {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       timeoutSeconds: LONGEST_SECONDS,
@@ -213,15 +197,9 @@ export class ApiStack extends Stack {
     return { tableName: table.tableName, publicBucket: publicBucket.bucketName };
   }
 
-  #publisherVariables(): Variables {
-    const { configuration, edge } = this.#props;
-    return {
-      ...this.#storageVariables(),
-      waitlistEmail: configuration.waitlistEmail,
-      distributionId: edge.distributionId,
-      readBaseUrl: edge.readBaseUrl,
-      writeBaseUrl: this.endpoint.writeBaseUrl,
-    };
+  #uploadVariables(): Variables {
+    const { table, uploadsBucket } = this.#props.data;
+    return { tableName: table.tableName, uploadsBucket: uploadsBucket.bucketName };
   }
 
   #addFunction(name: FunctionName, { variables, ...settings }: FunctionSettings): ServiceFunction {
@@ -231,7 +209,7 @@ export class ApiStack extends Stack {
       // An empty variable would count as missing.
       if (value) environment[ENVIRONMENT[key as keyof Variables]] = value;
     }
-    const added = new ServiceFunction(this, name, {
+    return new ServiceFunction(this, name, {
       ...settings,
       name,
       configuration,
@@ -245,23 +223,20 @@ export class ApiStack extends Stack {
         distribution: edge.distributionArn,
       },
     });
-    this.#functions.set(name, added);
-    return added;
   }
 
-  #streamStatements(): readonly PolicyStatement[] {
-    return streamStatements(this.#props.data.table.tableStreamArn, this.failures.queueArn);
-  }
-
-  #addStreamTrigger(
+  /** @param id fixed: with a new one, Lambda would refuse a second event source mapping for the same stream */
+  #addTriggered(
+    name: FunctionName,
     id: string,
-    invoked: ServiceFunction,
-    partitions: readonly string[],
-    events: readonly ItemEvent[],
-    coalesce: Duration,
+    settings: FunctionSettings,
+    trigger: Pick<StreamTriggerProps, 'partitions' | 'events' | 'coalesce'>,
   ): void {
+    const { failures } = this;
     const { tableStreamArn } = this.#props.data.table;
-    new StreamTrigger(this, id, { invoked, tableStreamArn, partitions, events, coalesce, failures: this.failures });
+    const statements = streamStatements(tableStreamArn, failures.queueArn);
+    const invoked = this.#addFunction(name, { ...settings, statements });
+    new StreamTrigger(this, id, { ...trigger, invoked, tableStreamArn, failures });
   }
 
   #addOutputs(): void {

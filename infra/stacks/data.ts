@@ -1,7 +1,6 @@
 /** The stack that must outlive all others: the ledger, the uploads, the secret, and the public objects. */
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   BlockPublicAccess,
   Bucket,
@@ -14,6 +13,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
 import type { Configuration } from '../configuration.ts';
+import { denyAll } from '../policies.ts';
 
 /** DynamoDB's limit, in days. */
 const RECOVERY_DAYS = 35;
@@ -117,18 +117,8 @@ export class DataStack extends Stack {
         },
       ],
     });
-    const everything = bucket.arnForObjects('*');
     const deny = (sid: string, actions: string[], conditions = {}) =>
-      bucket.addToResourcePolicy(
-        new PolicyStatement({
-          sid,
-          effect: Effect.DENY,
-          principals: [new AnyPrincipal()],
-          actions,
-          resources: [everything],
-          conditions,
-        }),
-      );
+      bucket.addToResourcePolicy(denyAll(sid, actions, [bucket.arnForObjects('*')], conditions));
     deny('NobodyDeletesWhatWasSentIn', ['s3:DeleteObject', 's3:DeleteObjectVersion']);
     // Parts of a multipart upload carry no condition, so this denies them too.
     deny('NobodyReplacesWhatWasSentIn', ['s3:PutObject'], { Null: { 's3:if-none-match': 'true' } });

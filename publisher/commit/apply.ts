@@ -7,8 +7,9 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { type BundleLine, readBundle } from './bundle.ts';
+import { countPublished } from './count-published.ts';
 import { fencedPut } from './fenced-put.ts';
-import { type Head, markApplied, supersededIfMoved } from './swap-head.ts';
+import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head.ts';
 
 /**
  * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
@@ -27,6 +28,8 @@ const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'mar
  */
 export async function applyGeneration(storage: PublisherStorage, head: Head): Promise<Head> {
   const { generation, bundle } = head.value;
+  // HEAD was raised, which fenced out all earlier publishers. So nothing changes the counted records in the meantime.
+  if (isRaised(head.value)) return await markApplied(storage, head, await countPublished(storage.ledger));
   const parts: ObjectRef[] = [];
   try {
     for await (const { ref, lines } of readBundle(storage.objects, bundle)) {

@@ -9,7 +9,7 @@ import type { Json } from '../../contract/canonical-json.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
-import { BundleLost } from '../errors.ts';
+import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
 import { putPacked, readPacked } from './packed-object.ts';
 
 /** One step of applying a generation. */
@@ -89,9 +89,8 @@ export async function* readBundle(objects: ObjectStore, last: ObjectRef): AsyncG
 }
 
 async function readPart(objects: ObjectStore, ref: ObjectRef): Promise<{ header: BundleHeader; part: BundlePart }> {
-  // A generation to which HEAD was raised has no bundle. It is not applied if the process that raised HEAD died.
-  const text = ref.key === '' ? null : await readPacked(objects, ref);
-  if (text === null) throw new BundleLost(`the redo bundle ${ref.key || 'of HEAD'} is gone or damaged: run a rebuild`);
+  const text = await readPacked(objects, ref);
+  if (text === null) throw new BundleLost(`the redo bundle ${ref.key} is gone or damaged. ${HOW_TO_REBUILD}`);
   const [header = '', ...lines] = text.split('\n');
   return {
     header: JSON.parse(header) as BundleHeader,

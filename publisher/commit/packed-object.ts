@@ -43,7 +43,7 @@ export async function putPacked(
     if ((await objects.stat(key)) !== null) break;
   }
   throw new ImmutableMismatch(
-    `${key} is immutable and does not hold what its name says. Nothing was overwritten. Remove it by hand, then publish again.`,
+    `${key} is immutable and does not hold what its name says. Nothing was overwritten. Remove it by hand. The next publication puts it again.`,
   );
 }
 

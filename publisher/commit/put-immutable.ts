@@ -1,28 +1,8 @@
-/** Puts objects that may never change. */
+/** Puts public pages, which may never change. */
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
-
-/**
- * Creates the object unless it exists; an existing one must have the same bytes. It exists after a lost answer, after a
- * publisher that died, and when another publisher does the same work.
- */
-export async function putImmutable(
-  objects: ObjectStore,
-  key: string,
-  body: Uint8Array,
-  metadata: ObjectMetadata,
-): Promise<void> {
-  const result = await objects.put(key, body, metadata, { kind: 'absent' });
-  if (result.kind === 'stored') return;
-  const present = await objects.get(key);
-  if (present.kind === 'found' && Buffer.compare(present.body, body) === 0) return;
-  throw new ImmutableMismatch(
-    `${key} is immutable and holds other bytes than this generation gives it. ` +
-      'Nothing was overwritten. Find out who wrote it, remove it by hand, and publish or rebuild again.',
-  );
-}
 
 /** The metadata of a public object, from the table of kinds. */
 export function publicMetadata(
@@ -30,36 +10,34 @@ export function publicMetadata(
   generation: number,
   nextCursor: string | null = null,
 ): ObjectMetadata {
-  const policy = PUBLIC_OBJECTS[name.kind];
-  return {
-    contentType: policy.contentType,
-    cacheControl: policy.cacheControl,
-    cacheTag: cacheTagOf(name),
-    generation,
-    nextCursor,
-  };
-}
-
-/** Creates an immutable public page. */
-export async function putPage(
-  objects: ObjectStore,
-  name: Extract<PublicObjectName, { cursor: string }>,
-  body: string,
-  nextCursor: string | null,
-): Promise<void> {
-  const metadata = publicMetadata(name, cursorGeneration(name.cursor), nextCursor);
-  await putImmutable(objects, publicKey(name), Buffer.from(body), metadata);
+  const { contentType, cacheControl } = PUBLIC_OBJECTS[name.kind];
+  return { contentType, cacheControl, cacheTag: cacheTagOf(name), generation, nextCursor };
 }
 
 /**
- * Puts a published page back if the store has lost it. An existing page is not compared, because nothing replaces a
- * page.
+ * Creates a page unless it exists; an existing one must have the same bytes. It exists after a lost answer, after a
+ * publisher that died, and when another publisher does the same work.
+ *
+ * A page that is not new is published already. In doubt it is put back if the store has lost it, and not compared,
+ * because nothing replaces a page.
+ *
+ * @throws ImmutableMismatch
  */
-export async function putPageIfLost(
+export async function putPage(
   objects: ObjectStore,
   name: Extract<PublicObjectName, { cursor: string }>,
-  body: string,
-  nextCursor: string | null,
+  page: { readonly body: string; readonly nextCursor: string | null; readonly isNew: boolean },
+  isDoubtful: boolean,
 ): Promise<void> {
-  if ((await objects.stat(publicKey(name))) === null) await putPage(objects, name, body, nextCursor);
+  const key = publicKey(name);
+  if (!page.isNew && (!isDoubtful || (await objects.stat(key)) !== null)) return;
+  const body = Buffer.from(page.body);
+  const metadata = publicMetadata(name, cursorGeneration(name.cursor), page.nextCursor);
+  if ((await objects.put(key, body, metadata, { kind: 'absent' })).kind === 'stored') return;
+  const present = await objects.get(key);
+  if (present.kind === 'found' && Buffer.compare(present.body, body) === 0) return;
+  throw new ImmutableMismatch(
+    `${key} is immutable and holds other bytes than this generation gives it. ` +
+      'Nothing was overwritten. Find out who wrote it, and remove it by hand. The next publication puts it again.',
+  );
 }

@@ -1,6 +1,6 @@
 /** HEAD, which names the published generation. Only this file changes it. */
 import { created } from '../../storage/changes.ts';
-import type { Change, Item, Ledger } from '../../storage/ledger.ts';
+import type { Change, Condition, Item, Ledger } from '../../storage/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import {
   type GenerationValue,
@@ -21,28 +21,14 @@ export type Head = Item<HeadValue>;
  * @throws {@link Superseded} if HEAD is no longer the one on which the draft is based
  */
 export async function swapHead(
-  { ledger, newAttemptId }: PublisherStorage,
+  storage: PublisherStorage,
   before: Head | null,
   { head, asksForRefresh }: Pick<Draft, 'head' | 'asksForRefresh'>,
   bundle: ObjectRef,
 ): Promise<Head> {
-  const { generation } = head;
-  const value: HeadValue = { ...head, bundle };
-  const attemptId = newAttemptId();
-  const changes: Change[] = [
-    {
-      kind: 'put',
-      key: HEAD_KEY,
-      revision: generation,
-      value,
-      if: before === null ? { kind: 'absent' } : { kind: 'revision-is', revision: before.revision },
-    },
-    generationRecord(value, null),
-    ...(asksForRefresh ? [refreshOfAll(generation)] : []),
-  ];
-  const result = await ledger.transact(changes, { attemptId });
-  if (!result.committed) throw new Superseded(`another publisher has committed generation ${generation}`);
-  return { ...HEAD_KEY, revision: generation, attemptId, expiresAtMs: null, value };
+  const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before.revision } as const);
+  const more = asksForRefresh ? [refreshOfAll(head.generation)] : [];
+  return await putHead(storage, { ...head, bundle }, condition, null, more);
 }
 
 /** Work for the worker: set the refresh mark of every market. */
@@ -58,16 +44,19 @@ function refreshOfAll(generation: number): Change {
   });
 }
 
-/** HEAD stays at its generation. The change only says that recovery has nothing left to do. */
-export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStorage, head: Head): Promise<Head> {
-  const { revision } = head;
-  const value = { ...head.value, applied: true };
-  const attemptId = newAttemptId();
-  const condition = { kind: 'revision-is', revision } as const;
-  const applied: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
-  const result = await ledger.transact([applied, generationRecord(value, nowMs())], { attemptId });
-  if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${revision}`);
-  return { ...head, attemptId, value };
+/**
+ * HEAD stays at its generation. The change only says that recovery has nothing left to do.
+ *
+ * @throws {@link Superseded} if HEAD has moved on
+ */
+export async function markApplied(storage: PublisherStorage, head: Head, counts = head.value.counts): Promise<Head> {
+  const condition = { kind: 'revision-is', revision: head.revision } as const;
+  return await putHead(storage, { ...head.value, applied: true, counts }, condition, storage.nowMs());
+}
+
+/** Whether HEAD was raised to this generation, which has no bodies of its own. */
+export function isRaised({ bundle }: Pick<HeadValue, 'bundle'>): boolean {
+  return bundle.key === '';
 }
 
 /**
@@ -75,18 +64,25 @@ export async function markApplied({ ledger, nowMs, newAttemptId }: PublisherStor
  *
  * @throws {@link Superseded} if HEAD is not as it was read
  */
-export async function raiseHead(
-  { ledger, nowMs, newAttemptId }: PublisherStorage,
-  before: Head | null,
+export async function raiseHead(storage: PublisherStorage, before: Head | null, value: HeadValue): Promise<Head> {
+  const condition = before === null ? ABSENT : ({ kind: 'written-by', attemptId: before.attemptId } as const);
+  return await putHead(storage, value, condition, storage.nowMs());
+}
+
+const ABSENT = { kind: 'absent' } as const;
+
+async function putHead(
+  { ledger, newAttemptId }: PublisherStorage,
   value: HeadValue,
+  condition: Condition,
+  appliedAtMs: number | null,
+  more: readonly Change[] = [],
 ): Promise<Head> {
   const revision = value.generation;
-  const condition =
-    before === null ? ({ kind: 'absent' } as const) : ({ kind: 'written-by', attemptId: before.attemptId } as const);
-  const raised: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
+  const put: Change = { kind: 'put', key: HEAD_KEY, revision, value, if: condition };
   const attemptId = newAttemptId();
-  const result = await ledger.transact([raised, generationRecord(value, nowMs())], { attemptId });
-  if (!result.committed) throw new Superseded('another publisher has moved HEAD meanwhile');
+  const result = await ledger.transact([put, generationRecord(value, appliedAtMs), ...more], { attemptId });
+  if (!result.committed) throw new Superseded(`another publisher has moved HEAD: generation ${revision} was given up`);
   return { ...HEAD_KEY, revision, attemptId, expiresAtMs: null, value };
 }
 

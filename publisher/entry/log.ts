@@ -1,5 +1,6 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
 import { PUBLISHER_METRICS } from '../../contract/aws.ts';
+import { firstOf, type PutOffMarket } from '../plan/put-off.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
 
@@ -12,8 +13,8 @@ export function logLine(level: 'info' | 'error', what: string, fields: Fields = 
 export interface LoggedOutcome {
   readonly what: string;
   readonly startedMs: number;
-  /** Absent if it was not counted. */
-  readonly putOffTooLong?: number;
+  /** Markets that need a repair. Absent if they were not looked at. */
+  readonly putOffTooLong?: readonly PutOffMarket[];
 }
 
 /**
@@ -28,13 +29,15 @@ export function logOutcome({ what, startedMs, putOffTooLong }: LoggedOutcome, fi
     { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
     ...(putOffTooLong === undefined
       ? []
-      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong }]),
+      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong.length }]),
   ];
+  const isAnyTooLong = putOffTooLong !== undefined && putOffTooLong.length > 0;
   write({
-    level: 'info',
+    level: isAnyTooLong ? 'error' : 'info',
     time: new Date(nowMs).toISOString(),
     what,
     ...fields,
+    ...(isAnyTooLong ? { toBeRepaired: firstOf(putOffTooLong) } : {}),
     [dimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
     ...Object.fromEntries(metrics.map(({ Name, value }) => [Name, value])),
     _aws: {

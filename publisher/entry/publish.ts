@@ -57,9 +57,8 @@ async function publishOnce(): Promise<PublishOutcome | null> {
   try {
     const outcome = await publish(dependencies);
     const { kind: what, generation, isMoreDue, putOff } = outcome;
-    const tooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
-    for (const { slug, reason } of tooLong) logLine('error', 'a market is put off', { slug, reason });
-    logOutcome({ what, startedMs, putOffTooLong: tooLong.length }, { generation, isMoreDue, putOff: putOff.length });
+    const putOffTooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
+    logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: putOff.length });
     return outcome;
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;

@@ -3,11 +3,12 @@ import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { queryPages } from '../../storage/paging.ts';
+import { inBatches, queryPages, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { publishedHeadsKey } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { HOW_TO_REBUILD } from '../errors.ts';
 import type { ListItem } from './list-cutter.ts';
 import { collectionItems } from './render.ts';
 
@@ -31,6 +32,9 @@ export interface ListSource {
   readonly first: string;
 }
 
+/** Bounds the memory if many markets are new. */
+const ITEMS_AT_ONCE = 1_000;
+
 /** A page of the published list is missing or damaged. */
 export class ListPageLost extends Error {
   override readonly name = 'ListPageLost';
@@ -53,12 +57,12 @@ export async function* itemsOfPages(
   const changed = [...changes].sort(([left], [right]) => (left < right ? 1 : -1));
   let next = 0;
   while (end !== null && (changed[next]?.[0] ?? '') >= end) next++;
-  for (const { key, digest, first } of pages.toReversed()) {
-    const found = await objects.get(key);
-    if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
-    const items = new Map(collectionItems(Buffer.from(found.body).toString()).map(({ slug, body }) => [slug, body]));
+  for (const page of pages.toReversed()) {
+    const items = await readItems(objects, page);
+    if (items === null) throw new ListPageLost(page.key);
     const own: [string, ListChange][] = [];
-    for (let entry = changed[next]; entry !== undefined && entry[0] >= first; entry = changed[++next]) own.push(entry);
+    for (let entry = changed[next]; entry !== undefined && entry[0] >= page.first; entry = changed[++next])
+      own.push(entry);
     for (const [slug, { isListed }] of own) if (!isListed) items.delete(slug);
     const listed = own.filter(([, { isListed }]) => isListed);
     await pMap(listed, async ([slug, { item }]) => items.set(slug, await item()), { concurrency: OBJECT_CONCURRENCY });
@@ -66,37 +70,73 @@ export async function* itemsOfPages(
   }
 }
 
-/** How many markets {@link itemsOfBodies} gives. */
-export async function countBodies(storage: PublisherStorage, changes: ListChanges): Promise<number> {
-  let count = 0;
-  for await (const slugs of listedSlugs(storage, changes)) count += slugs.length;
-  return count;
+/** A market of the new list. */
+export interface ListedMarket {
+  readonly slug: string;
+  /** SHA-256 of its published body, in hex; null if it is not known. */
+  readonly digest: string | null;
 }
 
 /**
- * Every published market, from its published body, the last ones first. Reads one object for each market, so it is used
- * only if the published list is not known.
+ * All markets that the new list must show, in order. Read once, because the index of markets may change at any moment.
+ *
+ * @param isDue whether this generation plans the market, or puts it off: the ledger may know another body than the
+ *   published one
+ */
+export async function listedMarkets(
+  { ledger }: PublisherStorage,
+  changes: ListChanges,
+  isDue: (slug: string) => boolean,
+): Promise<readonly ListedMarket[]> {
+  const listed: ListedMarket[] = [];
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    const heads = await readMany(
+      ledger,
+      items.map(({ sort }) => publishedHeadsKey(sort)),
+    );
+    for (const [index, { sort: slug }] of items.entries()) {
+      const digest = heads[index]?.value.marketDigest ?? null;
+      const isKnown = !changes.has(slug) && !isDue(slug);
+      if (changes.get(slug)?.isListed ?? digest !== null) listed.push({ slug, digest: isKnown ? digest : null });
+    }
+  }
+  return listed;
+}
+
+/**
+ * The items of these markets, the last ones first, for a list whose previous list cannot be trusted. An item of the
+ * previous list is taken if it has the digest of the published body. Otherwise the body is read.
+ *
+ * @param pages the previous list, as far as it is known
  */
 export async function* itemsOfBodies(
-  storage: PublisherStorage,
+  { objects }: PublisherStorage,
+  markets: readonly ListedMarket[],
+  pages: readonly ListSource[],
   changes: ListChanges,
 ): AsyncGenerator<readonly ListItem[]> {
-  const itemOf = async (slug: string): Promise<ListItem> => {
-    const change = changes.get(slug);
-    return { slug, body: change === undefined ? await readPublishedBody(storage.objects, slug) : await change.item() };
-  };
-  for await (const slugs of listedSlugs(storage, changes)) {
-    yield await pMap(slugs.toReversed(), itemOf, { concurrency: OBJECT_CONCURRENCY });
+  let end = markets.length;
+  for (const page of pages.toReversed()) {
+    const known = (await readItems(objects, page)) ?? new Map<string, string>();
+    const itemOf = async ({ slug, digest }: ListedMarket): Promise<ListItem> => {
+      const item = known.get(slug);
+      if (item !== undefined && sha256Hex(item) === digest) return { slug, body: item };
+      return { slug, body: await (changes.get(slug)?.item() ?? readPublishedBody(objects, slug)) };
+    };
+    let begin = end;
+    while (begin > 0 && (markets[begin - 1] as ListedMarket).slug >= page.first) begin--;
+    for (const some of inBatches(markets.slice(begin, end), ITEMS_AT_ONCE).toReversed()) {
+      yield await pMap(some, itemOf, { concurrency: OBJECT_CONCURRENCY });
+    }
+    end = begin;
   }
 }
 
-/** From the last slug to the first. */
-async function* listedSlugs({ ledger }: PublisherStorage, changes: ListChanges): AsyncGenerator<readonly string[]> {
-  for await (const items of queryPages(ledger, MARKET_INDEX, { descending: true, limit: 100 })) {
-    const slugs = items.map(({ sort }) => sort);
-    const heads = await ledger.getMany(slugs.map(publishedHeadsKey));
-    yield slugs.filter((slug, index) => changes.get(slug)?.isListed ?? heads[index] !== null);
-  }
+/** The items of a page by slug; null if the page is missing or damaged. */
+async function readItems(objects: ObjectStore, { key, digest }: ListSource): Promise<Map<string, string> | null> {
+  const found = await objects.get(key);
+  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) return null;
+  return new Map(collectionItems(Buffer.from(found.body).toString()).map(({ slug, body }) => [slug, body]));
 }
 
 /** The published body of a market. @throws StorageCorrupt if it is missing */
@@ -104,7 +144,7 @@ export async function readPublishedBody(objects: ObjectStore, slug: string): Pro
   const key = publicKey({ kind: 'market', slug });
   const found = await objects.get(key);
   if (found.kind === 'found') return Buffer.from(found.body).toString();
-  throw new StorageCorrupt(`${key} is missing, although it is published: run a rebuild`);
+  throw new StorageCorrupt(`${key} is missing, although it is published. ${HOW_TO_REBUILD}`);
 }
 
 function inOrder(items: ReadonlyMap<string, string>): readonly ListItem[] {

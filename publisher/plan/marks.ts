@@ -1,7 +1,9 @@
 /** The marks of markets that are due for publication: selecting those of a generation, and clearing them. */
-import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { removed } from '../../storage/changes.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
 import { queryPages } from '../../storage/paging.ts';
 import { FRESH_MARKS, parseMark, REFRESH_MARKS } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 
 /** A market that is due. */
@@ -87,17 +89,6 @@ async function* refreshMarks(ledger: Ledger): AsyncGenerator<Item> {
 }
 
 /** If a mark was set again since it was read, it stays, and the next generation takes it. */
-export async function clearMarks({ ledger, newAttemptId }: PublisherStorage, marks: readonly Item[]): Promise<void> {
-  for (let start = 0; start < marks.length; start += MAX_TRANSACT_CHANGES) {
-    let batch = marks.slice(start, start + MAX_TRANSACT_CHANGES);
-    while (batch.length > 0) {
-      const deletes = batch.map(({ partition, sort, attemptId }): Change => {
-        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
-      });
-      const result = await ledger.transact(deletes, { attemptId: newAttemptId() });
-      if (result.committed) break;
-      const refused = new Set(result.refusals.map((refusal) => refusal.index));
-      batch = batch.filter((_, index) => !refused.has(index));
-    }
-  }
+export async function clearMarks(storage: PublisherStorage, marks: readonly Item[]): Promise<void> {
+  await changeMany(storage, marks.map(removed));
 }

@@ -52,7 +52,13 @@ export async function planGeneration(
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
   const markets = await planMarkets(dependencies, bundle, generation, asked);
   const left = whatIsLeft(due, markets);
-  const { list, dueAtMs } = await planListIfDue(dependencies, bundle, { before, generation, atMs, markets, left });
+  const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
+    before,
+    generation,
+    atMs,
+    markets,
+    left,
+  });
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
@@ -67,7 +73,7 @@ export async function planGeneration(
     staticDigests: await addStaticBodies(dependencies, bundle, before),
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
-    ...knownSince(before, list, isAnyUnknown ? null : generation),
+    ...knownSince(before, endsDoubt, isAnyUnknown ? null : generation),
   };
   const isRenderedOtherwise = before !== null && before.renderer !== renderer;
   const isListChanged = list.generation !== before?.list.generation;
@@ -93,14 +99,15 @@ export async function planGeneration(
 /**
  * The doubt ends when the list is cut from all bodies. If markets are put off at that moment, it ends when they are
  * rendered.
+ *
+ * @param endsDoubt whether the list is cut without knowledge of the previous one
  */
 function knownSince(
   before: HeadValue | null,
-  list: ListState,
+  endsDoubt: boolean,
   now: number | null,
 ): Required<Pick<HeadValue, 'knownSince'>> | Record<string, never> {
-  const hasEnded = before?.list.isDoubtful === true && !list.isDoubtful;
-  if (hasEnded || before?.knownSince === null) return { knownSince: now };
+  if (endsDoubt || before?.knownSince === null) return { knownSince: now };
   return before?.knownSince === undefined ? {} : { knownSince: before.knownSince };
 }
 
@@ -139,12 +146,12 @@ async function planListIfDue(
   dependencies: PublisherDependencies,
   bundle: BundleWriter,
   { before, generation, atMs, markets, left }: ListContext,
-): Promise<{ readonly list: ListState; readonly dueAtMs: number | null }> {
+): Promise<{ readonly list: ListState; readonly dueAtMs: number | null; readonly endsDoubt: boolean }> {
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
   if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
-    return { list: { ...list, shows: generation }, dueAtMs: null };
+    return { list: { ...list, shows: generation }, dueAtMs: null, endsDoubt: false };
   }
   if (list !== null) {
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
@@ -155,11 +162,12 @@ async function planListIfDue(
     if (isBlocked || isEarly) {
       // A list that is cut from all bodies needs no remembered changes.
       if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-      return { list, dueAtMs: isBlocked ? null : dueAtMs };
+      return { list, dueAtMs: isBlocked ? null : dueAtMs, endsDoubt: false };
     }
   }
+  const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);
-  const { head, layout } = await planList(dependencies, generation, list, changes);
+  const { head, layout, isPreviousKnown } = await planList(dependencies, generation, list, changes, isDue);
   const name = { kind: 'market-list' } as const;
   const { objects } = dependencies;
   const shown = list?.isDoubtful ? await shownDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
@@ -179,6 +187,7 @@ async function planListIfDue(
       isDoubtful: false,
     },
     dueAtMs: null,
+    endsDoubt: !isPreviousKnown,
   };
 }
 

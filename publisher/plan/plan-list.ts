@@ -2,15 +2,24 @@
 import { pMapIterable } from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ListState } from '../../storage/records/publication.ts';
-import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
+import { putPage } from '../commit/put-immutable.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
-import { countBodies, itemsOfBodies, itemsOfPages, type ListChanges, ListPageLost } from './list-items.ts';
+import {
+  itemsOfBodies,
+  itemsOfPages,
+  type ListChanges,
+  ListPageLost,
+  type ListSource,
+  listedMarkets,
+} from './list-items.ts';
 import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
 
 export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
+  /** Whether every page of the previous list is in the new layout, as current or as superseded. */
+  readonly isPreviousKnown: boolean;
 }
 
 /** The pages that are cut, and the pages that are kept behind them. */
@@ -22,13 +31,14 @@ type Cut = Pick<ListInput, 'total' | 'items' | 'keptCursor' | 'reusable'> & {
 
 /**
  * Cuts the list again from its start to the last page that changes. If the previous list is not known, or has lost a
- * page, the whole list is cut from the bodies of all markets.
+ * page, the whole list is cut from the published bodies.
  */
 export async function planList(
   storage: PublisherStorage,
   generation: number,
   before: ListState | null,
   changes: ListChanges,
+  isDue: (slug: string) => boolean,
 ): Promise<ListPlan> {
   const layout = await readLayout(storage.objects, before);
   const isTrusted = layout !== null && before?.isDoubtful !== true;
@@ -39,11 +49,22 @@ export async function planList(
       if (!(error instanceof ListPageLost || error instanceof ItemsMiscounted)) throw error;
     }
   }
-  const total = await countBodies(storage, changes);
+  const listed = await listedMarkets(storage, changes, isDue);
   const pages = layout?.pages ?? [];
-  const items = itemsOfBodies(storage, changes);
+  const items = itemsOfBodies(storage, listed, sourcesOf(before, pages), changes);
+  const total = listed.length;
   const cut = { total, markets: total, items, keptCursor: null, reusable: byDigest(pages), kept: [] };
-  return await cutList(storage, generation, cut, true);
+  return { ...(await cutList(storage, generation, cut, true)), isPreviousKnown: isTrusted };
+}
+
+/** The previous list: its first page, and these pages. */
+function sourcesOf(before: ListState | null, pages: readonly ListedPage[]): readonly ListSource[] {
+  return [
+    { key: publicKey({ kind: 'market-list' }), digest: before?.digest ?? '', first: '' },
+    ...pages.map(({ cursor, digest, first }) => {
+      return { key: publicKey({ kind: 'market-list-page', cursor }), digest, first };
+    }),
+  ];
 }
 
 /** Whether the previous list has the page size of this deployment. */
@@ -66,19 +87,15 @@ function cutOfPages(
   const cutPages = isMoved ? pages.length : pages.filter(({ first }) => first <= lastChanged).length;
   const replaced = pages.slice(0, cutPages);
   const kept = pages.slice(cutPages);
-  const head = { key: publicKey({ kind: 'market-list' }), digest: before?.digest ?? '', first: '' };
-  const sources = [
-    ...(before === null ? [] : [head]),
-    ...replaced.map(({ cursor, digest, first }) => {
-      return { key: publicKey({ kind: 'market-list-page', cursor }), digest, first };
-    }),
-  ];
   const marketsAfter = markets + joined - (moves.length - joined);
   return {
     // If pages are kept behind them, all pages that are cut are full.
     total: kept.length > 0 ? (cutPages + 1) * pageSizes.markets : marketsAfter,
     markets: marketsAfter,
-    items: before === null ? itemsOfChanges(changes) : itemsOfPages(objects, sources, kept[0]?.first ?? null, changes),
+    items:
+      before === null
+        ? itemsOfChanges(changes)
+        : itemsOfPages(objects, sourcesOf(before, replaced), kept[0]?.first ?? null, changes),
     keptCursor: kept[0]?.cursor ?? null,
     reusable: byDigest(replaced),
     kept,
@@ -99,11 +116,9 @@ async function cutList(
   isDoubtful: boolean,
 ): Promise<ListPlan> {
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
-  const put = async ({ page, body, nextCursor, isNew }: CutListPage): Promise<ListedPage> => {
-    const name = { kind: 'market-list-page', cursor: page.cursor } as const;
-    if (isNew) await putPage(objects, name, body, nextCursor);
-    else if (isDoubtful) await putPageIfLost(objects, name, body, nextCursor);
-    return page;
+  const put = async (cutPage: CutListPage): Promise<ListedPage> => {
+    await putPage(objects, { kind: 'market-list-page', cursor: cutPage.page.cursor }, cutPage, isDoubtful);
+    return cutPage.page;
   };
   const pages: ListedPage[] = [];
   // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
@@ -114,7 +129,7 @@ async function cutList(
     pages: [...pages.reverse(), ...kept],
     superseded: [...cut.reusable.values()].map(({ cursor }) => cursor),
   };
-  return { head, layout };
+  return { head, layout, isPreviousKnown: true };
 }
 
 function byDigest(pages: readonly ListedPage[]): Map<string, ListedPage> {

@@ -4,7 +4,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { type HeadValue, REMOVED_REVISION } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
-import { putPage, putPageIfLost } from '../commit/put-immutable.ts';
+import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
@@ -132,11 +132,8 @@ async function cutHistory(
   { pageSize, isRefresh }: { readonly pageSize: number; readonly isRefresh: boolean },
 ): Promise<HistoryPlan> {
   const cutter = new HistoryCutter({ generation, pageSize, keptPages, publishedPages });
-  const put = async ({ page, body, nextCursor, isNew }: ClosedPage): Promise<void> => {
-    const name = { kind: 'history-page', slug, cursor: page.cursor } as const;
-    if (isNew) await putPage(objects, name, body, nextCursor);
-    else if (isRefresh) await putPageIfLost(objects, name, body, nextCursor);
-  };
+  const put = (page: ClosedPage): Promise<void> =>
+    putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) await Promise.all(cutter.add(some).map(put));
   return cutter.finish();
 }

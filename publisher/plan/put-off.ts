@@ -2,13 +2,18 @@
  * Put-off markets: since when, and the reason. The publisher decides again in each generation. These records are for
  * operators: a market that stays put off needs a repair.
  */
+import { created } from '../../storage/changes.ts';
+import type { Change } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
 import { PUT_OFF, putOffKey } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import type { Draft } from './plan-generation.ts';
 
 /** After this time an alarm goes off. */
 const PUT_OFF_TOO_LONG_MS = 5 * 60 * 1000;
+
+const MARKETS_SHOWN = 3;
 
 export interface PutOffMarket {
   readonly slug: string;
@@ -19,6 +24,12 @@ export interface PutOffMarket {
 /** Whether the market needs a repair: waiting would not help any more. */
 export function isPutOffTooLong({ sinceMs }: Pick<PutOffMarket, 'sinceMs'>, nowMs: number): boolean {
   return nowMs - sinceMs > PUT_OFF_TOO_LONG_MS;
+}
+
+/** The first markets with their reasons, in one line. */
+export function firstOf(putOff: readonly PutOffMarket[]): string {
+  const shown = putOff.slice(0, MARKETS_SHOWN).map(({ slug, reason }) => `${slug}: ${reason}`);
+  return [...shown, ...(putOff.length > MARKETS_SHOWN ? ['…'] : [])].join('; ');
 }
 
 export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): Promise<readonly PutOffMarket[]> {
@@ -33,25 +44,18 @@ export async function readPutOff({ ledger }: Pick<PublisherStorage, 'ledger'>): 
  *   too
  */
 export async function settlePutOff(
-  { ledger, nowMs, newAttemptId }: PublisherStorage,
+  storage: PublisherStorage,
   before: readonly PutOffMarket[],
   { planned, putOff, isFreshLeft, isRefreshLeft }: Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>,
 ): Promise<readonly PutOffMarket[]> {
   const known = new Set(before.map(({ slug }) => slug));
   const areAllRead = !isFreshLeft && !isRefreshLeft;
   const isDone = ({ slug }: PutOffMarket) => planned.has(slug) || (areAllRead && !putOff.has(slug));
-  const now = before.filter((market) => !isDone(market));
-  for (const [slug, reason] of putOff) {
-    if (known.has(slug)) continue;
-    const value = { sinceMs: nowMs(), reason };
-    now.push({ slug, ...value });
-    const put = { kind: 'put', key: putOffKey(slug), revision: 0, value, if: { kind: 'absent' } } as const;
-    await ledger.transact([put], { attemptId: newAttemptId() });
-  }
-  for (const { slug } of before.filter(isDone)) {
-    await ledger.transact([{ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } }], {
-      attemptId: newAttemptId(),
-    });
-  }
-  return now;
+  const sinceMs = storage.nowMs();
+  const added = [...putOff].flatMap(([slug, reason]) => (known.has(slug) ? [] : [{ slug, sinceMs, reason }]));
+  await changeMany(storage, [
+    ...added.map(({ slug, ...value }): Change => created(putOffKey(slug), value)),
+    ...before.filter(isDone).map(({ slug }): Change => ({ kind: 'delete', key: putOffKey(slug), if: { kind: 'any' } })),
+  ]);
+  return [...before.filter((market) => !isDone(market)), ...added];
 }

@@ -1,6 +1,6 @@
 /** Finds objects that the store should have and does not list. */
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
-import { readAll } from '../../storage/paging.ts';
+import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
 import { assertSameOrigin } from '../commit/same-origin.ts';
@@ -10,8 +10,8 @@ import { readLayout } from '../plan/list-layout.ts';
 
 /**
  * The keys that the newest generation needs and that the store does not have: files were deleted, or a copy without
- * them was restored. Looks at names only, so damaged bytes are found only when they are read. A rebuild puts lost
- * objects back.
+ * them was restored. Looks at names only, so damaged bytes are found only when they are read. Publishing
+ * everything again puts lost objects back.
  *
  * @throws LedgerBehind if the store is later than the ledger, or belongs to another ledger
  */
@@ -41,16 +41,19 @@ async function* publishedNames(
   head: Head,
 ): AsyncGenerator<PublicObjectName> {
   for (const kind of STATIC_KINDS) yield { kind };
-  for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
-    const heads = await ledger.get(publishedHeadsKey(slug));
-    if (heads === null) continue;
-    if (heads.value.closedPages > 0) {
-      for (const { value } of await readAll(ledger, historyPagesOf(slug))) {
-        yield { kind: 'history-page', slug, cursor: value.cursor };
+  for await (const items of queryPages(ledger, MARKET_INDEX)) {
+    const slugs = items.map(({ sort }) => sort);
+    for (const [index, heads] of (await readMany(ledger, slugs.map(publishedHeadsKey))).entries()) {
+      if (heads === null) continue;
+      const slug = slugs[index] as string;
+      if (heads.value.closedPages > 0) {
+        for (const { value } of await readAll(ledger, historyPagesOf(slug))) {
+          yield { kind: 'history-page', slug, cursor: value.cursor };
+        }
       }
+      yield { kind: 'history', slug };
+      yield { kind: 'market', slug };
     }
-    yield { kind: 'history', slug };
-    yield { kind: 'market', slug };
   }
   const layout = await readLayout(objects, head.value.list);
   for (const { cursor } of layout?.pages ?? []) yield { kind: 'market-list-page', cursor };

@@ -2,8 +2,12 @@
  * Continues with an older copy of the ledger, in place: the store is later than the ledger, and may hold objects that
  * the copy does not know. Meanwhile readers see no 404 and no empty list.
  */
+import { removed } from '../../storage/changes.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
+import { queryPages, readMany } from '../../storage/paging.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { AWAITING_GENERATION } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { forgetTorn } from './forget-torn.ts';
 import { type RepairOutcome, repairMarkets } from './repair-market.ts';
 import { resume } from './resume.ts';
 
@@ -25,4 +29,34 @@ export async function restore(
     await resume(storage);
   }
   return { repaired: outcomes, next };
+}
+
+/**
+ * Deletes waiting items that wait for a later revision than the market has. A waiting item is written together with that
+ * revision or after it. So it belongs to a torn transaction whose other part is lost. If it stayed, a later write that
+ * brings the market to that revision would report the lost batch as public.
+ *
+ * Safety: deleted under the condition that the market's revision is unchanged. So an item stays if its transaction is
+ * only not completely visible yet.
+ */
+async function forgetTorn({ ledger, newAttemptId }: PublisherStorage): Promise<void> {
+  for await (const items of queryPages(ledger, AWAITING_GENERATION)) {
+    for (const item of items) {
+      const isBehind = await checkOfBehind(ledger, item.value?.revisions ?? {});
+      if (isBehind !== null) await ledger.transact([removed(item), isBehind], { attemptId: newAttemptId() });
+    }
+  }
+}
+
+/** A check that a market is behind the awaited revision; null if no market is. A removed market does not count. */
+async function checkOfBehind(ledger: Ledger, revisions: { readonly [slug: string]: number }): Promise<Change | null> {
+  const waitedFor = Object.entries(revisions);
+  const keys = waitedFor.map(([slug]) => marketKey(slug));
+  for (const [index, record] of (await readMany(ledger, keys)).entries()) {
+    const [slug, revision] = waitedFor[index] as [string, number];
+    if (record === null || record.revision >= revision) continue;
+    const { partition, sort } = marketKey(slug);
+    return { kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision: record.revision } };
+  }
+  return null;
 }

@@ -8,23 +8,17 @@
  * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor.
  */
 import { publicKey } from '../../contract/public-objects.ts';
-import { type Change, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import {
-  FRESH_MARKS,
-  HEAD_KEY,
-  type HeadValue,
-  type ListState,
-  parseMark,
-  publishedHeadsKey,
-  REFRESH_MARKS,
-  refreshMarkKey,
-} from '../../storage/records/publication.ts';
+import { HEAD_KEY, type HeadValue, type ListState, refreshMarkKey } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { changeMany } from '../change-many.ts';
+import { applyGeneration } from '../commit/apply.ts';
 import { shownGeneration } from '../commit/same-origin.ts';
 import { raiseHead } from '../commit/swap-head.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import { Superseded } from '../errors.ts';
 import { rendererOf } from '../plan/render.ts';
 
 /**
@@ -52,11 +46,11 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
   };
-  // Two steps. The first is a generation without a bundle, which nobody can apply: it fences out a publisher that is
-  // still applying an earlier one, so that nothing changes the counted records. If the process dies in between, HEAD
-  // names a generation that must be resumed.
-  const fence = await raiseHead(storage, head, value);
-  await raiseHead(storage, fence, { ...value, applied: true, counts: await countPublished(storage) });
+  const raised = await raiseHead(storage, head, value);
+  // If this process dies here, the next publisher does it. It may also be faster.
+  await applyGeneration(storage, raised).catch((error: unknown) => {
+    if (!(error instanceof Superseded)) throw error;
+  });
   return generation;
 }
 
@@ -76,37 +70,11 @@ async function listAsShown({ objects }: PublisherStorage, known: ListState | nul
 }
 
 /** Sets the refresh mark of every market. */
-async function markEverything({ ledger, newAttemptId }: PublisherStorage): Promise<void> {
-  for await (const items of queryPages(ledger, MARKET_INDEX)) {
-    for (const batch of inBatches(items, MAX_TRANSACT_CHANGES)) {
-      const marks = batch.map(({ sort }): Change => {
-        return { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } };
-      });
-      await ledger.transact(marks, { attemptId: newAttemptId() });
-    }
+async function markEverything(storage: PublisherStorage): Promise<void> {
+  for await (const items of queryPages(storage.ledger, MARKET_INDEX)) {
+    const refresh = items.map(({ sort }): Change => {
+      return { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } };
+    });
+    await changeMany(storage, refresh);
   }
-}
-
-/** A removed market stays marked until a generation without it is applied; that generation also reduces the counts. */
-async function publishedSlugs(ledger: Ledger): Promise<ReadonlySet<string>> {
-  const slugs = new Set<string>();
-  for await (const items of queryPages(ledger, MARKET_INDEX)) for (const { sort } of items) slugs.add(sort);
-  for (const marks of [FRESH_MARKS, REFRESH_MARKS]) {
-    for await (const items of queryPages(ledger, marks)) for (const mark of items) slugs.add(parseMark(mark).slug);
-  }
-  return slugs;
-}
-
-/** The published state by the ledger's records. The next generations count from there. */
-async function countPublished({ ledger }: PublisherStorage): Promise<HeadValue['counts']> {
-  const counts = { markets: 0, observations: 0, unknownValues: 0 };
-  for (const batch of inBatches([...(await publishedSlugs(ledger))], MAX_GET_KEYS)) {
-    for (const heads of await ledger.getMany(batch.map(publishedHeadsKey))) {
-      if (heads === null) continue;
-      counts.markets++;
-      counts.observations += heads.value.observations;
-      counts.unknownValues += heads.value.unknownValues;
-    }
-  }
-  return counts;
 }

@@ -29,9 +29,10 @@
  */
 import pMap from 'p-map';
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
-import { type Item, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages } from '../../storage/paging.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { removed } from '../../storage/changes.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
 import {
   GENERATIONS,
   type GenerationValue,
@@ -39,6 +40,7 @@ import {
   WALK_KEY,
   type WalkValue,
 } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
@@ -225,7 +227,10 @@ class Sweep {
     return after;
   }
 
-  /** Removes each object, unless a later generation has put it before or since it was judged. */
+  /**
+   * Removes each object, unless a later generation has put it before or since it was judged. Bodies come before the
+   * pages that they link to.
+   */
   async #remove(keys: readonly string[], reach?: Reach): Promise<void> {
     const { objects } = this.#storage;
     const isRemoved = async (key: string): Promise<boolean> => {
@@ -234,22 +239,20 @@ class Sweep {
       if (await reach?.isBodyInUse(key)) return false;
       return this.#options.dryRun || (await objects.delete(key, present.etag)) === 'deleted';
     };
-    const outcomes = await pMap(keys, isRemoved, { concurrency: OBJECT_CONCURRENCY });
-    for (const [index, key] of keys.entries()) if (outcomes[index]) this.#removed.add(key);
+    const gone = new Set<string>();
+    const remove = async (key: string) => (await isRemoved(key)) && gone.add(key);
+    const isPage = (key: string) => 'cursor' in (parsePublicKey(key) ?? {});
+    for (const some of [keys.filter((key) => !isPage(key)), keys.filter(isPage)]) {
+      await pMap(some, remove, { concurrency: OBJECT_CONCURRENCY });
+    }
+    for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
-  /** If a record was written again since it was read, its batch stays, and the next run takes the others. */
+  /** A record that was written again since it was read stays. */
   async #prune(records: readonly Item<unknown>[]): Promise<void> {
-    const { ledger, newAttemptId } = this.#storage;
-    const pruneBatch = async (batch: readonly Item<unknown>[]): Promise<void> => {
-      const deletes = batch.map(({ partition, sort, attemptId }) => {
-        return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } } as const;
-      });
-      const isPruned =
-        this.#options.dryRun || (await ledger.transact(deletes, { attemptId: newAttemptId() })).committed;
-      if (isPruned) this.#prunedRecords += batch.length;
-    };
-    await pMap(inBatches(records, MAX_TRANSACT_CHANGES), pruneBatch, { concurrency: OBJECT_CONCURRENCY });
+    const due = records.map(removed);
+    const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
+    this.#prunedRecords += pruned.length;
   }
 
   /** How many more objects and records may be removed. */

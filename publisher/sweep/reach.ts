@@ -7,8 +7,8 @@
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { type Change, type Item, type ItemKey, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
+import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
+import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -20,6 +20,7 @@ import {
   type SupersededValue,
   supersededPageKey,
 } from '../../storage/records/publication.ts';
+import { changeMany } from '../change-many.ts';
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
@@ -68,7 +69,7 @@ export class Reach {
   readonly #list: SettledList;
   /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
   readonly newestExpired: number;
-  #retainedListPages: Promise<ReadonlySet<string>> | null = null;
+  #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
 
   constructor(storage: PublisherStorage, list: SettledList, newestExpired: number) {
     this.#storage = storage;
@@ -124,21 +125,11 @@ export class Reach {
    * become visible in any order: only the condition of a transaction proves that a record is absent.
    */
   async #neverSuperseded(keys: readonly string[]): Promise<readonly string[]> {
-    const { ledger, newAttemptId } = this.#storage;
-    const confirmed: string[] = [];
-    for (let left of inBatches(keys, MAX_TRANSACT_CHANGES)) {
-      while (left.length > 0) {
-        const checks = left.map((key): Change => {
-          return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
-        });
-        const result = await ledger.transact(checks, { attemptId: newAttemptId() });
-        if (result.committed) break;
-        const recorded = new Set(result.refusals.map(({ index }) => index));
-        left = left.filter((_, index) => !recorded.has(index));
-      }
-      confirmed.push(...left);
-    }
-    return confirmed;
+    const checks = keys.map((key): Change => {
+      return { kind: 'check', key: supersededPageKey(key) as ItemKey, if: { kind: 'absent' } };
+    });
+    // The sort key of the record is the key of the page.
+    return (await changeMany(this.#storage, checks)).map(({ key }) => key.sort);
   }
 
   /** Whether this is the body of a market that is published or listed now, even if it was not when it was judged. */
@@ -165,17 +156,22 @@ export class Reach {
   async #isListPageLost(cursor: string): Promise<boolean> {
     if (this.#list.cursors.has(cursor) || cursorGeneration(cursor) > this.newestExpired) return false;
     this.#retainedListPages ??= this.#readRetainedListPages();
-    return !(await this.#retainedListPages).has(cursor);
+    const retained = await this.#retainedListPages;
+    return retained !== null && !retained.has(cursor);
   }
 
-  /** The pages that retained generations have superseded, without pages of later generations. */
-  async #readRetainedListPages(): Promise<ReadonlySet<string>> {
+  /**
+   * The pages that retained generations have superseded, without pages of later generations. Null: one of the layouts
+   * is lost, so every page may be retained.
+   */
+  async #readRetainedListPages(): Promise<ReadonlySet<string> | null> {
     const cursors = new Set<string>();
     for await (const generations of queryPages(this.#storage.ledger, GENERATIONS)) {
       for (const { revision, value } of generations) {
         if (revision <= this.newestExpired || value.layout === null) continue;
         const layout = await readLayoutAt(this.#storage.objects, value.layout);
-        for (const cursor of layout?.superseded ?? []) {
+        if (layout === null) return null;
+        for (const cursor of layout.superseded) {
           if (cursorGeneration(cursor) <= this.newestExpired) cursors.add(cursor);
         }
       }
@@ -188,21 +184,13 @@ export class Reach {
    * list is read. For a removed market, the ledger remembers the change until a list without it is published.
    */
   async #withoutMarket(bodies: readonly Body[]): Promise<readonly Body[]> {
-    const heads = await readMany(
-      this.#storage.ledger,
-      bodies.map(({ slug }) => publishedHeadsKey(slug)),
-    );
-    const unpublished = bodies.filter((_, index) => heads[index] === null);
-    const listed = await readMany(
-      this.#storage.ledger,
-      unpublished.map(({ slug }) => marketIndexKey(slug)),
-    );
-    const unlisted = unpublished.filter((_, index) => listed[index] === null);
-    const changes = await readMany(
-      this.#storage.ledger,
-      unlisted.map(({ slug }) => listChangeKey(slug)),
-    );
-    return unlisted.filter((_, index) => changes[index] === null);
+    let left = bodies;
+    for (const keyOf of [publishedHeadsKey, marketIndexKey, listChangeKey]) {
+      const keys = left.map(({ slug }): ItemKey<unknown> => keyOf(slug));
+      const found = await readMany(this.#storage.ledger, keys);
+      left = left.filter((_, index) => found[index] === null);
+    }
+    return left;
   }
 
   /**

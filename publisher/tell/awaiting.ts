@@ -5,7 +5,7 @@
  * A batch waits for revisions: it names each market with the revision that it wrote. It is answered when that revision
  * or a later one of each market is published. So the order in which its items became visible does not matter. A
  * publication begins to wait after its refresh marks were acknowledged, and the waiting items are read before the
- * marks. So its marks are handled by the answered generation or an earlier one.
+ * marks. So a refresh mark that this generation covers, or that is gone, was handled by it or by an earlier one.
  *
  * HEAD must still name this generation when the answer is written. If a rival has handled the marks and this publisher
  * found nothing to do, the rival gives the answer. An answer is put only if there is no answer yet, in one transaction
@@ -13,8 +13,9 @@
  *
  * A market that is put off, or left for the next generation, delays only those who wait for it.
  */
-import { type Change, type Item, type Ledger, MAX_GET_KEYS, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
-import { inBatches, readAll } from '../../storage/paging.ts';
+import { created, removed } from '../../storage/changes.ts';
+import { type Change, type Item, type Ledger, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
+import { inBatches, queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -26,6 +27,8 @@ import {
   type PublicationValue,
   publicationKey,
   publishedHeadsKey,
+  REFRESH_MARKS,
+  refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherDependencies, PublisherStorage } from '../dependencies.ts';
 import type { Draft } from '../plan/plan-generation.ts';
@@ -34,7 +37,7 @@ import type { PurgeTargets } from './purge.ts';
 type Awaiting = Item<AwaitingGenerationValue>;
 
 /** The outcome of a generation, as far as waiting items depend on it. */
-type Coverage = Pick<Draft, 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
+type Coverage = Pick<Draft, 'marks' | 'planned' | 'putOff' | 'isFreshLeft' | 'isRefreshLeft'>;
 
 const PUBLICATION_PREFIX = 'publication/';
 
@@ -56,40 +59,47 @@ export async function answerAwaiting(
   { generation, publishedAt }: GenerationOfValue,
   coverage: Coverage,
 ): Promise<void> {
-  const answer = { generation, publishedAt };
   const isPublication = ({ sort }: Item) => sort.startsWith(PUBLICATION_PREFIX);
   const batches: Awaiting[] = [];
   for (const item of awaiting) {
     if (!isPublication(item) && (await isPublished(dependencies, item, coverage))) batches.push(item);
   }
-  await answerAll(dependencies, batches, answer);
-  const asked = await readPublications(dependencies.ledger, awaiting.filter(isPublication));
-  const covered = asked.filter(({ publication }) => isCovered(publication?.markets ?? null, coverage));
-  const targets = purgeTargets(covered);
+  await answerAll(dependencies, generation, batches, () => publishedAt);
+  const asking = awaiting.filter(isPublication);
+  const ids = asking.map(({ sort }) => sort.slice(PUBLICATION_PREFIX.length));
+  const asked = await readMany(dependencies.ledger, ids.map(publicationKey));
+  /** The ledger may not know a publication that waits. */
+  const covered = new Map<Item, PublicationValue | undefined>();
+  for (const [index, item] of asking.entries()) {
+    const publication = asked[index]?.value;
+    if (await isRefreshed(dependencies.ledger, publication?.markets ?? null, coverage)) covered.set(item, publication);
+  }
+  const targets = purgeTargets(covered.values());
   if (targets !== null) await dependencies.caches.purge(targets);
-  await answerAll(
-    dependencies,
-    covered.map(({ item }) => item),
-    answer,
-  );
+  // If nothing had to change, the generation is older than the publication.
+  await answerAll(dependencies, generation, [...covered.keys()], (item) => {
+    const { createdAt = publishedAt } = covered.get(item) ?? {};
+    return createdAt > publishedAt ? createdAt : publishedAt;
+  });
 }
 
 /** Whether every market is published at the awaited revision. A removed market counts as published. */
 async function isPublished(storage: PublisherStorage, item: Awaiting, coverage: Coverage): Promise<boolean> {
   const { value } = item;
   // Written by an earlier version.
-  if (value === null) return isCovered(null, coverage);
+  if (value === null) return !coverage.isFreshLeft && !coverage.isRefreshLeft && coverage.putOff.size === 0;
   const waited = Object.entries(value.revisions).filter(
     // A market without observations has revision 0.
     ([slug, revision]) => (coverage.planned.get(slug) ?? -1) < revision,
   );
-  for (const batch of inBatches(waited, MAX_GET_KEYS)) {
-    const heads = await storage.ledger.getMany(batch.map(([slug]) => publishedHeadsKey(slug)));
-    for (const [index, [slug, revision]] of batch.entries()) {
-      const published = heads[index]?.value.revision ?? null;
-      if (published !== null && published < revision) return false;
-      if (published === null && !(await isRemoved(storage, item, slug))) return false;
-    }
+  const heads = await readMany(
+    storage.ledger,
+    waited.map(([slug]) => publishedHeadsKey(slug)),
+  );
+  for (const [index, [slug, revision]] of waited.entries()) {
+    const published = heads[index]?.value.revision ?? null;
+    if (published !== null && published < revision) return false;
+    if (published === null && !(await isRemoved(storage, item, slug))) return false;
   }
   return true;
 }
@@ -108,34 +118,23 @@ async function isRemoved(
   return (await ledger.transact(checks, { attemptId: newAttemptId() })).committed;
 }
 
-/** @param markets null for all of them */
-function isCovered(markets: readonly string[] | null, coverage: Coverage): boolean {
-  const { planned, putOff, isFreshLeft, isRefreshLeft } = coverage;
-  const isAnyLeft = isFreshLeft || isRefreshLeft;
-  if (markets === null) return !isAnyLeft && putOff.size === 0;
-  // If marks are left unread, only the planned markets are known to be covered.
-  return markets.every((slug) => (isAnyLeft ? planned.has(slug) : !putOff.has(slug)));
-}
-
-interface Asked {
-  readonly item: Awaiting;
-  /** Undefined if the ledger does not know it. */
-  readonly publication: PublicationValue | undefined;
-}
-
-async function readPublications(ledger: Ledger, awaiting: readonly Awaiting[]): Promise<readonly Asked[]> {
-  const asked: Asked[] = [];
-  for (const batch of inBatches(awaiting, MAX_GET_KEYS)) {
-    const found = await ledger.getMany(batch.map(({ sort }) => publicationKey(sort.slice(PUBLICATION_PREFIX.length))));
-    asked.push(...batch.map((item, index) => ({ item, publication: found[index]?.value })));
-  }
-  return asked;
+/**
+ * Whether the refresh marks of these markets are handled.
+ *
+ * @param markets null for all of them
+ */
+async function isRefreshed(ledger: Ledger, markets: readonly string[] | null, { marks }: Coverage): Promise<boolean> {
+  const covered = new Set(marks.map(({ sort }) => sort));
+  const isHandled = (mark: Item<null> | null) => mark === null || covered.has(mark.sort);
+  if (markets !== null) return (await readMany(ledger, markets.map(refreshMarkKey))).every(isHandled);
+  for await (const left of queryPages(ledger, REFRESH_MARKS)) if (!left.every(isHandled)) return false;
+  return true;
 }
 
 /** All purges that are asked for, together; null for no purge. */
-function purgeTargets(asked: readonly Asked[]): PurgeTargets | null {
+function purgeTargets(asked: Iterable<PublicationValue | undefined>): PurgeTargets | null {
   const tags = new Set<string>();
-  for (const { publication } of asked) {
+  for (const publication of asked) {
     if (!publication?.purge) continue;
     if (publication.markets === null) return 'everything';
     for (const tag of [...publication.markets, 'markets', 'snapshot']) tags.add(tag);
@@ -145,15 +144,16 @@ function purgeTargets(asked: readonly Asked[]): PurgeTargets | null {
 
 async function answerAll(
   { ledger, newAttemptId }: PublisherDependencies,
+  generation: number,
   awaiting: readonly Item[],
-  answer: GenerationOfValue,
+  publishedAtOf: (item: Item) => string,
 ): Promise<void> {
-  const revision = answer.generation;
-  const isNewest: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision } };
+  const isNewest: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
   for (let waiting of inBatches(awaiting, ANSWERS_AT_ONCE)) {
     const answered = new Set<Item>();
     while (waiting.length > 0) {
-      const steps = waiting.flatMap((item) => stepsOf(item, answered.has(item) ? null : answer));
+      const answerOf = (item: Item) => ({ generation, publishedAt: publishedAtOf(item) });
+      const steps = waiting.flatMap((item) => stepsOf(item, answered.has(item) ? null : answerOf(item)));
       const changes = [isNewest, ...steps.map(({ change }) => change)];
       const result = await ledger.transact(changes, { attemptId: newAttemptId() });
       if (result.committed) break;
@@ -169,13 +169,7 @@ async function answerAll(
 }
 
 function stepsOf(item: Item, answer: GenerationOfValue | null): readonly { item: Item; change: Change }[] {
-  const { sort, attemptId } = item;
-  const end: Change = { kind: 'delete', key: awaitingGenerationKey(sort), if: { kind: 'written-by', attemptId } };
-  if (answer === null) return [{ item, change: end }];
-  const key = generationOfKey(sort);
-  const put: Change = { kind: 'put', key, revision: answer.generation, value: answer, if: { kind: 'absent' } };
-  return [
-    { item, change: put },
-    { item, change: end },
-  ];
+  const end = { item, change: removed(item) };
+  if (answer === null) return [end];
+  return [{ item, change: created(generationOfKey(item.sort), answer, answer.generation) }, end];
 }

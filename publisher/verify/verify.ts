@@ -13,7 +13,7 @@ import { checkHistory } from './check-history.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
-import { ListWalk } from './walk-list.ts';
+import { ListWalk } from './walk-pages.ts';
 
 export interface VerifyOptions {
   readonly pageSizes?: PageSizes;

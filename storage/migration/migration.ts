@@ -29,7 +29,3 @@ export function changed<Value>({ partition, sort, revision, attemptId }: Item<un
   const change = { kind: 'put', key: { partition, sort }, revision, value, if: { kind: 'written-by', attemptId } };
   return change as Change;
 }
-
-export function removed({ partition, sort, attemptId }: Item<unknown>): Change {
-  return { kind: 'delete', key: { partition, sort }, if: { kind: 'written-by', attemptId } };
-}

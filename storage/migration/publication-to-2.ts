@@ -1,6 +1,7 @@
 /**
  * Migrates the records of publishing: the pages of the list are in one object now, and HEAD has a partition of its own.
  */
+import { removed } from '../changes.ts';
 import { formatPut } from '../format.ts';
 import { type Change, type Item, MAX_TRANSACT_CHANGES } from '../ledger.ts';
 import { inBatches, type KeyRange, queryPages } from '../paging.ts';
@@ -16,7 +17,7 @@ import {
   oldRangesOf,
 } from '../records/format-1.ts';
 import { type GenerationValue, HEAD_KEY, type HeadValue, supersededPageKey } from '../records/publication.ts';
-import { changed, commit, type Migration, removed } from './migration.ts';
+import { changed, commit, type Migration } from './migration.ts';
 
 /** Everything except HEAD. Finished steps leave nothing to find. */
 export async function migratePublication(migration: Migration): Promise<void> {

@@ -9,6 +9,8 @@ import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
+import { readAll } from '../../storage/paging.ts';
+import { HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../publisher/faulty-storage.ts';
 import {
   createWorld,
@@ -186,13 +188,80 @@ describe('while it serves', () => {
     await expectVerified(world);
   });
 
-  test('what fails for another reason is no loss, and a second loss needs a person', async () => {
+  test('what is lost again and again is put back again and again, each time with one report', async () => {
+    const world = await publishedWorld();
+    const watched = watch(world.dependencies);
+    for (let time = 1; time <= 3; time++) {
+      await lose(world, (key) => key.includes('/history-pages/'));
+      expect(await watched.lost.look()).toBe(true);
+      expect(await watched.lost.failed(new BundleLost('too'))).toBe(0);
+      expect(watched.reports).toHaveLength(time);
+      await publishAll(world, watched);
+      await expectVerified(world);
+    }
+  });
+
+  test('what is lost while everything is published again is put back ten minutes later, with one report', async () => {
     const world = await publishedWorld();
     const { reports, lost } = watch(world.dependencies);
-    expect(lost.failed(new StorageUnavailable('for a while'))).toBe(false);
-    expect(lost.failed(new BundleLost('once'))).toBe(true);
+    const marked = async () => (await readAll(world.ledger, REFRESH_MARKS)).length;
+    expect(await lost.failed(new BundleLost('once'))).toBe(0);
     await lost.prepare();
-    expect(lost.failed(new BundleLost('twice'))).toBe(false);
-    expect(reports).toHaveLength(1);
+    await publish({ ...world.dependencies, maxMarkedMarkets: 1 });
+    const left = await marked();
+    for (let minute = 0; minute < 10; minute++) {
+      expect(await lost.failed(new BundleLost('twice'))).toBe((10 - minute) * 60_000);
+      await lost.prepare();
+      expect(await marked()).toBe(left);
+      world.clock.nowMs += 60_000;
+    }
+    expect(reports).toHaveLength(2);
+    await lost.prepare();
+    expect(await marked()).toBeGreaterThan(left);
+    await publishAll(world, { reports, lost });
+    await expectVerified(world);
+  });
+
+  test('no object is looked for while everything is published again', async () => {
+    const world = await publishedWorld();
+    const watched = watch(world.dependencies);
+    await watched.lost.failed(new BundleLost('once'));
+    await watched.lost.prepare();
+    await lose(world, (key) => key.includes('/history-pages/'));
+    expect(await watched.lost.look()).toBe(false);
+  });
+
+  test('marking everything that fails is reported, and tried again ten minutes later', async () => {
+    const world = await publishedWorld();
+    let fails = true;
+    const objects: ObjectStore = {
+      ...world.objects,
+      stat: async (key) => (fails ? Promise.reject(new StorageUnavailable('for a while')) : world.objects.stat(key)),
+    };
+    const { reports, lost } = watch({ ...world.dependencies, objects });
+    await lost.failed(new BundleLost('once'));
+    await lost.prepare();
+    fails = false;
+    expect(reports).toHaveLength(2);
+    expect(await lost.failed(new BundleLost('once'))).toBe(600_000);
+    world.clock.nowMs += 600_000;
+    await publishAll(world, { reports, lost });
+    expect(await world.ledger.get(HEAD_KEY)).toMatchObject({ revision: 3 });
+    expect(reports).toHaveLength(2);
+  });
+
+  test('what fails for another reason is no loss', async () => {
+    const world = await publishedWorld();
+    const { reports, lost } = watch(world.dependencies);
+    expect(await lost.failed(new StorageUnavailable('for a while'))).toBeNull();
+    expect(reports).toEqual([]);
+  });
+
+  test('the report counts', async () => {
+    const world = await publishedWorld();
+    const { reports, lost } = watch(world.dependencies);
+    const [key] = await lose(world, (each) => each === publicKey({ kind: 'market', slug: 'c' }));
+    await lost.look();
+    expect(reports[0]).toMatch(new RegExp(`: ${key} is lost$`));
   });
 });

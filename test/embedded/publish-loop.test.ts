@@ -4,8 +4,9 @@ import type { WakeLoop } from '../../embedded/wake-loop.ts';
 import { publish } from '../../publisher/publish.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Item, Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
+import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { HEAD_KEY, REFRESH_MARKS } from '../../storage/records/publication.ts';
 import { askForEverything, renameUnmarked } from '../publisher/refresh.ts';
 import { answerTo } from '../publisher/waiting.ts';
@@ -178,6 +179,26 @@ describe('stopping', () => {
     await loop.stop();
     await loop.stop();
   });
+});
+
+test('markets that are put off for too long are reported once a round, whatever their number', async () => {
+  const watched = watchedLoop();
+  const { world, loop } = watched;
+  const slugs = ['a', 'b', 'c', 'd', 'e'];
+  await world.ingest(slugs.map((slug) => market(slug)));
+  for (const slug of slugs) {
+    const { revision, value } = (await world.ledger.get(marketKey(slug))) as Item<MarketRecordValue>;
+    const torn = { ...value, sum: 'f'.repeat(32) };
+    const put = { kind: 'put', key: marketKey(slug), revision, value: torn, if: { kind: 'any' } } as const;
+    await world.ledger.transact([put], { attemptId: `torn-${slug}` });
+  }
+  await publish(world.dependencies);
+  world.clock.nowMs += 6 * MINUTE_MS;
+  loop.wake();
+  await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+  await loop.stop();
+  const [{ what, cause }] = watched.reports as [Watched['reports'][number]];
+  expect([what, String(cause)]).toEqual(['markets are put off', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
 });
 
 test('once an hour what has expired is swept', async () => {

@@ -8,7 +8,7 @@ const FUNCTION = 'tidemark-publish';
 const DURATION_MS = 1_234;
 
 /** The line of a generation that has taken so long. */
-function lineOfGeneration(putOffTooLong?: number): Properties {
+function lineOfGeneration(tooLong?: readonly string[]): Properties {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
   vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', FUNCTION);
@@ -17,7 +17,10 @@ function lineOfGeneration(putOffTooLong?: number): Properties {
     vi.useRealTimers();
     vi.unstubAllEnvs();
   });
-  const counted = putOffTooLong === undefined ? {} : { putOffTooLong };
+  const counted =
+    tooLong === undefined
+      ? {}
+      : { putOffTooLong: tooLong.map((slug) => ({ slug, sinceMs: 0, reason: 'it does not add up' })) };
   logOutcome({ what: 'published', startedMs: Date.now() - DURATION_MS, ...counted }, { generation: 7 });
   spy.mockRestore();
   expect(lines).toEqual([expect.stringMatching(/^[^\n]+\n$/)]);
@@ -26,7 +29,7 @@ function lineOfGeneration(putOffTooLong?: number): Properties {
 
 describe('the line of a generation', () => {
   it('is of the embedded metric format: a time in ms, a set of dimensions, metrics with units, and each value beside it', () => {
-    const { _aws: envelope, ...members } = lineOfGeneration(2);
+    const { _aws: envelope, ...members } = lineOfGeneration(['gold', 'tin']);
     expect(Object.keys(envelope).sort()).toEqual(['CloudWatchMetrics', 'Timestamp']);
     expect(envelope.Timestamp).toBe(Date.parse('2026-11-20T15:00:00Z'));
     expect(envelope.CloudWatchMetrics).toHaveLength(1);
@@ -51,7 +54,16 @@ describe('the line of a generation', () => {
   });
 
   it('is a line of the log like any other', () => {
-    expect(lineOfGeneration()).toMatchObject({ level: 'info', what: 'published', generation: 7 });
+    for (const line of [lineOfGeneration(), lineOfGeneration([])]) {
+      expect(line).toMatchObject({ level: 'info', what: 'published', generation: 7 });
+      expect(line).not.toHaveProperty('toBeRepaired');
+    }
+  });
+
+  it('names the first of the markets that need a repair, with their reasons, however many they are', () => {
+    const { level, toBeRepaired } = lineOfGeneration(['gold', 'tin', 'a', 'b', 'c']);
+    const reason = 'it does not add up';
+    expect([level, toBeRepaired]).toEqual(['error', `gold: ${reason}; tin: ${reason}; a: ${reason}; …`]);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Those who wait to be told in which generation what they wrote became public. */
 
-import type { Ledger } from '../../storage/ledger.ts';
+import type { Change, Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
-import { marketKey } from '../../storage/records/markets.ts';
+import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   type AwaitingGenerationValue,
@@ -11,6 +11,7 @@ import {
   generationOfKey,
   type PublicationValue,
   publicationKey,
+  refreshMarkKey,
 } from '../../storage/records/publication.ts';
 
 type Waiting = { readonly ledger: Ledger };
@@ -31,17 +32,23 @@ export async function wait({ ledger }: Waiting, what: string, markets: readonly 
   });
 }
 
-/** Asks for a publication of these markets (null: all of them), and waits for it. */
+/** Asks for a publication of these markets (null: all of them), as the worker does, and waits for it. */
 export async function waitForPublication(
   { ledger }: Waiting,
   id: string,
   markets: string[] | null,
   purge: boolean,
+  createdAt = '2026-10-01T12:00:00.000Z',
 ): Promise<void> {
-  const value: PublicationValue = { id, markets, purge, createdAt: '2026-10-01T12:00:00Z' };
-  await ledger.transact([{ kind: 'put', key: publicationKey(id), revision: 0, value, if: { kind: 'absent' } }], {
-    attemptId: `publication-${++attempts}`,
-  });
+  const value: PublicationValue = { id, markets, purge, createdAt };
+  const slugs = markets ?? (await readAll(ledger, MARKET_INDEX)).map(({ sort }) => sort);
+  const puts: readonly Change[] = [
+    { kind: 'put', key: publicationKey(id), revision: 0, value, if: { kind: 'absent' } },
+    ...slugs.map((slug): Change => {
+      return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
+    }),
+  ];
+  await ledger.transact(puts, { attemptId: `publication-${++attempts}` });
   await wait({ ledger }, `publication/${id}`, null);
 }
 

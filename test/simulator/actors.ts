@@ -2,7 +2,7 @@
 
 import { isMarket, rungBy } from './facts.ts';
 import type { Incarnation } from './processes.ts';
-import { type AcceptedBatch, type Api, type Host, isOfRestore, isPassing } from './wiring.ts';
+import { type AcceptedBatch, type Api, type Host, isPassing } from './wiring.ts';
 import type { World } from './world.ts';
 
 /** How long an invocation has time for more work. */
@@ -109,9 +109,7 @@ export class Actor {
     this.#round(this.#slot.state).then(
       () => ended(''),
       (error: unknown) => {
-        if (!isPassing(error) && !(this.#world.isBeingRestored && isOfRestore(error))) {
-          this.#world.fail('alarm', `${life.name}: ${describe(error)}`);
-        }
+        if (!isPassing(error)) this.#world.fail('alarm', `${life.name}: ${describe(error)}`);
         ended(describe(error));
       },
     );
@@ -162,7 +160,6 @@ export function startActors(
       world,
       'operator',
       async (host) => {
-        world.isBeingRestored = true;
         await untilDone(host, () => wiring.restore(host));
         // Of a market that is in no index, the log of a worker tells whose batches it is in the way of.
         const named = [...world.torn].filter((market) => !isMarket(world.items, market));

@@ -22,7 +22,7 @@ import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
 import { touchesOf } from '../../lambdas/worker/touches.ts';
 import type { PageSizes, PublisherDependencies } from '../../publisher/dependencies.ts';
-import { BundleLost, Superseded } from '../../publisher/errors.ts';
+import { Superseded } from '../../publisher/errors.ts';
 import { rendererOf } from '../../publisher/plan/render.ts';
 import { type StaticBodies, staticBodies } from '../../publisher/plan/static-bodies.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
@@ -199,11 +199,6 @@ function uploadRunnerOf(host: Host): UploadRunner {
 function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
   if (isMoreDue) return 'more';
   return putOff.length > 0 ? 'put-off' : 'nothing';
-}
-
-/** What publishers say who go on while HEAD is being raised. */
-export function isOfRestore(error: unknown): boolean {
-  return error instanceof BundleLost;
 }
 
 /** What `verify` finds in a store at rest. */

@@ -64,8 +64,6 @@ export class World {
   usesPipeline = true;
   /** Everything is stopped that writes or publishes. */
   isDown = false;
-  /** An operator is at it. */
-  isBeingRestored = false;
   readonly #base: BaseWorld;
   readonly #restoreListeners: (() => void)[] = [];
   /** Rejects when the world ends. */
@@ -167,7 +165,6 @@ export class World {
   /** All processes may go on. */
   restored(): void {
     this.isDown = false;
-    this.isBeingRestored = false;
     for (const listener of this.#restoreListeners) listener();
   }
 

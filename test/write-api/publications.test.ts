@@ -56,7 +56,7 @@ const read = (id: string, as = 'operator') => world.call({ path: `${URL}/${id}`,
 describe('a publication', () => {
   it.each([
     ['one market', ['market-00']],
-    ['as many as fit a transaction', SLUGS.slice(0, PUBLICATION_MARKETS_MAX)],
+    ['as many as one may name', SLUGS.slice(0, PUBLICATION_MARKETS_MAX)],
     ['all', 'all'],
   ])('of %s waits, and then names the generation', async (_, markets) => {
     const created = await create({ markets });

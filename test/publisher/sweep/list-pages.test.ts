@@ -49,6 +49,42 @@ async function sweepAfter(world: World, elapsedMs: number): Promise<readonly str
   return removed;
 }
 
+async function loseLayout({ ledger, objects }: World, generation: number): Promise<void> {
+  const records = await readAll(ledger, GENERATIONS);
+  const key = records.find(({ revision }) => revision === generation)?.value.layout?.key ?? '';
+  const present = await objects.stat(key);
+  if (present === null) throw new Error('there is no layout');
+  await objects.delete(key, present.etag);
+}
+
+describe('where a layout is lost', () => {
+  test('the pages that it names stay as long as any superseded page', async () => {
+    const world = await publishedWorld();
+    const before = await pagesOf(world);
+    world.clock.nowMs += RETENTION_MS;
+    await change(world, 'e', 0);
+    await change(world, 'e', 1);
+    await loseLayout(world, 2);
+    await sweepAfter(world, 1);
+    expect(stored(world)).toEqual(expect.arrayContaining(before));
+    await sweepAfter(world, RETENTION_MS + 1);
+    expect(stored(world).sort()).toEqual([...(await pagesOf(world))].sort());
+  });
+
+  test('and the next list is cut without it, so do the pages of the list before', async () => {
+    const world = await publishedWorld();
+    const before = await pagesOf(world);
+    world.clock.nowMs += RETENTION_MS;
+    await loseLayout(world, 1);
+    await change(world, 'e', 0);
+    await sweepAfter(world, 1);
+    expect(stored(world)).toEqual(expect.arrayContaining(before));
+    await sweepAfter(world, RETENTION_MS + 1);
+    await sweepAfter(world, 0);
+    expect(stored(world).sort()).toEqual([...(await pagesOf(world))].sort());
+  });
+});
+
 describe('the layout of a list', () => {
   test('is one object, which says what there is and what it has superseded; the ledger has no item of any page', async () => {
     const world = await publishedWorld();

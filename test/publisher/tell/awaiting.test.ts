@@ -224,6 +224,36 @@ describe('a batch waits for the revisions that it has written', () => {
   });
 });
 
+describe('a publication', () => {
+  test('is told the generation that shows it, and no time before it was asked for', async () => {
+    const world = await publishedWorld();
+    await waitForPublication(world, 'unchanged', ['b'], false, at(700));
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'publication/unchanged')).toEqual({ generation: 1, publishedAt: at(700) });
+    await world.ingest([price('a', 0, 1)]);
+    await waitForPublication(world, 'changed', ['a'], false, at(800));
+    await publish(world.dependencies);
+    expect(await answerTo(world, 'publication/changed')).toEqual({ generation: 2, publishedAt: at(1_000) });
+  });
+
+  test('is told when its own markets are rendered, in whatever generations, and however many others wait', async () => {
+    const world = createWorld();
+    await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+    await publish(world.dependencies);
+    await waitForPublication(world, 'all', null, false);
+    await waitForPublication(world, 'ac', ['a', 'c'], false);
+    const told: string[][] = [];
+    for (let day = 0; day < 5; day++) {
+      // One fresh mark and one refresh mark a generation.
+      await world.ingest([price('e', day, 1)]);
+      await publish({ ...world.dependencies, maxMarkedMarkets: 2 });
+      const left = await waiting(world);
+      told.push(['publication/ac', 'publication/all'].filter((what) => !left.includes(what)));
+    }
+    expect(told).toEqual([[], [], ['publication/ac'], ['publication/ac'], ['publication/ac', 'publication/all']]);
+  });
+});
+
 test('whoever waits anew while the answer is being written goes on waiting, and the others do not', async () => {
   const world = await publishedWorld();
   await wait(world, 'batch/one', ['a']);
