@@ -67,7 +67,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     // Before the first generation "not found" would be wrong, and would be cached.
     isReady: () => divert !== null,
     divert: (request) => divert?.(request) ?? null,
-    health: async () => healthOf(await data.ledger.get(HEAD_KEY).then((item) => item?.value as HeadValue | undefined)),
+    health: async () => healthOf((await data.ledger.get(HEAD_KEY))?.value),
     report,
   });
   const { server } = edge;
