@@ -1,7 +1,14 @@
 /** The records of an ingest batch, the codes of refused rows, and the report on a batch. */
 import * as z from 'zod';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
-import { instantSchema, metricNameSchema, provenanceFields, valueFields } from './metric.ts';
+import {
+  instantSchema,
+  metricNameSchema,
+  provenanceFields,
+  quotedQuantitySchema,
+  sourceDecimalSchema,
+  valueFields,
+} from './metric.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -36,7 +43,6 @@ const observationRecordFields = {
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
   sourceValue: provenanceFields.sourceValue.default(null),
-  rounded: provenanceFields.rounded.default(false),
   unknownReason: provenanceFields.unknownReason.default(null),
   zeroAsserted: z
     .boolean()
@@ -51,16 +57,43 @@ const observationRecordFields = {
     .describe('States that a value far from its neighbour in time is right. Without it such a record is refused.'),
 } as const;
 
+const rounded = provenanceFields.rounded.default(false);
+
 export const moneyObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, amountMinor: valueFields.amountMinor, currency: valueFields.currency })
-  .describe('One observation of an amount of money. A `price` is one, in the native currency of its market.');
+  .strictObject({
+    ...observationRecordFields,
+    amountMinor: valueFields.amountMinor,
+    currency: valueFields.currency,
+    rounded,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money. A `price` is one, in the native currency of its market. The amount and ' +
+      '`rounded` must agree with `sourceValue`.',
+  );
+
+export const decimalObservationRecordSchema = z
+  .strictObject({
+    ...observationRecordFields,
+    value: sourceDecimalSchema,
+    currency: valueFields.currency,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money as the decimal that the source gives. The service computes `amountMinor` ' +
+      'and `rounded`.',
+  );
 
 export const scalarObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit })
+  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit, rounded })
   .describe('One observation of a number that is not money.');
 
-/** One observation. Its fields tell money from scalar. */
-export const observationRecordSchema = z.union([moneyObservationRecordSchema, scalarObservationRecordSchema]);
+/** One observation. Its fields tell money, in minor units or as a decimal, from scalar. */
+export const observationRecordSchema = z.union([
+  moneyObservationRecordSchema,
+  decimalObservationRecordSchema,
+  scalarObservationRecordSchema,
+]);
 
 export const retractionRecordSchema = z
   .strictObject({
@@ -79,6 +112,8 @@ export const retractionRecordSchema = z
 export const ingestRecordSchema = z.union([marketRecordSchema, observationRecordSchema, retractionRecordSchema]);
 
 export type MarketRecord = z.infer<typeof marketRecordSchema>;
+/** An amount of money in minor units, or as the source's decimal. */
+export type MoneyRecord = z.infer<typeof moneyObservationRecordSchema | typeof decimalObservationRecordSchema>;
 export type ObservationRecord = z.infer<typeof observationRecordSchema>;
 export type RetractionRecord = z.infer<typeof retractionRecordSchema>;
 /** A record with its defaults filled in. */
@@ -94,6 +129,7 @@ export const ROW_ERROR_CODES = [
   'currency.minor-unit-alias',
   'currency.not-native',
   'amount.not-integral',
+  'amount.disagrees-with-source',
   'amount.zero-unasserted',
   'amount.out-of-range',
   'date.future',

@@ -73,6 +73,20 @@ export const valueFields = {
   unit: publicTextSchema(60).describe('What `value` counts, e.g. `percent`.'),
 } as const;
 
+/** Where money is sent as the source's decimal instead of minor units. */
+export const sourceDecimalSchema = decimalSchema
+  .nullable()
+  .describe("The source's decimal, in major units: 61.17 USD is `61.17`. Null is unknown, never zero.");
+
+export const quotedQuantitySchema = z
+  .int()
+  .min(1)
+  .max(1_000_000_000)
+  .describe(
+    "How many of the market's `unit.of` the source's decimal buys. Without it, a `sourceValue` may be for one or for " +
+      "the market's `unit.quantity`. A `value` needs it, unless that quantity is 1.",
+  );
+
 /** The provenance of a metric. Present even if the value is null. */
 export const provenanceFields = {
   sourceLabel: publicTextSchema(200).describe(

@@ -2,7 +2,7 @@
 import type { RowError } from '../../contract/ingest-records.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
-import { checkObservation, parseRecord } from './row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from './row-rules.ts';
 import { type Row, rowOf, slugOf } from './rows.ts';
 
 /** One fault of one row, with the row's index in the batch. */
@@ -40,10 +40,10 @@ export function checkRows(
   nowMs: number,
 ): CheckedRows {
   const faults: RowFault[] = [];
-  const currencies = nativeCurrencies(parsed, markets);
+  const terms = termsOf(parsed, markets);
   const seen = new Set<string>();
   const rows = parsed.filter((row) => {
-    const found = faultsOf(row, currencies, seen, nowMs);
+    const found = faultsOf(row, terms, seen, nowMs);
     faults.push(...found);
     return found.length === 0;
   });
@@ -52,7 +52,7 @@ export function checkRows(
 
 function faultsOf(
   { index, record, order }: Row,
-  currencies: ReadonlyMap<string, string>,
+  terms: ReadonlyMap<string, MarketTerms>,
   seen: Set<string>,
   nowMs: number,
 ): readonly RowFault[] {
@@ -64,36 +64,34 @@ function faultsOf(
   }
   seen.add(identity);
   if (record.type === 'market') return faults;
-  const nativeCurrency = currencies.get(record.market);
-  if (nativeCurrency === undefined) {
+  const market = terms.get(record.market) ?? null;
+  if (market === null) {
     const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
     faults.push({ index, pointer: '/market', code: 'market.unknown', detail });
   }
-  const market = nativeCurrency === undefined ? null : { nativeCurrency };
   for (const error of checkObservation(record, market, nowMs)) faults.push({ index, ...error });
   return faults;
 }
 
 /**
- * Native currencies by slug: from the batch's definition, else from the ledger. A market that has observations keeps
- * its currency. Of two definitions the first counts, because the second is refused as a duplicate.
+ * Currencies and quantities by slug: from the batch's definition, else from the ledger. A market that has observations
+ * keeps both. Of two definitions the first counts, because the second is refused as a duplicate.
  */
-function nativeCurrencies(
+function termsOf(
   rows: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
-): ReadonlyMap<string, string> {
-  const currencies = new Map<string, string>();
+): ReadonlyMap<string, MarketTerms> {
+  const terms = new Map<string, MarketTerms>();
   const fixed = new Set<string>();
   for (const [slug, item] of markets) {
     if (item === null) continue;
-    const { nativeCurrency, observations } = item.value;
-    currencies.set(slug, nativeCurrency);
-    if (observations > 0) fixed.add(slug);
+    terms.set(slug, item.value);
+    if (item.value.observations > 0) fixed.add(slug);
   }
   for (const { record } of rows) {
     if (record.type !== 'market' || fixed.has(record.slug)) continue;
-    currencies.set(record.slug, record.nativeCurrency);
+    terms.set(record.slug, record);
     fixed.add(record.slug);
   }
-  return currencies;
+  return terms;
 }

@@ -200,7 +200,8 @@ class MarketDraft {
         `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
       );
     }
-    const metric = metricOfRecord(record);
+    const metric = metricOfRecord(record, value.unit.quantity);
+    if ('error' in metric) return { kind: 'refused', error: metric.error };
     if (before !== undefined) {
       const isSame = isSameContent(before.newest, metric);
       if (this.#input.mode === 'append') {

@@ -13,7 +13,9 @@ function metric(fields: object) {
   const parsed = parseRecord(JSON.parse(JSON.stringify({ ...price('a', 0, 1), ...fields })));
   if (!('record' in parsed) || parsed.record.type !== 'observation')
     throw new Error('the test’s own record is refused');
-  return metricOfRecord(parsed.record);
+  const made = metricOfRecord(parsed.record, 1);
+  if ('error' in made) throw new Error('the test’s own amount is refused');
+  return made;
 }
 
 const amount = (amountMinor: number | null, fields: object = {}) =>

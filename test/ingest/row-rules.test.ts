@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ObservationRecord } from '../../contract/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from '../../lambdas/markets/row-rules.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
-const USD = { nativeCurrency: 'USD' };
+const unit = { quantity: 1, of: 'barrel' };
+const USD = { nativeCurrency: 'USD', unit };
 
 const money = {
   type: 'observation',
@@ -33,12 +34,12 @@ const market = {
   name: 'WTI, US dollar',
   kind: 'oil',
   nativeCurrency: 'USD',
-  unit: { quantity: 1, of: 'barrel' },
+  unit,
 };
 const source = { label: 'x', url: 'https://example.org', publisher: null, licence: null, attribution: null };
 
 /** What is said of a record: `code pointer` for each fault, in order; nothing for a good one. */
-function faultsOf(input: unknown, ofMarket: { nativeCurrency: string } | null = USD): string[] {
+function faultsOf(input: unknown, ofMarket: MarketTerms | null = USD): string[] {
   const parsed = parseRecord(input);
   const errors =
     'errors' in parsed
@@ -85,8 +86,8 @@ describe('good records', () => {
 
   test('yen and dinar amounts are taken as they are', () => {
     const inYen = { ...money, amountMinor: 163, currency: 'JPY', sourceValue: '162.675', rounded: true };
-    expect(faultsOf(inYen, { nativeCurrency: 'JPY' })).toEqual([]);
-    expect(faultsOf({ ...money, amountMinor: 307, currency: 'KWD' }, { nativeCurrency: 'KWD' })).toEqual([]);
+    expect(faultsOf(inYen, { nativeCurrency: 'JPY', unit })).toEqual([]);
+    expect(faultsOf({ ...money, amountMinor: 307, currency: 'KWD' }, { nativeCurrency: 'KWD', unit })).toEqual([]);
   });
 });
 

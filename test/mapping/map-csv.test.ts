@@ -81,6 +81,7 @@ describe('rows become records', () => {
           currency: 'JPY',
           sourceValue: '123.45',
           rounded: true,
+          quotedQuantity: 1,
           sourceLabel: 'Shop, 2026-01-02',
           sourceUrl: 'https://example.org/2026-01-02?item=tea',
           observedAt: '2026-01-02T00:00:00Z',
