@@ -54,7 +54,10 @@ const observationRecordFields = {
   outlierConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that a value far from its neighbour in time is right. Without it such a record is refused.'),
+    .describe(
+      'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
+        'The neighbours are the nearest known values before and after it, without zeros.',
+    ),
 } as const;
 
 const rounded = provenanceFields.rounded.default(false);

@@ -300,7 +300,7 @@ describe('a batch whose transactions have not become visible as a whole', () => 
     ['a strand', /^strand\/0001$/],
   ])('is left as it is, and applied once it shows %s', async (_, hidden) => {
     const ledger = await ledgerWithMixed();
-    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 6 : -1, diesAfter);
+    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 8 : -1, diesAfter);
     if (hidden.source.includes('strand')) await runBatch(dependenciesOn(dying.ledger), 'mixed').catch(() => {});
     const before = await ledger.dump();
     await expect(runBatch(dependenciesOn(hiding(ledger, hidden)), 'mixed')).rejects.toThrow(Contended);
