@@ -15,10 +15,14 @@ export const marketRecordSchema = z
     type: z.literal('market'),
     ...marketDefinitionFields,
     status: marketDefinitionFields.status.default('active'),
-    sources: z.array(sourceSchema).max(20).default([]).describe("Where the market's numbers come from."),
+    sources: z
+      .array(sourceSchema)
+      .max(20)
+      .exactOptional()
+      .describe("Where the market's numbers come from. If left out: the market keeps those that it has."),
   })
   .describe(
-    'Defines or redefines a market. A field that is left out takes its default. Once a market has observations, ' +
+    'Defines or redefines a market. `status` is `active` if it is left out. Once a market has observations, ' +
       '`nativeCurrency` and `unit` are fixed.',
   );
 
@@ -51,6 +55,10 @@ const observationRecordFields = {
       'States that a zero is a real value. Without it a zero is refused, because a zero often stands for a missing ' +
         'value.',
     ),
+  dateConfirmed: z
+    .boolean()
+    .default(false)
+    .describe('States that an `observedAt` before 1900 is right. Without it such a record is refused.'),
   outlierConfirmed: z
     .boolean()
     .default(false)
@@ -193,7 +201,11 @@ export const batchRequestSchema = z.strictObject({
 
 /** One fault of one record of a batch. */
 const batchErrorSchema = z.strictObject({
-  line: z.int().min(1).nullable().describe("The record's line in an NDJSON body, from 1 on. Null in a JSON body."),
+  line: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("The record's line, from 1 on: in an NDJSON body, or in the file of an upload. Null in a JSON body."),
   index: z.int().min(0).describe("The record's position among the records, from 0 on."),
   pointer: z
     .string()
@@ -219,6 +231,7 @@ export const batchReportSchema = z.strictObject({
       '`queued`, then `applying`, then `applied`; or `refused`, when the whole batch is refused and nothing is ' +
         'taken in. A dry run ends as `examined`, or as `refused` where the batch would be refused.',
     ),
+  summary: z.string().describe('The result and the next step, in one line for people. The wording may change.'),
   mode: ingestModeSchema,
   partial: z.boolean().describe(PARTIAL),
   dryRun: z.boolean().describe(DRY_RUN),

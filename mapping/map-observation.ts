@@ -72,6 +72,7 @@ export function observationMapper(
         observedAt,
         confidence,
         status,
+        ...(date !== null && date < '1900' && observation.date.early === 'confirmed' ? { dateConfirmed: true } : {}),
       },
     };
   };

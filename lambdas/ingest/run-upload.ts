@@ -163,7 +163,8 @@ async function keepPart(
   lines: readonly string[],
 ): Promise<boolean> {
   const { subject, mode } = upload;
-  const sent = { id, subject, mode, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
+  const receivedAt = new Date(nowMs()).toISOString();
+  const sent = { id, subject, mode, partial: true, dryRun: false, receivedAt, firstLine: upload.linesDone + 1 };
   const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;

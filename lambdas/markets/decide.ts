@@ -156,8 +156,9 @@ class MarketDraft {
       this.#value = value;
       return ACCEPTED;
     }
-    const definition = definitionOf(record);
-    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) {
+    const { sources } = this.#value;
+    const definition = definitionOf(record, sources);
+    if (canonicalJson(definitionOf(this.#value, sources)) === canonicalJson(definition)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;
     }

@@ -2,6 +2,7 @@
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
 import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
+import type { Source } from '../../contract/market.ts';
 import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
@@ -12,7 +13,7 @@ type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | '
 
 /** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
-  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record);
+  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record, []);
   return {
     firstObservedAt: null,
     kind,
@@ -30,8 +31,16 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
   };
 }
 
-/** The fields of a market's record that its definition sets. */
-export function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: Definition): Definition {
+/**
+ * The fields of a market's record that its definition sets.
+ *
+ * @param known the sources of a definition that leaves them out
+ */
+export function definitionOf(
+  record: Omit<Definition, 'sources'> & Partial<Definition>,
+  known: readonly Source[],
+): Definition {
+  const { kind, name, nativeCurrency, sources = known, status, unit } = record;
   return {
     kind,
     name,

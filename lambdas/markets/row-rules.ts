@@ -30,7 +30,7 @@ import { amountOfRecord } from './amount-rules.ts';
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The first plausible instant. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
+ * The first instant that needs no confirmation. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
  * epoch is accepted, because monthly series that begin in January 1970 are real.
  */
 const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
@@ -74,7 +74,7 @@ export function checkObservation(
   return [
     ...currencyErrors(record, market),
     ...amountErrors(record, market),
-    ...dateErrors(record.observedAt, nowMs),
+    ...dateErrors(record, nowMs),
     ...sourceUrlErrors(record.sourceUrl),
     ...provenanceErrors(record),
   ];
@@ -113,14 +113,14 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
   return [error(pointer, 'amount.zero-unasserted', detail)];
 }
 
-function dateErrors(observedAt: string, nowMs: number): RowError[] {
+function dateErrors({ observedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
   const observedAtMs = Date.parse(observedAt);
   if (observedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
     const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
     return [error('/observedAt', 'date.future', detail)];
   }
-  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS) return [];
-  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date`;
+  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS || dateConfirmed) return [];
+  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date. If it is right, set dateConfirmed`;
   return [error('/observedAt', 'date.implausible', detail)];
 }
 

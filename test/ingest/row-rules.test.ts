@@ -64,6 +64,7 @@ describe('good records', () => {
     ['an unknown scalar with a reason', { ...scalar, value: null, unknownReason: 'not-published' }],
     ['another metric in another currency', { ...money, metric: 'margin', currency: 'EUR' }],
     ['tomorrow, which has begun in Kiribati', { ...money, observedAt: '2026-10-02T12:00:00Z' }],
+    ['a confirmed date before 1900', { ...money, observedAt: '1861-01-01T00:00:00Z', dateConfirmed: true }],
     ['January 1970', { ...money, observedAt: '1970-01-01T00:00:00Z' }],
     ['the largest amount', { ...money, amountMinor: Number.MAX_SAFE_INTEGER }],
   ])('%s is accepted', (_, record) => {
@@ -79,6 +80,7 @@ describe('good records', () => {
         rounded: false,
         unknownReason: 'not-published',
         zeroAsserted: false,
+        dateConfirmed: false,
         outlierConfirmed: false,
       },
     });
@@ -196,6 +198,11 @@ describe('refused by a rule', () => {
     ['more than a day ahead', { observedAt: '2026-10-02T12:00:01Z' }, ['date.future /observedAt']],
     ['the year 2062', { observedAt: '2062-09-30T00:00:00Z' }, ['date.future /observedAt']],
     ['a spreadsheet’s zero', { observedAt: '1899-12-30T00:00:00Z' }, ['date.implausible /observedAt']],
+    [
+      'a confirmed date in the future',
+      { observedAt: '2062-09-30T00:00:00Z', dateConfirmed: true },
+      ['date.future /observedAt'],
+    ],
     ['the year 26', { observedAt: '0026-09-30T00:00:00Z' }, ['date.implausible /observedAt']],
     ['an empty URL', { sourceUrl: '  ' }, ['source.url-missing /sourceUrl']],
     ['a relative URL', { sourceUrl: '/wti.csv' }, ['source.url-not-absolute /sourceUrl']],
