@@ -133,6 +133,12 @@ var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var WAITLIST_URL = "/api/v1/waitlist";
 var OPENAPI_URL = "/api/v1/openapi.json";
+function decodeUnreserved(text) {
+  return text.replace(
+    /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,
+    (_, hex) => String.fromCharCode(Number(`0x${hex}`))
+  );
+}
 var URL_MAX_LENGTH = 2048;
 var METHODS = "GET, HEAD, OPTIONS";
 var MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
@@ -146,23 +152,25 @@ function handler(event) {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return refuse(problem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
-  const first = firstPage(request.uri);
+  const first = firstPage(decodeUnreserved(request.uri));
   if (first === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
   if (names.length === 0) return rewrite(request, first);
   const paged = first.kind === "market-list" || first.kind === "history";
-  if (names.length > 1 || names[0] !== "cursor" || !paged) {
+  const name = names[0];
+  if (names.length > 1 || decodeUnreserved(name) !== "cursor" || !paged) {
     const allowed = paged ? 'only "cursor"' : "no query parameter";
     return refuse(problem("unknown-query-parameter", `This resource takes ${allowed}: leave out everything else.`));
   }
-  const parameter = request.querystring.cursor;
+  const parameter = request.querystring[name];
+  const cursor = decodeUnreserved(parameter.value);
   const repeated = parameter.multiValue !== void 0 && parameter.multiValue.length > 1;
-  if (repeated || !CURSOR.test(parameter.value)) {
+  if (repeated || !CURSOR.test(cursor)) {
     return refuse(
       problem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
-  return rewrite(request, laterPage(first, parameter.value));
+  return rewrite(request, laterPage(first, cursor));
 }
 function urlLength(request) {
   let length = request.uri.length;
@@ -205,7 +213,7 @@ function preflight() {
       allow: { value: METHODS },
       "access-control-allow-origin": { value: "*" },
       "access-control-allow-methods": { value: METHODS },
-      "access-control-allow-headers": { value: "If-None-Match" },
+      "access-control-allow-headers": { value: "*, Authorization, If-None-Match" },
       "access-control-max-age": { value: "7200" }
     }
   };

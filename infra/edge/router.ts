@@ -8,7 +8,7 @@
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem, problem } from '../../contract/problems.ts';
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
-import { MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { decodeUnreserved, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
 export interface QueryValue {
@@ -59,23 +59,25 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(problem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
-  const first = firstPage(request.uri);
+  const first = firstPage(decodeUnreserved(request.uri));
   if (first === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
   if (names.length === 0) return rewrite(request, first);
   const paged = first.kind === 'market-list' || first.kind === 'history';
-  if (names.length > 1 || names[0] !== 'cursor' || !paged) {
+  const name = names[0] as string;
+  if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
     const allowed = paged ? 'only "cursor"' : 'no query parameter';
     return refuse(problem('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`));
   }
-  const parameter = request.querystring.cursor as QueryValue;
+  const parameter = request.querystring[name] as QueryValue;
+  const cursor = decodeUnreserved(parameter.value);
   const repeated = parameter.multiValue !== undefined && parameter.multiValue.length > 1;
-  if (repeated || !CURSOR.test(parameter.value)) {
+  if (repeated || !CURSOR.test(cursor)) {
     return refuse(
       problem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
-  return rewrite(request, laterPage(first, parameter.value));
+  return rewrite(request, laterPage(first, cursor));
 }
 
 /** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
@@ -93,7 +95,7 @@ function urlLength(request: ViewerRequest): number {
   return length;
 }
 
-/** The object of a path without a cursor; null if the path has no object. Exact: no decoding, no case folding. */
+/** The object of a path without a cursor; null if the path has no object. Exact: no case folding. */
 function firstPage(uri: string): PublicObjectName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
@@ -117,7 +119,11 @@ function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest 
   return request;
 }
 
-/** For every path, so that a script may also read the 404. Two hours, because Chromium caps anything longer at that. */
+/**
+ * For every path, so that a script may also read the 404. Wrappers of `fetch` send fields of their own, so all are
+ * allowed; browsers do not count `Authorization` among them, nor did old ones know `*`. Two hours, because Chromium caps
+ * anything longer at that.
+ */
 function preflight(): RouterResponse {
   return {
     statusCode: 204,
@@ -126,7 +132,7 @@ function preflight(): RouterResponse {
       allow: { value: METHODS },
       'access-control-allow-origin': { value: '*' },
       'access-control-allow-methods': { value: METHODS },
-      'access-control-allow-headers': { value: 'If-None-Match' },
+      'access-control-allow-headers': { value: '*, Authorization, If-None-Match' },
       'access-control-max-age': { value: '7200' },
     },
   };

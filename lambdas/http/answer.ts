@@ -43,7 +43,7 @@ export function preflightResult(methods: readonly string[]): HttpResult {
   return textResult(204, '', {
     allow,
     'access-control-allow-methods': allow,
-    'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+    'access-control-allow-headers': '*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
     'access-control-max-age': '7200',
   });
 }
