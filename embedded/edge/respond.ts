@@ -1,9 +1,10 @@
 /** Writes answers to connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
+import type { Problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
 import { CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM, PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CODES, type ProblemCode } from '../../contract/edge-problems.ts';
+import { PROBLEMS } from '../../contract/problems.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { type EdgeRouted, loadRouter, toEvent } from '../../embedded/edge/router-sandbox.ts';
 import { handler } from '../../infra/edge/router.ts';
@@ -29,6 +30,15 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets/gold-usd/history?cursor=${C}`, `/api/v1/history-pages/gold-usd/${C}.json`],
   [`/api/v1/markets/${SLUG80}`, `/api/v1/markets/${SLUG80}.json`],
   [`/api/v1/markets/${SLUG80}/history`, `/api/v1/histories/${SLUG80}.json`],
+  // The URLs of problems lead to the catalogue.
+  ...PROBLEM_CODES.map((code) => [`/problems/${code}`, '/problems.json'] as const),
+  ['/problems', 'not-found'],
+  ['/problems/', 'not-found'],
+  ['/problems/no-such-problem', 'not-found'],
+  ['/problems/not-found/', 'not-found'],
+  ['/problems/not-found.json', 'not-found'],
+  ['/problems.json', 'not-found'],
+  ['/problems/not-found?x', 'unknown-query-parameter'],
   // An empty query is no query.
   ['/api/v1/markets?', '/api/v1/markets.json'],
   ['/api/v1/markets/gold-usd?', '/api/v1/markets/gold-usd.json'],

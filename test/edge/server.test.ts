@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
+import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';

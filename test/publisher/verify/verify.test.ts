@@ -45,6 +45,7 @@ describe('a good world has no findings', () => {
       [SNAPSHOT, 'status'],
       [WAITLIST_URL, 'status'],
       [OPENAPI_URL, 'status'],
+      ['/problems/not-found', 'status'],
     ]);
   });
 });
