@@ -7,7 +7,7 @@ import type { Authenticator, Principal } from '../../lambdas/credentials/princip
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
-import { createWriteApi, type RequestLog } from '../../lambdas/pipeline/handle.ts';
+import { createWriteApi, type HandleWrite, type RequestLog } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -41,6 +41,7 @@ export interface ApiWorld {
   readonly ledger: Ledger;
   readonly uploads: MemoryUploads;
   readonly log: RequestLog[];
+  readonly handle: HandleWrite;
   nowMs: number;
   call(call: Call): Promise<Answer>;
   /** The same without reading the answer. */
@@ -130,6 +131,7 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
     ledger,
     uploads,
     log,
+    handle,
     nowMs: START_MS,
     send,
     eventOf,
