@@ -29,7 +29,7 @@ import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
-import { yieldingLedger } from './yielding-ledger.ts';
+import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
 /** Receives the progress of the start. */
 export interface StartProgress {
@@ -98,11 +98,17 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const head = await publishIfNothingIsShown(dependencies);
 
     // From here on there are readers, so background work must let requests run in between.
-    const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
+    const turns = createTurns();
+    const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
     const working = startWorkLoop(
-      { ...systemRuntime, ledger: background.ledger, uploads: writeApi.uploads },
+      {
+        ...systemRuntime,
+        ledger: background.ledger,
+        uploads: writeApi.uploads,
+        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+      },
       { publishing, onErased: () => data.emptyLog(), report },
     );
     const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
