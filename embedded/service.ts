@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Json } from '../contract/canonical-json.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
+import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
@@ -22,6 +23,7 @@ import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -111,11 +113,19 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       },
       { publishing, onErased: () => data.emptyLog(), report },
     );
-    const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
+    const expiring = startExpiryLoop({
+      removeExpired: data.removeExpired,
+      removeFiles: () =>
+        removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
+      nowMs: Date.now,
+      report,
+    });
     const takeUpload = createUploadServer({
       uploads: writeApi.uploads,
+      mayReceive: (id) => mayReceive(dependencies, id),
       onStored: async (id) => {
-        await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        if (isUnwanted) await writeApi.uploads.remove(id);
         working.wake();
       },
       nowMs: Date.now,

@@ -54,6 +54,7 @@ const UPLOAD_ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const announced: Upload = {
   id: UPLOAD_ID,
   state: 'awaiting-content',
+  stoppedBecause: null,
   mode: 'append',
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   bytes: 734003200,

@@ -19,7 +19,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   },
   decide({ principal, body, now }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
-    const upload = newUpload({ id, subject: principal.subject, ...body, createdAt: now });
+    const upload = newUpload({ id, subject: principal.subject, actor: principal.actor, ...body, createdAt: now });
     return {
       kind: 'commit',
       target: `upload/${id}`,
@@ -35,7 +35,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
 
 /** An upload as it was announced. */
 export function newUpload(
-  announced: Pick<UploadValue, 'id' | 'subject' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
+  announced: Pick<UploadValue, 'id' | 'subject' | 'actor' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
 ): UploadValue {
   const nothingDone = {
     bytesDone: 0,
@@ -74,6 +74,7 @@ function shown(upload: UploadValue, put: UploadTarget | null, published: Generat
   return {
     id,
     state,
+    stoppedBecause: state === 'stopped' ? (upload.stoppedBecause ?? 'too-many-records') : null,
     mode,
     sha256,
     bytes,

@@ -114,7 +114,8 @@ export const accountOf = (waitlistRequest: string): string => ACCOUNT + waitlist
 export const waitlistRequestOf = (subject: string): string | null =>
   subject.startsWith(ACCOUNT) ? subject.slice(ACCOUNT.length) : null;
 
-export const erasureKey = (id: string) => keyOf<ErasureValue>('erasures', id);
+export const ERASURES: KeyRange<ErasureValue> = { partition: 'erasures' };
+export const erasureKey = (id: string) => keyIn(ERASURES, id);
 
 export const entitlementsKey = (subject: string) => keyOf<EntitlementsValue>(`entitlements/${subject}`, 'features');
 /** The counters of a subject. */

@@ -76,14 +76,18 @@ export type StrandValue = RowTotals & {
 export type UploadValue = {
   id: string;
   subject: string;
+  /** The credential that announced it. Absent in records of earlier versions. */
+  actor?: string;
   mode: IngestMode;
   /** As the sender announced them. */
   sha256: string;
   bytes: number;
   records: number;
   createdAt: string;
-  /** `stopped`: the file holds more records than were announced, and the rest is not taken in. */
+  /** `stopped`: the rest of the file is not taken in, see `stoppedBecause`. */
   state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'stopped';
+  /** Absent: not stopped, or stopped by an earlier version because of too many records. */
+  stoppedBecause?: StopReason;
   /** Bytes of the file that are applied. */
   bytesDone: number;
   linesDone: number;
@@ -98,6 +102,9 @@ export type UploadValue = {
   lastBatch: string | null;
   finishedAt: string | null;
 };
+
+/** Why the rest of a file is not taken in. */
+export type StopReason = 'too-many-records' | 'credential-ended';
 
 /** Faults of rows; see `batchReportSchema`. The report writes `pointer` and `line` in the form of the request. */
 export type FaultsValue = {

@@ -31,6 +31,7 @@ async function openService() {
       port: 0,
       dataFolder: join(temporary.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
+      uploadsKeptDays: null,
       issuer: null,
     },
     {
