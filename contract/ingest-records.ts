@@ -106,6 +106,8 @@ export const ROW_ERROR_CODES = [
   'market.unknown',
   'observation.unknown',
   'outlier',
+  'scope.missing',
+  'market.not-allowed',
 ] as const;
 
 /** The one error of a batch that the service could not apply, or not completely. The reason is in no record. */

@@ -40,7 +40,7 @@ const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
 
 export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
   const recordedAt = new Date(startedAtMs).toISOString();
-  return { mode: batch.mode, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
+  return { mode: batch.mode, authority: batch.authority, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
 }
 
 export interface OpenedBatch {

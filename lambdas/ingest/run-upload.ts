@@ -166,8 +166,9 @@ async function keepPart(
   id: string,
   lines: readonly string[],
 ): Promise<boolean> {
-  const { subject, mode } = upload;
-  const sent = { id, subject, mode, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
+  const { subject, mode, authority } = upload;
+  const own = authority === undefined ? {} : { authority };
+  const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
   const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;

@@ -1,5 +1,6 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
-import type { RowError } from '../../contract/ingest-records.ts';
+import { authorityFaults, type FeedAuthority } from '../../contract/feed-authority.ts';
+import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import { checkObservation, parseRecord } from './row-rules.ts';
@@ -38,16 +39,24 @@ export async function parseRows(inputs: readonly unknown[], breathe: Breathe): P
   return { rows, faults };
 }
 
+/** What the rows are checked by, beside their markets. */
+export interface RowRules {
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly mode: IngestMode;
+  /** Undefined: the feed may send every record. */
+  readonly authority: FeedAuthority | undefined;
+}
+
 /**
  * Finds every fault of every parsed row.
  *
  * @param markets the records of the rows' markets, by slug
- * @param nowMs milliseconds since the epoch
  */
 export async function checkRows(
   parsed: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
-  nowMs: number,
+  rules: RowRules,
   breathe: Breathe,
 ): Promise<CheckedRows> {
   const faults: RowFault[] = [];
@@ -56,7 +65,7 @@ export async function checkRows(
   const rows: Row[] = [];
   for (const row of parsed) {
     await breathe();
-    const found = faultsOf(row, currencies, seen, nowMs);
+    const found = faultsOf(row, currencies, seen, rules);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }
@@ -73,9 +82,9 @@ function faultsOf(
   { record, order }: Row,
   currencies: ReadonlyMap<string, string>,
   seen: Set<string>,
-  nowMs: number,
+  { nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
-  const faults: RowError[] = [];
+  const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
   const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
   if (seen.has(identity)) {
     const detail = 'an earlier row of this batch is about the same observation or market: leave one of them out';

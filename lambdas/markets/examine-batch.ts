@@ -2,6 +2,7 @@
  * Checks a whole batch before any of it is applied: the faults of its rows, and the result that the others would have.
  */
 
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
@@ -41,7 +42,8 @@ export async function examineBatch(
     ledger,
     parsed.rows.map(({ record }) => slugOf(record)),
   );
-  const checked = await checkRows(parsed.rows, items, nowMs, breathe);
+  const rules = { nowMs, mode: options.mode, authority: options.authority };
+  const checked = await checkRows(parsed.rows, items, rules, breathe);
   const faults = [...parsed.faults, ...checked.faults];
   const accepted = new Set(checked.rows);
   const judged = new Set(parsed.rows.filter((row) => !accepted.has(row)).map(({ record }) => slugOf(record)));
@@ -83,6 +85,8 @@ function newestOf({ slug, known }: MarketState, { record, order }: Row): readonl
 
 export interface DecideOptions {
   readonly mode: IngestMode;
+  /** Default: the feed may send every record. */
+  readonly authority?: FeedAuthority | undefined;
   /** RFC 3339. */
   readonly recordedAt: string;
   /** Of one transaction. */

@@ -13,6 +13,7 @@
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { hash } from 'node:crypto';
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { KeyRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -23,6 +24,8 @@ export type BatchValue = {
   subject: string;
   mode: IngestMode;
   partial: boolean;
+  /** Absent: every record may be sent, as in batches of earlier versions. */
+  authority?: FeedAuthority;
   dryRun: boolean;
   mediaType: 'application/json' | 'application/x-ndjson';
   records: number;
@@ -78,6 +81,8 @@ export type UploadValue = {
   subject: string;
   /** The credential that announced it. Absent in records of earlier versions. */
   actor?: string;
+  /** As of a batch. */
+  authority?: FeedAuthority;
   mode: IngestMode;
   /** As the sender announced them. */
   sha256: string;

@@ -54,6 +54,8 @@ export interface ApiWorldOptions {
   readonly ledger?: Ledger;
   /** What somebody may do, by name. Default: everything. */
   readonly scopes?: Readonly<Record<string, readonly Scope[]>>;
+  /** The markets that somebody is limited to, by name. Default: all. */
+  readonly markets?: Readonly<Record<string, readonly string[]>>;
   readonly requestsPerMinute?: number;
   /** Told apart from other processes on the same ledger: ids and attempts of two must not be the same. */
   readonly process?: string;
@@ -74,7 +76,7 @@ export function seededBytes(seed: string): (count: number) => Uint8Array {
 
 export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
   const { ledger = openSqliteLedger(':memory:'), scopes = {}, requestsPerMinute = 1_000_000 } = options;
-  const { process = 'world', authenticator = namedAuthenticator(scopes) } = options;
+  const { process = 'world', authenticator = namedAuthenticator(scopes, options.markets ?? {}) } = options;
   const randomBytes = seededBytes(process);
   const secrets = createSecrets(new Uint8Array(32).fill(7));
   const log: RequestLog[] = [];
@@ -147,7 +149,10 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
  * Takes the bearer token for a name: `alice` is the signed-in user alice; a name with a slash such as `acme/k1` is an API
  * key `k1` of the account `acme`; `operator` is the operator of the deployment.
  */
-function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Authenticator {
+function namedAuthenticator(
+  scopes: NonNullable<ApiWorldOptions['scopes']>,
+  markets: NonNullable<ApiWorldOptions['markets']>,
+): Authenticator {
   const learnt = new Map<string, Entitlements>();
   return {
     async authenticate(authorization) {
@@ -160,6 +165,7 @@ function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Aut
         actor: subject.startsWith('user:') ? subject : `key:${key ?? 'operator'}`,
         subject,
         scopes: new Set(scopes[name] ?? ALL_SCOPES),
+        markets: markets[name] ?? null,
         expiresAt: null,
         entitlements: learnt.get(subject) ?? { revision: null, features: {} },
       };
