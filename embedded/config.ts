@@ -35,6 +35,14 @@ export function unusable(folder: string, cause: Error): StartError {
   return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
 }
 
+const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
+
+/** Records keep the time of the machine for good, so an unset clock is refused. @throws StartError */
+export function checkClock(nowMs: number): void {
+  if (nowMs >= EARLIEST_MS) return;
+  throw new StartError(`The clock of this machine says ${new Date(nowMs).toISOString()}: set it, then try again.`);
+}
+
 type Environment = { readonly [name: string]: string | undefined };
 
 /**

@@ -61,7 +61,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     const owner = lockOwner(folder, error);
     if (owner === null) throw unusable(folder, error);
     throw new StartError(
-      `The data folder ${folder} is in use by process ${owner}: stop it, or choose another folder.`,
+      `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`,
       {
         cause: error,
       },

@@ -27,17 +27,24 @@ const RETRY = `next try in ${RETRY_MS / 60_000} minutes`;
 /**
  * Publishes before the first request is served, if the store shows nothing: at the first start, and after the store was
  * emptied. Returns the published HEAD. Errors as of `publish`.
+ *
+ * @param onPublishing is called first if it publishes
  */
-export async function publishIfNothingIsShown(dependencies: PublisherDependencies): Promise<HeadValue> {
+export async function publishIfNothingIsShown(
+  dependencies: PublisherDependencies,
+  onPublishing: () => void = () => undefined,
+): Promise<HeadValue> {
   const { ledger, objects } = dependencies;
   const head = await ledger.get(HEAD_KEY);
   const isFirst = head === null || (head.revision === 1 && !head.value.applied);
+  const isNeeded = isFirst || (await objects.stat(SNAPSHOT)) === null;
+  if (isNeeded) onPublishing();
   if (isFirst) {
     await publish(dependencies).catch(async (error: unknown) => {
       if (!isLoss(error)) throw error;
       await rebuild(dependencies);
     });
-  } else if ((await objects.stat(SNAPSHOT)) === null) await rebuild(dependencies);
+  } else if (isNeeded) await rebuild(dependencies);
   return (await ledger.get(HEAD_KEY))?.value as HeadValue;
 }
 

@@ -3,25 +3,31 @@
  * published again. The server must be stopped.
  */
 import { type RepairOutcome, repairOne } from '../publisher/repair/repair-market.ts';
+import { readCommandLine, refuseArguments } from './command-line.ts';
 import { StartError } from './config.ts';
 import { useDataFolder } from './stopped-server.ts';
 
-const USAGE = 'usage: npm run repair -- SLUG ...';
+const USAGE = `usage: npm run repair -- SLUG ...
+  Sets the record of each market to what its observations add up to. Stop the server first.
+  TIDEMARK_DATA=PATH   the server's data folder (default .tidemark)`;
 
-const IN_WORDS: { readonly [Outcome in RepairOutcome]: string } = {
+const IN_WORDS: { readonly [Outcome in Exclude<RepairOutcome, 'unknown'>]: string } = {
   unchanged: 'adds up already',
   repaired: 'repaired',
-  removed: 'removed: it has observations, but no record says what they are about',
-  unknown: 'there is no such market',
+  removed: 'removed: it had observations, but no record that says what they are about',
 };
 
+const { positionals: slugs } = readCommandLine(USAGE, {}, 'words');
+if (slugs.length === 0) refuseArguments('Name the market to repair', USAGE);
+
 await useDataFolder(async (storage, terminal) => {
-  const slugs = process.argv.slice(2);
-  if (slugs.length === 0) throw new StartError(USAGE);
+  const unknown: string[] = [];
   for (const slug of slugs) {
     const outcome = await repairOne(storage, slug);
-    if (outcome === 'unknown') process.exitCode = 1;
-    terminal.say(`  ${slug}: ${IN_WORDS[outcome]}`);
+    if (outcome === 'unknown') unknown.push(slug);
+    else terminal.done(`${slug}: ${IN_WORDS[outcome]}`);
   }
-  terminal.done('The next start publishes them again: npm start');
+  if (unknown.length < slugs.length) terminal.say('  The next start publishes this again: npm start');
+  if (unknown.length === 0) return;
+  throw new StartError(`There is no market ${unknown.join(', ')}: look up its slug at /api/v1/markets.`);
 });

@@ -3,7 +3,14 @@
  * must be stopped, and the copy must be in place: docs/operations.md.
  */
 import { restore } from '../publisher/repair/restore.ts';
+import { readCommandLine } from './command-line.ts';
 import { useDataFolder } from './stopped-server.ts';
+
+const USAGE = `usage: npm run restore
+  Continues with an older copy of the ledger. First stop the server, and put the copy in place: docs/operations.md.
+  TIDEMARK_DATA=PATH   the server's data folder (default .tidemark)`;
+
+readCommandLine(USAGE, {}, 'no words');
 
 await useDataFolder(async (storage, terminal) => {
   terminal.working('Checking every market');

@@ -3,9 +3,18 @@ import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
-import { type EmbeddedConfig, readConfig, StartError } from './config.ts';
+import { readCommandLine } from './command-line.ts';
+import { checkClock, type EmbeddedConfig, readConfig, StartError } from './config.ts';
 import { type Service, type StartProgress, startService } from './service.ts';
 import { openTerminal } from './terminal.ts';
+
+const USAGE = `usage: npm start, with settings in the environment, e.g. PORT=0 npm start
+  HOST=ADDRESS                  the address to listen on (default 127.0.0.1)
+  PORT=N                        the port (default 8787); 0 picks a free one
+  TIDEMARK_DATA=PATH            the data folder (default .tidemark)
+  TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
+  TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
+                                TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;
 
 const number = new Intl.NumberFormat('en-GB');
 const terminal = openTerminal(process.stdout);
@@ -13,9 +22,11 @@ const terminal = openTerminal(process.stdout);
 let running: Service | null = null;
 
 async function main(): Promise<void> {
+  readCommandLine(USAGE, {}, 'no words');
   stopOnSignals();
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
+  checkClock(Date.now());
   const config = readConfig(process.env);
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
   running = await startService(config, progress, report);
@@ -40,7 +51,7 @@ const progress: StartProgress = {
 function summary({ counts, generation }: HeadValue): string {
   const { markets, observations, unknownValues } = counts;
   const parts = [`${number.format(markets)} markets`, `${number.format(observations)} observations`];
-  return `Published generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
+  return `Serving generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
 
 function shownFolder({ dataFolder }: EmbeddedConfig): string {
@@ -68,9 +79,9 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
   const commands = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
   return `
-  ${label('Serving')}${styleText('bold', baseUrl)}
+  ${label('Address')}${styleText('bold', baseUrl)}
   ${label('Data in')}${folder}
-  ${label('Stop')}Ctrl-C; the next start goes on from here
+  ${label('Stop')}Ctrl-C; the next start continues
 ${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }
 
@@ -89,9 +100,7 @@ function stopOnSignals(): void {
     terminal.clear();
     // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
     await running?.stop();
-    terminal.say(
-      running === null ? '\n  Stopped while starting. The next start goes on from here.\n' : '\n  Stopped.\n',
-    );
+    terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');
     process.exit(0);
   };
   const onSignal = (signal: NodeJS.Signals) => {

@@ -41,6 +41,7 @@ export interface StartProgress {
   ingesting(records: number): void;
   /** The number of records in the sample; null if it was taken in before. */
   ingested(records: number | null): void;
+  /** Not called if an earlier process has published everything. */
   publishing(): void;
 }
 
@@ -96,8 +97,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     await writeApi.uploads.removePartial();
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);
-    progress.publishing();
-    const head = await publishIfNothingIsShown(dependencies);
+    const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers, so background work must let requests run in between.
     const turns = createTurns();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../publisher/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import { systemRuntime } from '../storage/runtime.ts';
-import { readConfig, StartError } from './config.ts';
+import { checkClock, readConfig, StartError } from './config.ts';
 import { LEDGER_FILE, openDataFolder } from './data-folder.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -18,8 +18,11 @@ export async function useDataFolder(
   const terminal = openTerminal(process.stdout);
   try {
     process.umask(0o077);
+    checkClock(Date.now());
     const { dataFolder } = readConfig(process.env);
-    if (!existsSync(join(dataFolder, LEDGER_FILE))) throw new StartError(`There is no ledger in ${dataFolder}.`);
+    if (!existsSync(join(dataFolder, LEDGER_FILE))) {
+      throw new StartError(`There is no ledger in ${dataFolder}: set TIDEMARK_DATA to the data folder of the server.`);
+    }
     const data = await openDataFolder(dataFolder);
     try {
       const outcome = await data.migrate((markets) =>

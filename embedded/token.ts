@@ -3,9 +3,9 @@
  * API. Anybody who can read the data folder can be any user, so it refuses if a real issuer is configured.
  */
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { ALL_SCOPES, type Scope, USER_SCOPES } from '../contract/scopes.ts';
 import { mintToken } from '../lambdas/credentials/local-issuer.ts';
+import { readCommandLine, refuseArguments } from './command-line.ts';
 import { readConfig, StartError } from './config.ts';
 import { readSecretFile } from './secret-files.ts';
 import { LOCAL_AUDIENCE, LOCAL_ISSUER } from './write-api.ts';
@@ -16,14 +16,14 @@ const USAGE = `usage: npm run --silent token -- --user NAME [options]
                    known: ${ALL_SCOPES.join(',')}
   --hours N        how long it is valid, 1 to 24 (default 8)`;
 
+const OPTIONS = { user: { type: 'string' }, scopes: { type: 'string' }, hours: { type: 'string' } } as const;
+
 function main(): void {
-  const { values } = parse();
-  if (values.help) {
-    console.log(USAGE);
-    return;
-  }
-  const { user, scopes = USER_SCOPES.join(','), hours = '8' } = values;
-  if (user === undefined) throw new StartError(USAGE);
+  const { values } = readCommandLine(USAGE, OPTIONS, 'no words');
+  const { user } = values;
+  if (user === undefined) refuseArguments('Name a user: --user alice', USAGE);
+  const scopes = readScopes(values.scopes ?? USER_SCOPES.join(','));
+  const lifetimeSeconds = readHours(values.hours ?? '8') * 3600;
   const { dataFolder, issuer } = readConfig(process.env);
   if (issuer !== null) {
     throw new StartError(
@@ -40,38 +40,23 @@ function main(): void {
       issuer: LOCAL_ISSUER,
       audience: LOCAL_AUDIENCE,
       subject: user,
-      scopes: readScopes(scopes),
+      scopes,
       nowMs: Date.now(),
-      lifetimeSeconds: readHours(hours) * 3600,
+      lifetimeSeconds,
       tokenId: randomUUID(),
     }),
   );
 }
 
-function parse() {
-  try {
-    return parseArgs({
-      options: {
-        user: { type: 'string' },
-        scopes: { type: 'string' },
-        hours: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new StartError(`${(error as Error).message}\n${USAGE}`);
-  }
-}
-
 function readScopes(list: string): Scope[] {
   const names = list.split(',').filter((name) => name !== '');
   const unknown = names.find((name) => !ALL_SCOPES.includes(name as Scope));
-  if (unknown !== undefined) throw new StartError(`There is no scope ${JSON.stringify(unknown)}.\n${USAGE}`);
+  if (unknown !== undefined) refuseArguments(`There is no scope ${JSON.stringify(unknown)}`, USAGE);
   return names as Scope[];
 }
 
 function readHours(text: string): number {
-  if (!/^([1-9]|1\d|2[0-4])$/.test(text)) throw new StartError(`--hours takes a number from 1 to 24.\n${USAGE}`);
+  if (!/^([1-9]|1\d|2[0-4])$/.test(text)) refuseArguments('--hours takes a number from 1 to 24', USAGE);
   return Number(text);
 }
 

@@ -2,14 +2,10 @@
  * `npm run aws:local`: the deployment on AWS, on this machine and without an account. Installs (once, into the user's
  * cache) and starts engines that stand in for AWS, builds the Lambda functions, wires them to the engines as the stacks
  * would, and runs the scenario that every deployment must pass: a line for each step.
- *
- *     npm run aws:local             ends with the scenario: exit code 0, or 1
- *     npm run aws:local -- --keep   stays up afterwards, until Ctrl-C
- *
  * Leaves only the engines' installations behind; everything else that it starts and makes ends with this process.
  * docs/aws-proofs.md says what this proves, and what it cannot prove.
  */
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../embedded/command-line.ts';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
 import { enginesOf, SHAPE_ENGINES } from '../test/aws/shape/resources.ts';
 import { type Shape, startShape } from '../test/aws/shape/shape.ts';
@@ -19,7 +15,11 @@ import { openSession } from '../test/scenario/session.ts';
 /** The schedule's minute, during the scenario: shortened, because some steps wait for it. */
 const MINUTE_MS = 5_000;
 
-const keep = readKeep();
+const USAGE = `usage:
+  npm run aws:local             ends with the scenario: exit code 0, or 1
+  npm run aws:local -- --keep   stays up afterwards, until Ctrl-C`;
+
+const { keep } = readCommandLine(USAGE, { keep: { type: 'boolean', default: false } }, 'no words').values;
 let hasPassed = false;
 for (const [signal, exitCode] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   process.on(signal, () => {
@@ -35,15 +35,6 @@ if (places === null)
 else await run(await startShape({ engines: places, minuteMs: MINUTE_MS }));
 // The engines keep the event loop alive, so the process must end explicitly.
 process.exit(hasPassed ? 0 : 1);
-
-function readKeep(): boolean {
-  try {
-    return parseArgs({ options: { keep: { type: 'boolean', default: false } } }).values.keep;
-  } catch {
-    console.error(`${process.argv.slice(2).join(' ')}: the only option is --keep.`);
-    process.exit(1);
-  }
-}
 
 async function run(shape: Shape): Promise<void> {
   say(startedMs, 'the functions are built, wired and started, and the first operator key is made');

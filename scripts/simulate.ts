@@ -1,27 +1,29 @@
-/**
- * `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed, and reports the worlds
- * that break a promise. Exits with 1 if one does.
- *
- *     npm run simulate -- --seeds 10000               this many worlds
- *     npm run simulate -- --seeds 1000 --first 5000   beginning with this seed
- *     npm run simulate -- --seed 4711                 this one, with its trace
- *     npm run simulate -- --seeds 100 --kind torn     only worlds of one kind: ordinary, torn, restored, busy or workers
- */
+/** `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed. docs/simulator.md. */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuseArguments } from '../embedded/command-line.ts';
 import { simulateMany } from '../test/simulator/many.ts';
 import { KINDS, type Kind, simulate } from '../test/simulator/simulate.ts';
 import type { Answer } from '../test/simulator/thread.ts';
 
-const { values } = parseArgs({
-  options: {
+const USAGE = `usage: npm run simulate -- [options]
+  --seeds N     this many worlds (default 1000); exit code 1 if one of them breaks a promise
+  --first N     beginning with this seed (default 1)
+  --seed N      only this one, with its trace
+  --kind NAME   only worlds of one kind: ${KINDS.join(', ')}
+  --threads N   how many threads (default one for each core)
+  --help        prints this`;
+
+const { values } = readCommandLine(
+  USAGE,
+  {
     seeds: { type: 'string', default: '1000' },
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     kind: { type: 'string' },
     threads: { type: 'string', default: String(availableParallelism()) },
   },
-});
+  'no words',
+);
 
 const REPORT_EVERY_MS = 10_000;
 const SHOWN_SEEDS = 12;
@@ -81,12 +83,11 @@ function describe(rule: string, some: readonly Answer[]): void {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} is a whole number of at most nine digits, not ${text}`);
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  refuseArguments(`--${name} takes a number from 1 to 999999999, not ${JSON.stringify(text)}`, USAGE);
 }
 
 function kindOf(text: string): Kind {
   const found = KINDS.find((name) => name === text);
-  if (found === undefined) throw new RangeError(`--kind is one of ${KINDS.join(', ')}, not ${text}`);
-  return found;
+  return found ?? refuseArguments(`There is no kind ${JSON.stringify(text)}`, USAGE);
 }

@@ -3,15 +3,17 @@
  * engines (once, into the user's cache), starts them, runs the tests of test/aws, and says which tests were skipped and
  * why. docs/aws-proofs.md says what this proves. Ends with the line `N passed, N failed`.
  *
- *     npm run test:aws               all of them
- *     npm run test:aws -- dynamodb   the test files whose paths contain this
- *
  * An engine that cannot be installed or started is a failure with CI=true; otherwise its tests are skipped.
  */
+import { readCommandLine } from '../embedded/command-line.ts';
 import { ENGINES_VARIABLE } from '../test/aws/engines/engine.ts';
 import { type StartedEngines, startEngines } from '../test/aws/engines/start-engines.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
+
+const USAGE = `usage:
+  npm run test:aws               all tests on engines that stand in for AWS
+  npm run test:aws -- dynamodb   the test files whose paths contain this`;
 
 /** Runs the tests that need engines, after all of these engines are started, and stops the engines. */
 export async function testOnEngines(
@@ -30,10 +32,9 @@ export async function testOnEngines(
 }
 
 if (import.meta.main) {
+  const { positionals: filters } = readCommandLine(USAGE, {}, 'words');
   const progress = openProgress(process.stdout);
-  const outcome = await testOnEngines(startEngines(progress.say), process.argv.slice(2), (how) =>
-    progress.at('on engines', how),
-  );
+  const outcome = await testOnEngines(startEngines(progress.say), filters, (how) => progress.at('on engines', how));
   progress.end('on engines');
   if (outcome.failed > 0) console.log(`\n${outcome.output.trimEnd()}\n`);
   for (const line of [...outcome.notes, ...skippedLines(outcome.skipped), counts(outcome)]) console.log(line);

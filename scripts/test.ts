@@ -2,14 +2,9 @@
  * `npm test`: type check, lint and tests, one line each, with the full output of failures. Shows progress in between.
  * Ends with the line `N passed, N failed`; type check and lint count as one each. Exits with 1 if anything failed or no
  * test ran.
- *
- *     npm test                     the fast tests; with CI=true also the slow ones, and those on engines of AWS
- *     npm run test:slow            also the slow ones
- *     npm test -- money            of the fast ones, the files whose paths contain this
- *     npm run test:slow -- synth   of the slow ones, those files
  */
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../embedded/command-line.ts';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
@@ -18,10 +13,13 @@ import type { SkippedTest } from './vitest-report.ts';
 
 const MODULES = join(import.meta.dirname, '../node_modules');
 
-const { values, positionals: filters } = parseArgs({
-  options: { slow: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
+const USAGE = `usage:
+  npm test                     the fast tests; with CI=true also the slow ones, and those on engines of AWS
+  npm run test:slow            also the slow ones, and more repetitions
+  npm test -- money            of the fast ones, the files whose paths contain this
+  npm run test:slow -- synth   of the slow ones, those files`;
+
+const { values, positionals: filters } = readCommandLine(USAGE, { slow: { type: 'boolean', default: false } }, 'words');
 const progress = openProgress(process.stdout);
 const isCi = process.env.CI === 'true';
 
@@ -32,7 +30,9 @@ interface Step {
 
 const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
-const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, {}, tell) };
+/** Read by test/runs.ts: the fast tests take no samples, but try everything. */
+const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
+const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, thorough, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
 /** Rounds run one after the other; the steps of one round run at the same time. */
 const rounds: Step[][] = [[typeCheck, lint]];

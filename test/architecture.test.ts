@@ -1,4 +1,4 @@
-/** The rules of the house that no compiler checks: who may import what, and what may be installed. */
+/** Rules that no compiler checks: allowed imports, unique names, and allowed packages. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
@@ -26,13 +26,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['contract/', 'storage/', 'publisher/'],
   site: ['contract/'],
   bench: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
-  scripts: ['contract/', 'infra/', 'test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
+  scripts: [
+    ...['contract/', 'infra/', 'embedded/command-line.ts'],
+    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
+  ],
   test: [''],
 };
 
 /**
- * What runs in AWS only, as part of a bundle, which holds what it needs: folders, or beginnings of files. It may import
- * development dependencies, of which no more than these.
+ * Code that runs only in AWS, in a bundle: folders, or beginnings of files. It may import these development dependencies.
  */
 const BUNDLED = [
   'lambdas/entry/',
@@ -47,16 +49,16 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 /** Where functions begin. */
 const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/'];
 
-/** Folders whose code runs when only `dependencies` are installed, as before `npm start`. Not what is bundled. */
+/** Folders whose code runs with `dependencies` alone, as for `npm start`. Without bundled code. */
 const SHIPPED = ['contract', 'mapping', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
 
-/** `node:` modules that neither touch the world outside nor read a clock; a stream only passes on what it is given. */
+/** `node:` modules without I/O and clocks. A stream only passes data on. */
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
 
-/** Folders of rules and nothing else. */
+/** Folders with rules only. */
 const PURE_FOLDERS = ['contract', 'mapping'];
 
-/** What reads a clock, chance, the environment or the network without an import. */
+/** Globals that read a clock, random numbers, the environment or the network. */
 const IMPURE = [
   /\bDate\.now\b/,
   /\bnew Date(?!\()/,
@@ -73,8 +75,8 @@ const IMPURE = [
 ];
 
 /**
- * The files of lambdas/ that write to the ledger: the commit of requests, which writes idempotency and audit with them,
- * and what the service does by itself. Handlers only decide.
+ * The files of lambdas/ that write to the ledger: the commit of requests, which adds idempotency and audit records, and
+ * the service's own work. Handlers only decide.
  */
 const LEDGER_WRITERS = [
   'lambdas/accounts/run-erasure.ts',
@@ -123,7 +125,7 @@ const LICENCES_OF_TOOLS = [...LICENCES_TO_SHIP, 'MPL-2.0', 'CC0-1.0', 'Python-2.
 
 interface Import {
   readonly file: string;
-  /** What stands between `import` and `from`; empty for dynamic imports and imports for effect. */
+  /** The text between `import` and `from`; empty for dynamic imports and imports for effect. */
   readonly clause: string;
   readonly specifier: string;
   /** The imported file, relative to the root; null for packages and `node:` modules. */
@@ -231,7 +233,7 @@ describe('imports', () => {
     expect(own.filter(({ file }) => isShipped(file)).map(inWords)).toEqual([]);
   });
 
-  it('of entry points are made by nobody: a function begins there', () => {
+  it('of entry points do not exist: a function begins there', () => {
     const own = imports.filter(({ target }) => ENTRY_FOLDERS.some((folder) => target?.startsWith(folder)));
     const others = own.filter(({ file }) => topFolder(file) !== 'test' && !ENTRY_FOLDERS.includes(`${dirname(file)}/`));
     expect(others.map(inWords)).toEqual([]);
@@ -260,7 +262,7 @@ describe.each(PURE_FOLDERS)('%s/ is pure', (folder) => {
   });
 
   it.each(files.filter((file) => topFolder(file) === folder))('%s reads no clock, chance or environment', (file) => {
-    // Without types and comments, so that a doc comment may speak of what the code must not do.
+    // Without types and comments, so that a comment may name a forbidden function.
     const { code } = transformSync(read(file), { loader: 'ts', minifyWhitespace: true, legalComments: 'none' });
     expect(IMPURE.filter((pattern) => pattern.test(code)).map(String)).toEqual([]);
   });
@@ -346,11 +348,11 @@ describe('dependencies', () => {
     expect(lock['']?.devDependencies).toEqual(manifest.devDependencies);
   });
 
-  it('come from whichever registry npm is told to use: the lock file names none', () => {
+  it('come from the configured registry of npm: the lock file names no registry', () => {
     expect(lockedPackages.filter(([, { resolved }]) => resolved?.includes('://')).map(([path]) => path)).toEqual([]);
   });
 
-  it('run an install script only after somebody decided about that version', () => {
+  it('run an install script only after a decision about that version', () => {
     const scripted = lockedPackages.filter(([, { hasInstallScript }]) => hasInstallScript);
     const decided = scripted.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`);
     expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(decided)].sort());
@@ -460,7 +462,7 @@ function installedPackages(folder: string): string[] {
     .sort();
 }
 
-/** The SPDX expression, without parentheses; in old packages an object or a list of objects says it. */
+/** The SPDX expression, without parentheses. Old packages have an object or a list of objects. */
 function licenceOf(manifest: unknown): string {
   const { license, licenses } = manifest as { license?: unknown; licenses?: unknown };
   const stated = [license ?? licenses ?? 'none'].flat() as (string | { type: string })[];

@@ -6,6 +6,7 @@
  * the old one, which stays. A retraction supersedes with an unknown value.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
+import { currencyExponent } from '../../contract/currencies.ts';
 import type {
   IngestMode,
   IngestRecord,
@@ -360,7 +361,8 @@ function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcom
 }
 
 function amountOf(metric: Metric): string {
-  return metric.kind === 'money'
-    ? `${metric.amountMinor} ${metric.currency} in minor units`
-    : `${metric.value} ${metric.unit}`;
+  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
+  const decimals = currencyExponent(metric.currency) ?? 0;
+  const amount = Number(metric.amountMinor) / 10 ** decimals;
+  return `${amount.toFixed(decimals)} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }

@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const NO_FAILURES = { batchItemFailures: [] };
 
-/** In this order: what one leaves is what the next finds. */
+/** In this order, because each builds on the one before it. */
 test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
@@ -66,7 +66,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
   ['repair', 'an administrator, after the first generation', { restore: true }, { repaired: 0, next: null }],
-  // Nobody serves what it would read: in the scenario somebody does.
+  // No server runs here that it could read. The scenario has one.
   ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],
 ])('%s answers %s', async ([name, , event, expected], { annotate }) => {
   const invoked = await invokeInProcess(join(folder, 'lambdas', name, 'index.mjs'), event, environment);

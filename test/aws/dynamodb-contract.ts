@@ -1,4 +1,4 @@
-/** What an engine must do for the ledger: the port's whole suite, and what only a server and its limits can show. */
+/** The promises of the ledger on an engine: the port's whole suite, and tests that need a server and its limits. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
@@ -16,7 +16,7 @@ const count = (by: number): Change => {
 };
 const sorts = (length: number) => Array.from({ length }, (_, index) => String(index).padStart(3, '0'));
 
-/** What the rules of the ledger count for the names of attributes and for numbers. */
+/** The bytes that the ledger's rules count for the names of attributes and for numbers. */
 const ITEM_OVERHEAD_BYTES = 128;
 
 /** `deviations`: the tests that the engine cannot pass though AWS would, by name, each with the reason. */

@@ -1,4 +1,4 @@
-/** The port's suite once more, on an engine whose answers get lost, and which cancels transactions for contention. */
+/** The port's suite again, on an engine that loses answers and cancels transactions because of conflicts. */
 import { type DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { ledgerContract } from '../storage/ledger-contract.ts';

@@ -1,4 +1,4 @@
-/** The write API's property test, which holds up calls and answers in any order, on tables of an engine. */
+/** The write API's property test, which delays calls and answers in any order, on tables of an engine. */
 import { vi } from 'vitest';
 import type { Ledger } from '../../storage/ledger.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
@@ -23,7 +23,7 @@ type InTurn = <Result>(call: () => Promise<Result>) => Promise<Result>;
 
 /**
  * One call at a time reaches the engine, so that commits are answered in their order, which is how the test knows it.
- * What overlaps on the engine itself is the affair of the other suites.
+ * The other suites test overlapping calls on the engine itself.
  */
 function takingTurns(ledger: Ledger, inTurn: InTurn): Ledger {
   return {

@@ -27,7 +27,7 @@ async function worldWithRecords(): Promise<World> {
   return world;
 }
 
-/** Publishes into another store than the world's own, and counts what it asks of it. */
+/** Publishes into another store than the world's own, and counts its requests. */
 async function publishInto(objects: ObjectStore, { ledger, clock }: World) {
   const recorded = faultyStorage(ledger, objects, -1, ({ run }) => run());
   const outcome = await publish(dependenciesOn(recorded.ledger, recorded.objects, clock));
@@ -42,7 +42,7 @@ async function bodies(objects: ObjectStore): Promise<Map<string, string>> {
   );
 }
 
-/** What a publisher on a store in memory makes of the same records. */
+/** The result of a publisher on a store in memory, for the same records. */
 async function bodiesInMemory(): Promise<Map<string, string>> {
   const world = await worldWithRecords();
   await publish(world.dependencies);

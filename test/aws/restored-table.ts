@@ -1,6 +1,6 @@
 /**
- * What a restore to an earlier moment leaves: the engine has no point-in-time recovery, so the table is made what it was. And readers,
- * who go on asking meanwhile.
+ * A restore to an earlier moment: the engine has no point-in-time recovery, so the earlier items are put back. Meanwhile readers
+ * continue.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ type Row = Record<string, AttributeValue>;
 /** Rows by their keys. */
 export type Rows = ReadonlyMap<string, Row>;
 
-/** The rows of before. Of one market the newest observation is missing, of the other there is what a later transaction has added. */
+/** The earlier items. One market lacks its newest observation; another one has an item of a later transaction. */
 export function torn(before: Rows, now: Rows, missing: string, added: string): Rows {
   const observationsIn = (rows: Rows, slug: string) =>
     [...rows].filter(([, row]) => row[TABLE_PARTITION_KEY]?.S === marketPartition(slug) && isObservation(row));
@@ -35,7 +35,7 @@ export function torn(before: Rows, now: Rows, missing: string, added: string): R
 
 const isObservation = (row: Row) => row[TABLE_SORT_KEY]?.S?.startsWith(OBSERVATION_PREFIX) === true;
 
-/** What a section of the runbook has people send to the repair. */
+/** The payloads for the repair in a section of the runbook. */
 export function payloadIn(section: string): unknown {
   const runbook = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const [, text = ''] = runbook.split(`## ${section}\n`);
@@ -73,7 +73,7 @@ export async function putBack(client: DynamoDBClient, tableName: string, rows: R
   }
 }
 
-/** Every URL that a reader comes to who follows all links. */
+/** All URLs that a reader finds by following links. */
 export async function everyUrl(reader: PublicReader): Promise<readonly string[]> {
   const urls = [SNAPSHOT_URL, WAITLIST_URL];
   const walk = async function* (first: string) {
@@ -93,7 +93,7 @@ export async function everyUrl(reader: PublicReader): Promise<readonly string[]>
   return urls;
 }
 
-/** Reads all of them, around and around, until told to stop; then gives how often each was read, and what was no 200. */
+/** Reads all of them repeatedly until it is stopped. Returns the number of reads of each, and all answers but 200. */
 export function keepReading(reader: PublicReader, urls: readonly string[], forgetReads: () => void) {
   let isStopped = false;
   const failures: string[] = [];

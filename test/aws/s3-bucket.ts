@@ -32,7 +32,7 @@ export async function makeBucket(endpoint: string): Promise<EngineBucket> {
   return { bucket, client, objects: openS3Objects({ client, bucket }) };
 }
 
-/** From now on every first answer to a request of this method is lost, after the engine has done what it asks. */
+/** From now on each first answer to a request of this method is lost, after the engine has done the request. */
 export function loseFirstAnswers(client: S3Client, method: 'PUT' | 'DELETE'): { readonly lost: number } {
   const count = { lost: 0 };
   client.middlewareStack.add(

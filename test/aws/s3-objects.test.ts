@@ -7,7 +7,7 @@ import { bytes, etagOf, metadataOf, objectStoreContract } from '../storage/objec
 import { engineEndpoint } from './engine-endpoint.ts';
 import { loseFirstAnswers, makeBucket, S3_ENGINES } from './s3-bucket.ts';
 
-/** What an engine does not do as S3 does: the rows, by how their names begin, and why. */
+/** The deviations of engines from S3: the tests, by the beginnings of their names, and the reasons. */
 const DEVIATIONS: Readonly<Record<(typeof S3_ENGINES)[number], readonly (readonly [row: string, why: string])[]>> = {
   moto: [],
   versitygw: [
@@ -53,7 +53,7 @@ describe.each(S3_ENGINES)('%s:', (engine) => {
     expect(etagOf(await objects.put(KEY, bytes('one'), metadataOf(1), absent))).toBe(etagOfBytes(bytes('one')));
   });
 
-  test('sends the cache tag to whoever reads, under the name by which CloudFront looks for it', async () => {
+  test('sends the cache tag to readers, under the name that CloudFront uses', async () => {
     const { objects, client, bucket } = await makeBucket(endpoint);
     await objects.put(KEY, bytes('one'), { ...metadataOf(1), cacheTag: 'gold-usd' }, absent);
     const { Metadata } = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: KEY }));
@@ -69,7 +69,7 @@ describe.each(S3_ENGINES)('%s:', (engine) => {
     expect((await objects.stat(KEY))?.metadata.generation).toBe(2);
   });
 
-  test('counts as deleted what it deleted itself, the answer being lost', async () => {
+  test('reports a deletion whose first answer was lost', async () => {
     const { objects, client } = await makeBucket(endpoint);
     const etag = etagOf(await objects.put(KEY, bytes('one'), metadataOf(1), absent));
     const answers = loseFirstAnswers(client, 'DELETE');

@@ -36,7 +36,7 @@ for (const name of SHAPE_ENGINES) engineEndpoint(name);
 const engines = enginesOf(JSON.parse(process.env[ENGINES_VARIABLE] ?? '{}'));
 
 let shape: Shape;
-/** For what is beside the scenario. */
+/** For tests beside the scenario. */
 let session: Session;
 let scenario: Session;
 let hasFailed = false;
@@ -90,7 +90,7 @@ test('a file that has arrived cannot be put again', async () => {
   await until(file.id, ({ generation }) => generation !== null);
 });
 
-/** Looked at again later: whoever goes on with it waits for half a minute first. */
+/** Checked later, because the next worker waits for half a minute. */
 let killed: SentFile;
 
 test('a worker that is killed in the middle of a file leaves it unfinished, for another', async () => {
@@ -109,7 +109,7 @@ test('a worker that is killed in the middle of a file leaves it unfinished, for 
 
 let large: SentFile;
 
-test('a file of 20 MB is taken in, each record once, by invocations that stop in time and go on with one another', async () => {
+test('a file of 20 MB is taken in, each record once, by successive invocations that stop in time', async () => {
   const worker = shape.functions.named('worker');
   worker.update({ timeoutSeconds: SHORT_TIMEOUT_SECONDS });
   const ended = worker.reports.length;
@@ -126,7 +126,7 @@ test('a file of 20 MB is taken in, each record once, by invocations that stop in
   expect(Math.max(...held)).toBeLessThan(memoryMegabytes / 2);
 });
 
-test.each(['the sweep', 'the stream'])('with %s alone, what is written is published', async (alone) => {
+test.each(['the sweep', 'the stream'])('with %s alone, writes are published', async (alone) => {
   for (const mapping of shape.mappings) mapping.isEnabled = alone === 'the stream';
   shape.bus.isSweeping = alone === 'the sweep';
   const slug = session.slug(alone.replace(' ', '-'));
@@ -147,12 +147,12 @@ describe('the end of the scenario', () => {
   for (const step of STEPS.filter(isLast)) test(step.says, () => step.run(scenario));
 });
 
-test('a table that is restored to an earlier moment is gone on with in place, by the runbook: readers see no 404', async () => {
+test('work continues in place on a table that is restored to an earlier moment, by the runbook: readers see no 404', async () => {
   const client = createDynamoDbClient({ endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS });
   const tableName = shape.deployed.functions.get('publish')?.variables[ENVIRONMENT.tableName] ?? '';
   const reader = httpReader(shape.readBaseUrl);
   const before = await readRows(client, tableName);
-  // What is lost: a market, a price, and a correction.
+  // The restore loses a market, a price, and a correction.
   const [first = '', second = ''] = large.slugs;
   const lost = session.slug('lost');
   const later = [priceOn(first, large.days), { ...priceOn(second, 3), amountMinor: 10_333 }];
@@ -174,7 +174,7 @@ test('a table that is restored to an earlier moment is gone on with in place, by
   // Step 4, as it is written down.
   const answer = await shape.functions.invoke('repair', payloadIn('Restore the ledger'));
   expect(answer).toEqual({ repaired: 2, next: null });
-  // Step 5: everything goes on.
+  // Step 5: everything continues.
   for (const mapping of shape.mappings) mapping.isEnabled = true;
   shape.bus.isSweeping = true;
 
@@ -182,7 +182,7 @@ test('a table that is restored to an earlier moment is gone on with in place, by
     shape.forgetReads();
     return (await verify(reader, { settled: true })).findings;
   };
-  // What readers had before is whole too, so the list must first have come to the restored ledger.
+  // The earlier public state was whole too, so wait until the list shows the restored ledger.
   const isLostListed = async () => {
     shape.forgetReads();
     return (await everyUrl(reader)).includes(marketUrl(lost));
@@ -194,7 +194,7 @@ test('a table that is restored to an earlier moment is gone on with in place, by
   expect(rounds).toBeGreaterThan(0);
   shape.forgetReads();
   expect(JSON.parse((await session.read(SNAPSHOT_URL)).text).generation).toBeGreaterThan(generation + 1);
-  // Writers go on, also with what was lost.
+  // Writers continue, also with the lost records.
   const report = await sendBatch(session, { body: { records: [marketRecord(lost, 'EUR'), priceOn(lost, 0)] } });
   expect(report.counts.accepted).toBe(2);
   succeeded('getMarket', await session.read(marketUrl(lost)));

@@ -1,4 +1,4 @@
-/** The formulae of the cost model, against what is counted. */
+/** The formulae of the cost model, compared with counted operations. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ function rowsOf({ rows, markets }: BatchShape) {
   });
 }
 
-/** All but reads of items and bytes, which the model says nothing of. */
+/** Without reads of items and bytes, which the model leaves out. */
 function expectCounted(model: OperationCounts, counted: OperationCounts): void {
   expect(differences({ ...model, itemsRead: 0 }, { ...counted, itemsRead: 0 })).toEqual([]);
   expect(model.writeUnits).toBeGreaterThanOrEqual(counted.writeUnits);
@@ -62,7 +62,7 @@ describe('a batch', () => {
     { rows: 1, markets: 1 },
     { rows: 10, markets: 10 },
     { rows: 25, markets: 5 },
-  ])('that fits one transaction costs what the model says: %j', async (shape) => {
+  ])('that fits one transaction costs as in the model: %j', async (shape) => {
     const service = await serviceWith(shape.markets);
     expectCounted(acceptedBatch(), await service.accept(rowsOf(shape)));
     expectCounted(workedOffBatch(shape), await service.work());
@@ -83,7 +83,7 @@ describe('a batch', () => {
   });
 });
 
-describe('a publication costs what the model says', () => {
+describe('a publication costs as in the model', () => {
   test.each([
     { rows: 1, markets: 1 },
     { rows: 150, markets: 150 },
@@ -118,12 +118,12 @@ describe('a publication costs what the model says', () => {
   });
 });
 
-test('a minute of nothing to do costs what the model says', async () => {
+test('a minute without work costs as in the model', async () => {
   const service = await serviceWith(10);
   expectCounted(idleMinute(), sumOf(await service.work(), await service.publish()));
 });
 
-test('a sweep costs what the model says', async () => {
+test('a sweep costs as in the model', async () => {
   const service = await serviceWith(300);
   const shape = { histories: 600, listPages: 2, retainedLists: 1 };
   const withoutCalls = ({ ledgerReads, ...counts }: OperationCounts) => ({ ...counts, ledgerReads: 0 });
@@ -146,13 +146,13 @@ describe('docs/deploy.md', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/deploy.md'), 'utf8');
 
   test.each([
-    ['what one of each costs', unitTable],
-    ['what a month costs', monthTable],
-  ])('says %s as the model does: npm run bench -- costs', (_, table) => {
+    ['the costs of single operations', unitTable],
+    ['the costs of a month', monthTable],
+  ])('states %s as in the model: npm run bench -- costs', (_, table) => {
     expect(text).toContain(table());
   });
 
-  test('counts the alarms that there are', () => {
+  test('counts the deployed alarms', () => {
     const configuration = readConfiguration({ waitlistEmail: 'keys@tidemark.test' });
     expect([...apiAlarms('api', configuration), ...edgeAlarms('distribution')]).toHaveLength(ALARMS);
     expect(text).toContain(`each of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics`);

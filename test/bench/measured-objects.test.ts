@@ -1,4 +1,4 @@
-/** What the disk benchmark counts is what a directory store takes. */
+/** The disk benchmark counts the bytes that a directory store takes. */
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

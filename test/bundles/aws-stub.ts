@@ -11,7 +11,7 @@ import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
 
 export interface AwsStub {
   readonly url: string;
-  /** What was asked for, e.g. `DynamoDB_20120810.GetItem` or `PUT /bucket/key`. */
+  /** The requests, e.g. `DynamoDB_20120810.GetItem` or `PUT /bucket/key`. */
   readonly requests: string[];
   close(): void;
 }
@@ -63,9 +63,9 @@ function keyOf(item: StubItem): string {
 }
 
 export interface StubSettings {
-  /** What is in the table from the beginning. */
+  /** The initial items of the table. */
   readonly items?: readonly StubItem[];
-  /** Whether the table shows later what was put into it; nothing ever goes. */
+  /** Whether the table returns items that were put. Deletes have no effect. */
   readonly keepsPuts?: true;
   /** With which the first change of every transaction is refused, as a rival would have left it; others are taken. */
   readonly rival?: StubItem;

@@ -7,11 +7,11 @@ import type { Invoked } from './invoke-bundle.ts';
 const CHILD = join(import.meta.dirname, 'invoke-bundle.ts');
 
 export interface InvokedInProcess extends Invoked {
-  /** What it has written to standard output: a line of JSON for each entry. */
+  /** Its log: a line of JSON for each entry. */
   readonly log: string;
 }
 
-/** Imports a bundle and invokes it once. The environment is a role's, and what is given: nothing of this process. */
+/** Imports a bundle and invokes it once, with a role's environment and this one, without that of this process. */
 export async function invokeInProcess(
   bundle: string,
   event: unknown,
@@ -31,7 +31,7 @@ export async function invokeInProcess(
   return { ...(JSON.parse(lines.pop() ?? '') as Invoked), log: lines.join('\n') };
 }
 
-/** For people: what the import and the first call have taken of the CPU. */
+/** For people: the CPU time of the import and of the first call. */
 export function cpuNote(name: string, { importCpuMs, callCpuMs }: Invoked): string {
   const milliseconds = (time: number) => `${time.toFixed(0).padStart(5)} ms`;
   return `${name.padEnd(18)}import ${milliseconds(importCpuMs)}, first call ${milliseconds(callCpuMs)} of CPU time`;

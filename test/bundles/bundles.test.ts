@@ -1,4 +1,4 @@
-/** The Lambda functions as they are deployed: how large, made of what, and that each starts and answers by itself. */
+/** The Lambda functions as they are deployed: their size and content, and each starts and answers. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './reco
 
 const KILOBYTE = 1024;
 
-/** Of what is loaded when the function starts: a cold start reads and compiles all of it. */
+/** The size of the code that is loaded at the start, which a cold start reads and compiles. */
 const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 480 * KILOBYTE,
   worker: 400 * KILOBYTE,
@@ -30,13 +30,13 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   repair: 500 * KILOBYTE,
 };
 
-/** In no bundle, whoever may come to import it. */
+/** Never in a bundle. */
 const BANNED: readonly [string, RegExp][] = [
   ['a web framework', /node_modules\/(fastify|express|koa|hono|@middy|@hono|@fastify)\//],
   ['another fetch than that of Node', /node_modules\/(undici|node-fetch|cross-fetch|whatwg-[\w-]+|axios|got)\//],
   ['version 2 of the SDK', /node_modules\/aws-sdk\//],
   ['credentials from elsewhere than the environment', /node_modules\/@(aws-sdk|smithy)\/credential-provider-(?!env)/],
-  ['languages of zod that nobody asks for', /node_modules\/zod\/v4\/locales\/(?!en\.js)/],
+  ['unused languages of zod', /node_modules\/zod\/v4\/locales\/(?!en\.js)/],
   ['tools', /node_modules\/(fast-check|vitest|esbuild|aws-cdk-lib|constructs|aws-sdk-client-mock|typescript)\//],
   ['the other ledger and object store', /^storage\/(sqlite-ledger|directory-objects|durable-files)\.ts$/],
   ['the embedded server', /^(embedded|bench|sample|test)\//],
@@ -54,7 +54,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   repair: ['dynamodb', 's3'],
 };
 
-/** Requests and rows, and what is in a file with their code; the OpenAPI document, made of schemas; what is published. */
+/** Code that only some functions need: requests and rows, the OpenAPI document, rendering. */
 const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify', 'repair'];
 
 /** All bundles, on a machine that does other things too. */
@@ -174,14 +174,17 @@ describe('in a fresh process', () => {
     ['repair', {}],
     ['verify', SCHEDULE_EVENT],
     ['verify', { share: { index: 1, of: 1 } }],
-  ])('%s fails for what it cannot do', async (name, event) => {
+  ])('%s fails for an impossible event', async (name, event) => {
     expect((await invoke(name, event)).fault?.when).toBe('call');
   });
 
-  test.each(FUNCTION_NAMES)('%s does not start without its environment, and says what is missing', async (name) => {
-    const path = join(folder, 'lambdas', name, 'index.mjs');
-    await expect(import(pathToFileURL(path).href)).rejects.toThrow(/TIDEMARK_\w+ is missing/);
-  });
+  test.each(FUNCTION_NAMES)(
+    '%s does not start without its environment, and names the missing variable',
+    async (name) => {
+      const path = join(folder, 'lambdas', name, 'index.mjs');
+      await expect(import(pathToFileURL(path).href)).rejects.toThrow(/TIDEMARK_\w+ is missing/);
+    },
+  );
 });
 
 /** The lines of a log from which CloudWatch takes the publisher's metrics, by its embedded metric format. */
@@ -198,7 +201,7 @@ function stubItem({ partition, sort }: ItemKey<unknown>, value: string): StubIte
 }
 
 describe('a worker', () => {
-  test('fails for its schedule where work has failed, so that an alarm tells of it, and logs which', async () => {
+  test('fails for its schedule if work has failed, so that an alarm reports it, and logs the work', async () => {
     const work = { kind: 'of a later version', lane: 'new-1', lease: null };
     const queued = stubItem(workKey('new-1'), JSON.stringify(work));
     const stuck = await startAwsStub({ items: [stubItem(FORMAT_KEY, '{"format":2}'), queued] });

@@ -1,4 +1,4 @@
-/** What the Lambda functions are made of beside the service itself: environment, stream trigger, secret, log. */
+/** The parts of the Lambda entries: environment, stream trigger, secret, log. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -48,7 +48,7 @@ describe('the environment of a function', () => {
     expect(() => readLambdaEnvironment({ [variable]: invalid }, { required: [], optional: [name] })).toThrow(variable);
   });
 
-  test.each([undefined, ''])('is refused without what is required: %j', (value) => {
+  test.each([undefined, ''])('is refused without a required variable: %j', (value) => {
     const variables = { [ENVIRONMENT.tableName]: value };
     expect(() => readLambdaEnvironment(variables, { required: ['tableName'] })).toThrow(TypeError);
     expect(readLambdaEnvironment(variables, { required: [], optional: ['tableName'] })).toEqual({});
@@ -94,8 +94,8 @@ describe('the secret of a deployment', () => {
   });
 });
 
-describe('what is made once', () => {
-  test('is made once for all who ask, and again after it failed', async () => {
+describe('a value that is made once', () => {
+  test('is shared by all callers, and made again after a failure', async () => {
     const make = vi.fn<() => Promise<string>>().mockRejectedValueOnce(new Error('first')).mockResolvedValue('made');
     const get = retriedOnce(make);
     const both = await Promise.allSettled([get(), get()]);
@@ -123,7 +123,7 @@ describe('a log line', () => {
     expect(line).not.toMatch(/tdm_live|eyJhb|abc/);
   });
 
-  test('of a fault has its causes, and takes whatever was thrown', () => {
+  test('of a fault has its causes, for any thrown value', () => {
     expect(faultText(new Error('outer', { cause: new Error('inner') }))).toMatch(/outer.*inner/s);
     expect(faultText('text')).toBe('text');
   });
@@ -138,14 +138,14 @@ describe('the credentials of a function', () => {
     expect(await defaultProvider()()).toEqual({ accessKeyId: 'id', secretAccessKey: 'key', sessionToken });
   });
 
-  test('are missed when there are none', async () => {
+  test('are reported as missing', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', '');
     await expect(defaultProvider()()).rejects.toThrow('AWS_ACCESS_KEY_ID');
   });
 });
 
 describe('the first key', () => {
-  test('is told from one that came too late', async () => {
+  test('is distinguished from a late one', async () => {
     const dependencies = { ...systemRuntime, ledger: openSqliteLedger(':memory:') };
     const key = (keyId: string) => ({ keyId, secret: 's' });
     expect(await registerFirstKey(dependencies, key('first'))).toBe(true);
@@ -201,7 +201,7 @@ describe('findings through a cache', () => {
     return readerOf(world.objects);
   }
 
-  /** Answers 503 for this path as many times as it is told to. */
+  /** Answers 503 for this path, a given number of times. */
   function failing(reader: PublicReader, path: string, times: number): PublicReader {
     let left = times;
     return async (url, headers) =>
@@ -212,7 +212,7 @@ describe('findings through a cache', () => {
     ['none', 0, true, 0, 0],
     ['one that is gone at the second look', 1, true, 1, 0],
     ['one that stays', 99, true, 1, 1],
-    ['one that there is no time to look at again', 1, false, 1, 1],
+    ['a finding without time for a second look', 1, false, 1, 1],
   ])('%s', async (_, times, hasTime, pauses, findings) => {
     const pause = vi.fn(async () => hasTime);
     const reader = failing(await publishedReader(), '/api/v1/markets/a', times);

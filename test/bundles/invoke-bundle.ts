@@ -5,9 +5,9 @@
 import { pathToFileURL } from 'node:url';
 
 export interface Invoked {
-  /** What the handler gave; undefined when it rejected. */
+  /** The handler's result; undefined if it rejected. */
   readonly result?: unknown;
-  /** What the import or the handler rejected with. */
+  /** The error of the import or the handler. */
   readonly fault?: { readonly when: 'import' | 'call'; readonly name: string; readonly message: string };
   /** Of the process, user and system. */
   readonly importCpuMs: number;

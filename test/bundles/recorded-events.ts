@@ -1,8 +1,8 @@
-/** What AWS invokes functions with, as it documents and sends it. */
+/** Events with which AWS invokes functions, as documented and recorded. */
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 
-/** From an API Gateway HTTP API, payload format version 2.0; nobody has signed in. */
+/** From an API Gateway HTTP API, payload format version 2.0, without a credential. */
 export const HTTP_EVENT = {
   version: '2.0',
   routeKey: '$default',

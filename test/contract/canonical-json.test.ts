@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 
-/** Any JSON value, with what is hard to write: names that look like integers, all of Unicode, extreme numbers. */
+/** Any JSON value, with difficult parts: names that look like integers, all of Unicode, extreme numbers. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
 const name = fc.oneof(
   text,
@@ -26,7 +26,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-describe('canonicalJson, whatever the value', () => {
+describe('canonicalJson, for any value', () => {
   test('writes what another implementation of RFC 8785 writes', () => {
     fc.assert(
       fc.property(json, (value) => {
@@ -145,7 +145,7 @@ describe('canonicalJson of', () => {
     ['a date', new Date(0)],
     ['an object with a toJSON of its own', { toJSON: () => 1 }],
     ['an array with a toJSON of its own', array],
-    // biome-ignore lint/suspicious/noSparseArray: that is what is refused
+    // biome-ignore lint/suspicious/noSparseArray: the test needs a sparse array
     ['an array with a hole', [1, , 2]],
   ];
   const places: readonly [string, (value: unknown) => unknown][] = [

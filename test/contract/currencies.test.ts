@@ -44,7 +44,7 @@ describe('the list of active codes', () => {
     expect([...active.keys()].filter((code) => !theirs.has(code))).toEqual(['XAD', 'XCG']);
   });
 
-  test('leaves out what has ended since, and what currency-codes gives exponent 0 although ISO says N.A.', () => {
+  test('leaves out ended currencies, and codes with exponent N.A. in ISO 4217 to which currency-codes gives 0', () => {
     const missing = [...theirs.keys()].filter((code) => !active.has(code)).sort();
     expect(missing).toEqual(['ANG', 'BGN', 'CUC', ...Object.keys(NOT_MONEY)].sort());
   });

@@ -23,7 +23,7 @@ describe('If-None-Match with the current tag "abc"', () => {
     [', ,"abc"', true],
     ['"x" , "abc" ,', true],
     ['"x", "y"', false],
-    // What is inside quotes separates nothing.
+    // A comma inside quotes does not separate.
     ['"x, \\"abc"', false],
     ['"x,abc"', false],
     ['"a,b", "abc"', true],

@@ -85,7 +85,7 @@ const exponents = fc.integer({ min: 0, max: 4 });
 const quantities = fc.oneof(fc.constantFrom(1, 10, 1000, 1_000_000_000), fc.integer({ min: 1, max: 1_000_000_000 }));
 
 describe('against exact fractions', () => {
-  test('the amount is the nearest integer, the even one of two, and rounded says whether it differs', () => {
+  test('the amount is the nearest integer, the even one of two, and `rounded` is true if it differs', () => {
     fc.assert(
       fc.property(decimals, exponents, quantities, (decimal, exponent, quantity) => {
         const result = toMinorUnits(decimal.text, exponent, quantity);

@@ -26,7 +26,7 @@ const WRITE_API = ROWS.filter(([, { scopes }]) => scopes !== null);
 const PUBLIC_READS = ROWS.filter(([, { scopes }]) => scopes === null);
 const HOSTS: ApiServers = { readServer: 'https://data.tidemark.test', writeServer: 'https://api.tidemark.test' };
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of any shape is looked into.
+// biome-ignore lint/suspicious/noExplicitAny: the document may have any shape.
 const document = openApiDocument() as any;
 const operationOf = ([, { path, method }]: (typeof ROWS)[number]) => document.paths[path][method.toLowerCase()];
 
@@ -55,7 +55,7 @@ const SELF_EXPLANATORY = [
   'updatedAt',
 ];
 
-/** Every property at whatever depth; `in` says where. None may have the name of a keyword of JSON Schema itself. */
+/** All properties at any depth; `in` is the place. No property may have the name of a JSON Schema keyword. */
 function fieldsOf(schema: unknown, place: string): Field[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, inner]) => {
@@ -86,7 +86,7 @@ describe('the document', () => {
     expect(ids.sort()).toEqual(ROWS.map(([id]) => id).sort());
   });
 
-  it.each(ROWS)('says who may use %s', (...row) => {
+  it.each(ROWS)('states the scopes of %s', (...row) => {
     const { scopes } = row[1];
     const { security } = operationOf(row);
     if (scopes === null) {
@@ -130,7 +130,7 @@ describe('the document', () => {
     }
   });
 
-  it('says of every field, and of every parameter in path or query, what its name and type do not', () => {
+  it('describes every field and parameter beyond its name and type', () => {
     const { schemas } = document.components;
     const operations = Object.values<object>(document.paths).flatMap((item) => Object.values(item));
     const parameters = operations.flatMap(({ operationId, parameters }) =>
@@ -146,7 +146,7 @@ describe('the document', () => {
   });
 
   it.each(ROWS.filter(([, { query }]) => query !== undefined && 'cursor' in query.shape))(
-    'says of %s that a cursor may be malformed, and may have expired',
+    'documents malformed and expired cursors of %s',
     (...row) => {
       expect(documentedCodes(row, 400)).toContain('invalid-cursor');
       expect(documentedCodes(row, 404)).toContain('not-found');
@@ -162,7 +162,7 @@ describe('the document', () => {
     expect(media.filter((schema) => schema.$ref === undefined)).toEqual([]);
   });
 
-  it('says once what a moment is, also where one is described', () => {
+  it('defines a moment once, also for described fields', () => {
     const { updatedAt } = document.components.schemas.Market.properties;
     const { publishedAt } = document.components.schemas.Snapshot.properties;
     expect([updatedAt.anyOf[0], publishedAt]).toEqual([INSTANT, INSTANT]);
@@ -183,7 +183,7 @@ describe('the document', () => {
     );
   });
 
-  it('admits no unknown member where the schema that it is made from admits none', () => {
+  it('refuses unknown members where its source schema does', () => {
     const { Market, Watchlist, IngestBatch, Problem } = document.components.schemas;
     for (const schema of [Market, Watchlist, IngestBatch, Problem]) expect(schema.additionalProperties).toBe(false);
     // Defaults may be left out of a request, and are always in a response.
@@ -192,7 +192,7 @@ describe('the document', () => {
 });
 
 describe('the request for an erasure', () => {
-  it('does not admit the operator, who is a subject everywhere else', () => {
+  it('does not allow the operator, which is a subject everywhere else', () => {
     const patternsOf = (schema: { pattern?: string; allOf?: { pattern: string }[] }) =>
       [schema.pattern ?? [], ...(schema.allOf ?? []).map(({ pattern }) => pattern)].flat();
     const patterns = patternsOf(document.components.schemas.CreateErasureBody.properties.subject);
@@ -244,7 +244,7 @@ describe('the example of', () => {
     if (body === undefined) expect(example.body).toBeUndefined();
     held(body, example.body);
     if (success.body === null) expect(example.response).toBeUndefined();
-    // What is answered holds its defaults, and nothing else than it says.
+    // Answers contain their defaults, and no unknown members.
     else expect(held(success.body, example.response)).toEqual(example.response);
   });
 });
@@ -274,12 +274,12 @@ function expectDocumented(row: (typeof ROWS)[number], how: string, answer: Answe
   expect(problemSchema.parse(json)).toEqual(json);
   expect(documentedCodes(row, status), how).toContain(json.code);
   const fields = document.components.responses[responses[status].$ref.split('/').at(-1)].headers ?? {};
-  // Each field belongs to one of the codes; an ETag only to what is there.
+  // Each field belongs to one of the codes; an ETag only to existing resources.
   const owed = documentedCodes(row, status).length === 1 ? Object.keys(fields).filter((name) => name !== 'ETag') : [];
   expect(Object.keys(headers)).toEqual(expect.arrayContaining(owed.map((name) => name.toLowerCase())));
 }
 
-describe('what the pipeline answers is documented', () => {
+describe('all answers of the pipeline are documented', () => {
   const broken = (error: Error): Ledger => {
     const fail = () => Promise.reject(error);
     return { transact: fail, get: fail, getMany: fail, query: fail };
@@ -296,15 +296,15 @@ describe('what the pipeline answers is documented', () => {
     };
   }
 
-  /** Ways to ask that go wrong, or may: what is added to the example, and the world in which it is asked. */
+  /** Requests that may fail: the additions to the example, and the world of the request. */
   const WAYS: readonly [string, Partial<Call>, ApiWorldOptions?][] = [
     ['as its example', {}],
     ['without credential', { as: null }],
     ['without scopes', { as: 'nobody' }, { scopes: { nobody: [] } }],
     ['with a credential in the URL', { query: 'access_token=secret' }],
     ['with an unknown parameter', { query: 'unknown=1' }],
-    ['with a query that is none', { query: 'cursor=%zz' }],
-    ['with a cursor of nobody', { query: 'cursor=nothing' }],
+    ['with a malformed query', { query: 'cursor=%zz' }],
+    ['with an invalid cursor', { query: 'cursor=nothing' }],
     ['without idempotency key', { headers: { 'idempotency-key': undefined } }],
     ['with a short idempotency key', { key: 'short' }],
     ['with a body that is not JSON', { body: '{' }],
@@ -313,7 +313,7 @@ describe('what the pipeline answers is documented', () => {
     ['with a body that is too large', { body: ' '.repeat(1024 * 1024 + 1) }],
     ['without condition', { headers: { 'if-match': undefined } }],
     ['with a stale condition', { headers: { 'if-match': '"99"' } }],
-    ['with a condition that is none', { headers: { 'if-match': 'ninety-nine' } }],
+    ['with a malformed condition', { headers: { 'if-match': 'ninety-nine' } }],
     ['too often', {}, { requestsPerMinute: 1 }],
     ['under contention', {}, { ledger: contended }],
     ['while storage fails', {}, { ledger: broken(new StorageUnavailable('down')) }],
@@ -375,7 +375,7 @@ describe('what the pipeline answers is documented', () => {
   });
 });
 
-describe('what the router answers is documented', () => {
+describe('all answers of the router are documented', () => {
   const route = loadRouter();
 
   it.each(PUBLIC_READS)('of %s', (...row) => {

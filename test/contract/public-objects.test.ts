@@ -39,7 +39,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
 const anyName: fc.Arbitrary<PublicObjectName> = fc.oneof(...kinds.map((kind) => namesByKind[kind]));
 
 describe('keys of public objects', () => {
-  test.each(kinds)('of %s: what a name gives is read back as that name', (kind) => {
+  test.each(kinds)('of %s can be parsed back to its name', (kind) => {
     fc.assert(
       fc.property(namesByKind[kind] as fc.Arbitrary<PublicObjectName>, (name) => {
         const key = publicKey(name);
@@ -68,7 +68,7 @@ describe('keys of public objects', () => {
     );
   });
 
-  test('whatever is read as a name gives that very key', () => {
+  test('each parsed name gives the same key again', () => {
     const edit = fc.record({
       at: fc.nat({ max: 120 }),
       removed: fc.nat({ max: 3 }),
@@ -135,7 +135,7 @@ interface Row {
   readonly retention: 'head' | 'page';
 }
 
-/** Golden: what is stored, and what a CDN and its purges see of it. */
+/** Golden: stored keys and headers, as a CDN and its purges see them. */
 const TABLE: readonly Row[] = [
   {
     name: { kind: 'market-list' },

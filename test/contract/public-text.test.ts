@@ -69,7 +69,7 @@ describe('a public text', () => {
   });
 });
 
-describe('what is never public', () => {
+describe('forbidden text', () => {
   test.each([
     ['an e-mail address', 'https://a.example/?to=jo@example.org&x=1'],
     ['an e-mail address', 'mailto:jo@example.org'],
@@ -80,7 +80,7 @@ describe('what is never public', () => {
     [null, 'https://social.example/@jo.smith'],
   ])('is %s of %s', (what, url) => {
     expect(neverPublicIn(url)).toBe(what);
-    // Whatever was looked at before.
+    // Also after other texts.
     expect(neverPublicIn(url)).toBe(what);
   });
 

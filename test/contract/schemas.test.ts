@@ -1,4 +1,4 @@
-/** What the public schemas take and refuse, one change at a time. */
+/** Values that the public schemas accept and refuse, one change at a time. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
@@ -181,7 +181,7 @@ describe('an observation', () => {
     ['an id that is too short', { id: 'obs_0123' }, ['/id']],
     ['no recordedAt', { recordedAt: null }, ['/recordedAt']],
     ['a metric that is no name', { metric: 'spot price' }, ['/metric']],
-    ['no word on what it supersedes', { supersedes: undefined }, ['/supersedes']],
+    ['without `supersedes`', { supersedes: undefined }, ['/supersedes']],
     ['no word on what supersedes it', { supersededBy: undefined }, ['/supersededBy']],
   ])('with %s is refused', (_, change, where) => {
     expect(refusals(observationSchema, { ...MONEY, ...PLACE, ...change })).toEqual(where);
@@ -198,18 +198,18 @@ describe('a market', () => {
 
   test.each<[string, Fields]>([
     ['as it is', {}],
-    ['that nobody has looked at yet', { metrics: { price: null }, history: looked, updatedAt: null, revision: 0 }],
+    ['without observations', { metrics: { price: null }, history: looked, updatedAt: null, revision: 0 }],
     ['that is retired', { status: 'retired' }],
     ['with more metrics', { metrics: { price: MONEY, volume: SCALAR, spread: null } }],
     ['without sources', { sources: [] }],
     ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
-    ['that somebody represents', { representedBy: 'Bank of Exämple' }],
-    ['whose source was verified', { sources: [{ ...SOURCE, verification: VERIFICATION }] }],
+    ['with a representative', { representedBy: 'Bank of Exämple' }],
+    ['with a verified source', { sources: [{ ...SOURCE, verification: VERIFICATION }] }],
     [
-      'of whose source one observation was verified',
+      'with a source of which one observation was verified',
       { sources: [{ ...SOURCE, verification: { ...VERIFICATION, outcome: 'mismatch', subject: 'observation' } }] },
     ],
-    ['whose name is 200 characters long', { name: 'é'.repeat(200) }],
+    ['with a name of 200 characters', { name: 'é'.repeat(200) }],
   ])('%s is taken', (_, change) => {
     const value = { ...MARKET, ...change };
     expect(marketSchema.parse(value)).toEqual(value);
@@ -239,7 +239,7 @@ describe('a market', () => {
     ['a source with a relative URL', { sources: [{ ...SOURCE, url: '/a', verification: null }] }, ['/sources/0/url']],
     ['a source without a word on verification', { sources: [SOURCE] }, ['/sources/0/verification']],
     [
-      'a verification that says who has made it',
+      'a verification with its verifier',
       { sources: [{ ...SOURCE, verification: { ...VERIFICATION, actor: 'user:alice' } }] },
       ['/sources/0/verification/actor'],
     ],
@@ -270,7 +270,7 @@ describe('a market', () => {
 describe('the waitlist document', () => {
   const document = waitlistBody({ email: 'keys@tidemark.example' });
 
-  test('of any plain address is taken, and states what a request must state', () => {
+  test('with any plain address is accepted, and states the parts of a request', () => {
     for (const email of ['keys@tidemark.example', 'api+keys.eu@mail.tidemark-data.co.uk', 'K_1@X.IO']) {
       const value = waitlistBody({ email });
       expect(waitlistSchema.parse(value)).toEqual(value);
@@ -494,7 +494,7 @@ test('the spellings of an instant, with milliseconds and without, say the same m
 });
 
 test.each(['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-01T24:00:00Z', '2026-06-30T23:59:60Z'])(
-  '%s, which no date can be made of or another one, is no instant',
+  '%s, which is not an existing date and time, is refused',
   (instant) => {
     expect(instantSchema.safeParse(instant).success).toBe(false);
   },

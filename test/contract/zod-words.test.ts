@@ -1,4 +1,4 @@
-/** Faults are told in words that need no knowledge of the schema library. */
+/** The texts of faults need no knowledge of the schema library. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';

@@ -195,11 +195,11 @@ describe('entitlements', () => {
   }
 
   it.each<readonly [name: string, learnt: readonly (Item<EntitlementsValue> | null)[], expected: unknown]>([
-    ['are none until something is learnt', [], NONE],
-    ['are what was learnt', [item(3)], { revision: 3, features }],
-    ['are what was learnt last', [item(3), item(4)], { revision: 4, features }],
-    ['may have been deleted and made anew', [item(4), item(1)], { revision: 1, features }],
-    ['are none again when the item has gone', [item(3), null], NONE],
+    ['are empty until an item is learnt', [], NONE],
+    ['are those of the learnt item', [item(3)], { revision: 3, features }],
+    ['are those of the item that was learnt last', [item(3), item(4)], { revision: 4, features }],
+    ['may have been deleted and made again', [item(4), item(1)], { revision: 1, features }],
+    ['are empty again when the item is gone', [item(3), null], NONE],
   ])('%s', async (_, learnt, expected) => {
     const world = await credentialWorld({ signingKeys: [] });
     for (const each of learnt) world.authenticator.learn('account:req_1', each);

@@ -108,7 +108,7 @@ describe('the hash of a secret', () => {
     ['the hash itself does not', hashSecret('secret'), hashSecret('secret'), false],
     ['no secret matches an empty hash', '', '', false],
     ['no secret matches a hash that was cut', 'secret', hashSecret('secret').slice(0, 62), false],
-    ['no secret matches what is no hash', 'secret', 'z'.repeat(64), false],
+    ['no secret matches a malformed hash', 'secret', 'z'.repeat(64), false],
   ])('%s', (_, secret, hash, expected) => {
     expect(secretMatches(secret, hash)).toBe(expected);
   });

@@ -63,7 +63,7 @@ describe('tokens that are accepted', () => {
     ['that expired within the tolerance', tokenOf(ec, { iat: second(-3600), exp: second(-29) })],
     ['with the longest lifetime', tokenOf(ec, { exp: second(24 * 3600) })],
     [
-      'with jwk, jku and x5u that are not looked at',
+      'with jwk, jku and x5u, which are ignored',
       tokenOf(ec, {}, { jwk: publicJwk(strange), jku: 'https://evil.test/', x5u: 'https://evil.test/' }),
     ],
     ['with the longest subject', tokenOf(ec, { sub: 'a'.repeat(255) })],
@@ -74,7 +74,7 @@ describe('tokens that are accepted', () => {
     expect(world.counts).toEqual({ reads: 0, fetches: 1 });
   });
 
-  it('say who it is, what they may do and until when', async () => {
+  it('give the subject, the scopes and the expiry', async () => {
     const world = await credentialWorld({ signingKeys: [ec] });
     expect(await world.authenticator.authenticate(`bEARER ${good}`)).toEqual({
       principal: {
@@ -276,14 +276,14 @@ describe('headers that are refused', () => {
     expect(world.counts).toEqual({ reads: 0, fetches: 0 });
   });
 
-  it('none at all: the challenge then names no error', async () => {
+  it('no credential: the challenge names no error', async () => {
     const world = await credentialWorld({ signingKeys: [ec] });
     const answer = await world.authenticator.authenticate(undefined);
     expect(answer).toMatchObject({ refused: { code: 'unauthenticated', challenge: 'Bearer realm="tidemark"' } });
   });
 });
 
-/** What a key's record says, and the secret that is sent, if not the current one. */
+/** A key's record, and the secret that is sent, if it is not the current one. */
 type StoredKeyCase = readonly [name: string, changes: Partial<ApiKeyValue>, secret: string | null];
 
 const PREVIOUS = newApiKey('test', randomBytes).secret;
@@ -318,7 +318,7 @@ describe('API keys that are accepted', () => {
 });
 
 describe('API keys that are refused', () => {
-  /** What is sent, and how often the ledger may be read for it. */
+  /** A header, and the number of ledger reads that it may cause. */
   const attacks: readonly (readonly [name: string, text: (good: KeyCase) => string, reads: number])[] = [
     ['with a wrong checksum', ({ keyText }) => keyText.slice(0, -1) + (keyText.endsWith('a') ? 'b' : 'a'), 0],
     ['truncated by a character', ({ keyText }) => keyText.slice(0, -1), 0],
@@ -364,7 +364,7 @@ describe('API keys that are refused', () => {
     expect(world.counts.reads).toBe(1);
   });
 
-  describe('with one answer, whatever the reason', () => {
+  describe('with one answer for all reasons', () => {
     let world: CredentialWorld;
     beforeAll(async () => {
       world = await credentialWorld({ signingKeys: [] });
@@ -385,7 +385,7 @@ describe('API keys that are refused', () => {
   });
 });
 
-describe('whatever is sent', () => {
+describe('any header', () => {
   it.each([
     ['any text', fc.string({ unit: 'binary' })],
     ['any bearer token', fc.string().map((text) => `Bearer ${text}`)],

@@ -17,7 +17,7 @@ import type { Item, ItemKey } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey } from '../../storage/records/accounts.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
-/** Far from the machine's own clock, which nothing may look at. */
+/** Far from the machine's own clock, which nothing may read. */
 export const START_MS = Date.UTC(2031, 4, 6, 12);
 export const START_SECONDS = START_MS / 1000;
 
@@ -82,7 +82,7 @@ export function headerOf({ alg, kid }: SigningKey, more: Claims = {}): Claims {
   return { alg, kid, typ: 'at+jwt', ...more };
 }
 
-/** A good token, but for what is given; what is given as undefined is left out. */
+/** A valid token with these changes; undefined removes a claim. */
 export function tokenOf(key: SigningKey, claims: Claims = {}, header: Claims = {}): string {
   return signToken(key, headerOf(key, header), { ...goodClaims(), ...claims });
 }
@@ -90,15 +90,15 @@ export function tokenOf(key: SigningKey, claims: Claims = {}, header: Claims = {
 export interface CredentialWorld {
   readonly authenticator: Authenticator;
   readonly clock: { nowMs: number };
-  /** What the issuer answers to a fetch of its keys; an error is thrown. */
+  /** The issuer's answer to a fetch of its keys; an error is thrown. */
   readonly issuer: { jwks: string | Error };
   readonly counts: { reads: number; fetches: number };
-  /** Whether the ledger cannot be reached; else how long its answers are on the way, and what they wait for. */
+  /** Whether the ledger is unreachable; otherwise the delay of its answers, and a promise that they wait for. */
   readonly storage: { down: boolean; answerMs: number; answers: Promise<void> };
   /** A good key, and its parts. */
   readonly key: ApiKeyParts;
   readonly keyText: string;
-  /** Stores a key's record, as it is but for what is given. */
+  /** Stores a key's record with these changes. */
   putKey(keyId: string, changes?: Partial<ApiKeyValue>): Promise<void>;
 }
 

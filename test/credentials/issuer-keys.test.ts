@@ -225,7 +225,7 @@ describe('keys of a set that we cannot use', () => {
     expect(await outcome(world, two)).toBe(ACCEPTED);
   });
 
-  it.each(unusable)('do not stand in the way of one with the same id: %s', async (_, jwk) => {
+  it.each(unusable)('do not hide one with the same id: %s', async (_, jwk) => {
     const world = await credentialWorld({ signingKeys: [] });
     world.issuer.jwks = JSON.stringify({ keys: [good, jwk] });
     expect(await outcome(world, one)).toBe(ACCEPTED);
@@ -237,7 +237,7 @@ describe('keys of a set that we cannot use', () => {
     expect(await outcome(world, weak)).toBe(REFUSED);
   });
 
-  it('without "use" and "alg" are taken for what they are', async () => {
+  it('without "use" and "alg" are accepted by their type', async () => {
     const { use, alg, ...bare } = good;
     const world = await credentialWorld({ signingKeys: [] });
     world.issuer.jwks = JSON.stringify({ keys: [bare] });
@@ -253,13 +253,13 @@ describe('a verifier', () => {
     fetchJwks: async () => jwksOf(one, rsa),
   };
 
-  it('takes only the algorithms that it is told to', async () => {
+  it('accepts only the configured algorithms', async () => {
     const verifier = createTokenVerifier({ ...options, algorithms: ['ES256'] });
     expect(await verifier.verify(longTokenOf(one))).toHaveProperty('token');
     expect(await verifier.verify(longTokenOf(rsa))).toHaveProperty('refused');
   });
 
-  it('keeps to the lifetime and the tolerance that it is told', async () => {
+  it('uses the configured lifetime and tolerance', async () => {
     const verifier = createTokenVerifier({ ...options, maxLifetimeSeconds: 60, clockToleranceSeconds: 0 });
     const verify = (iat: number, exp: number) =>
       verifier.verify(

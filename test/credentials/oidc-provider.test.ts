@@ -32,7 +32,7 @@ async function newKey(alg: Alg, kid: string): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg, kid, use: 'sig' };
 }
 
-/** Starts the provider anew, at the same address, with these keys and nothing else. */
+/** Restarts the provider at the same address, with only these keys. */
 function restart(alg: Alg, keys: readonly JWK[]): void {
   provider = new Provider(issuer, {
     clients: [
@@ -87,7 +87,7 @@ function clientTokens(resource: string | null = AUDIENCE): Promise<TokenResponse
   return requestTokens({ grant_type: 'client_credentials', ...about });
 }
 
-/** For a user who has signed in and agreed: from the code that the browser brings back on. */
+/** For a signed-in user who has agreed: from the authorization code on. */
 async function userTokens(accountId: string): Promise<TokenResponse> {
   const grant = new provider.Grant({ accountId, clientId: CLIENT });
   grant.addOIDCScope('openid');

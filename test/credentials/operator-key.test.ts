@@ -1,4 +1,4 @@
-/** The first key of a deployment: one, whoever asks for it at once. */
+/** The first key of a deployment: exactly one, also if several processes ask at once. */
 import { expect, test } from 'vitest';
 import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import type { Ledger } from '../../storage/ledger.ts';
@@ -25,7 +25,7 @@ async function revoke(ledger: Ledger, keyId: string): Promise<void> {
   await ledger.transact([{ kind: 'put', key, revision: 2, value, if: { kind: 'present' } }], { attemptId: 'revoke' });
 }
 
-test.each(['none yet', 'one that was revoked'])(
+test.each(['no key yet', 'a revoked key'])(
   'of two that are made at once where there is %s, one counts',
   async (before) => {
     const ledger = openSqliteLedger(':memory:');

@@ -1,4 +1,4 @@
-/** What the runbooks have people type names things that there are. */
+/** The commands of the runbooks name existing files, functions and sections. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

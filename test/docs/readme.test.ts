@@ -1,4 +1,4 @@
-/** What the README shows is what the service answers. */
+/** The commands of the README work, and get the answers that it shows. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 const README_URL = 'http://127.0.0.1:8787';
 const README_TOKEN = 'npm run --silent token --';
 const TOKEN = join(import.meta.dirname, '../../embedded/token.ts');
-/** Clocks: what differs from run to run, and what is derived from it. */
+/** Times, which differ from run to run. */
 const VARIABLE = new Set(['publishedAt']);
 
 const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
@@ -22,14 +22,21 @@ function blocksOf(text: string): { language: string; text: string }[] {
   });
 }
 
-/** A service of its own for each part: what one has read stays in its cache for a while. */
-async function openService() {
-  const temporary = await makeTemporaryFolder();
-  const service: Service = await startService(
+let folder: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let service: Service;
+
+beforeAll(async () => {
+  folder = await makeTemporaryFolder();
+});
+afterAll(() => folder.remove());
+
+/** Each part starts a service on the same folder, because a running one caches what was read. */
+async function start() {
+  service = await startService(
     {
       host: '127.0.0.1',
       port: 0,
-      dataFolder: join(temporary.folder, '.tidemark'),
+      dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
       uploadsKeptDays: null,
       issuer: null,
@@ -45,16 +52,9 @@ async function openService() {
       throw new Error(what, { cause });
     },
   );
-  const close = async () => {
-    await service.stop();
-    await temporary.remove();
-  };
-  return { service, folder: temporary.folder, close };
 }
 
-let opened: Awaited<ReturnType<typeof openService>>;
-
-describe('what the README reads', () => {
+describe('a reading command of the README', () => {
   const blocks = blocksOf(readme.replace(writing, ''));
   const commands = blocks
     .filter(({ language }) => language === 'sh')
@@ -64,19 +64,17 @@ describe('what the README reads', () => {
     language === 'json' ? [{ command: blocks[index - 1]?.text.trim() ?? '', text }] : [],
   );
 
-  beforeAll(async () => {
-    opened = await openService();
-  });
-  afterAll(() => opened.close());
+  beforeAll(start);
+  afterAll(() => service.stop());
 
   /** The URL and header fields of a curl command. */
   function request(command: string): { url: string; headers: Record<string, string> } {
-    const url = /https?:\/\/[^\s']+/.exec(command)?.[0].replace(README_URL, opened.service.baseUrl) ?? '';
+    const url = /https?:\/\/[^\s']+/.exec(command)?.[0].replace(README_URL, service.baseUrl) ?? '';
     const fields = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name, value]);
     return { url, headers: Object.fromEntries(fields) };
   }
 
-  test('is a number of commands to try', () => {
+  test('is found', () => {
     expect(commands.length).toBeGreaterThan(3);
   });
 
@@ -86,32 +84,30 @@ describe('what the README reads', () => {
     expect(response.status).toBe(headers['If-None-Match'] ? 304 : 200);
   });
 
-  test.each(shown)('is the body that it shows: $command', async ({ command, text }) => {
+  test.each(shown)('gets the body that is shown: $command', async ({ command, text }) => {
     const { url, headers } = request(command);
     const answer: unknown = await (await fetch(url, { headers })).json();
     expect(withoutClocks(answer)).toEqual(withoutClocks(JSON.parse(text)));
   });
 });
 
-describe('what the README writes, typed into a shell in its order', () => {
+describe('the writing commands of the README, typed into a shell in their order', () => {
   const steps = blocksOf(writing).flatMap(({ language, text }, index, all) =>
     language === 'sh' ? [{ script: text, shown: all[index + 1] }] : [],
   );
 
-  beforeAll(async () => {
-    opened = await openService();
-  });
-  afterAll(() => opened.close());
+  beforeAll(start);
+  afterAll(() => service.stop());
 
-  test('is something', () => {
+  test('are found', () => {
     expect(steps.length).toBeGreaterThan(3);
   });
 
   test.each(steps)('$script', async ({ script, shown }) => {
     const typed = script
-      .replaceAll(README_URL, opened.service.baseUrl)
+      .replaceAll(README_URL, service.baseUrl)
       .replaceAll(README_TOKEN, `'${process.execPath}' '${TOKEN}'`);
-    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], { cwd: opened.folder });
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], { cwd: folder.folder });
     if (shown?.language === 'json') expect(JSON.parse(stdout)).toMatchObject(JSON.parse(shown.text));
     for (const line of shown?.language === 'http' ? shown.text.trim().split('\n') : []) {
       // Names of fields come in either case; an ellipsis stands for what differs from run to run.

@@ -32,7 +32,7 @@ beforeEach(() => {
   cache = startCache();
 });
 
-/** What a reader gets now: the text, or why there is none; and whether the store was asked for it. */
+/** The reader's answer: the text or the reason without one; and whether the store was asked. */
 async function look(key = KEY): Promise<string> {
   const before = objects.reads.length;
   const entry = cache.fresh(key);
@@ -135,7 +135,7 @@ describe('while the store fails', () => {
     expect(await look()).toBe('unavailable, 1 read');
   });
 
-  test('another key is asked for all the same', async () => {
+  test('another key is fetched separately', async () => {
     objects.mode = 'unavailable';
     await look();
     expect(await look(publicKey({ kind: 'snapshot' }))).toBe('unavailable, 1 read');
@@ -154,7 +154,7 @@ describe('while the store fails', () => {
     expect(await look()).toBe('two, 0 read');
   });
 
-  test('a "not modified" that nobody asked for is a failure', async () => {
+  test('a "not modified" without a condition is a failure', async () => {
     const lying = async (): Promise<GetResult> => ({ kind: 'not-modified' });
     const options = { nowMs: () => clock.nowMs, maxBytes: 1_000, deadlineMs: 20, report: () => {} };
     const fooled = createObjectCache({ ...options, objects: { get: lying }, view: () => '', sizeOf: () => 0 });
@@ -172,7 +172,7 @@ describe('absence', () => {
     expect(await look()).toBe('one, 1 read');
   });
 
-  test('evicts what was held: a failure afterwards does not bring it back', async () => {
+  test('evicts the kept body, which a later failure does not bring back', async () => {
     objects.put(GOLD, 'one');
     await look();
     objects.remove(GOLD);
@@ -235,7 +235,7 @@ describe('memory', () => {
     expect(cache.fresh(KEY)).toBeUndefined();
   });
 
-  test('a view that grows is counted anew', async () => {
+  test('a view that grows is counted again', async () => {
     const other = publicKey({ kind: 'snapshot' });
     const sizes = new Map([['gold', 10]]);
     objects.put(GOLD, 'gold');
@@ -259,7 +259,7 @@ describe('memory', () => {
   });
 });
 
-/** What happens, in an order made up by fast-check. */
+/** The events, in an order from fast-check. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('read' as const), readers: fc.integer({ min: 1, max: 3 }) }) },
   {
@@ -320,7 +320,7 @@ describe('dropping', () => {
   const SILVER_KEY = publicKey(SILVER);
   const dropGold = () => cache.drop((key) => key === KEY);
 
-  test('has the store asked for what was fresh, and for nothing else', async () => {
+  test('asks the store for fresh keys again, and for no others', async () => {
     objects.put(GOLD, 'one');
     objects.put(SILVER, 'other');
     await look();
@@ -331,7 +331,7 @@ describe('dropping', () => {
     expect(await look(SILVER_KEY)).toBe('other, 0 read');
   });
 
-  test('has it asked for what was absent a moment ago', async () => {
+  test('asks it again for keys that were absent a moment ago', async () => {
     expect(await look()).toBe('absent, 1 read');
     objects.put(GOLD, 'one');
     dropGold();
@@ -341,7 +341,7 @@ describe('dropping', () => {
   test.each([
     ['found', 'one'],
     ['absent', null],
-  ])('does not keep what a read under way brings: %s', async (_title, before) => {
+  ])('does not keep the result of a running read: %s', async (_title, before) => {
     if (before !== null) objects.put(GOLD, before);
     const gate = Promise.withResolvers<void>();
     objects.gate = gate.promise;

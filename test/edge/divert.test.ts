@@ -1,4 +1,4 @@
-/** Requests with bodies, which somebody else answers on the edge's port. */
+/** Requests with bodies, which other handlers answer on the edge's port. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -72,7 +72,7 @@ const HANDLERS: { readonly [name: string]: DivertedHandler } = {
 let edges: Edge[] = [];
 /** The paths that were diverted, in order. */
 let handled: string[] = [];
-/** How many of them have come to an end, well or not. */
+/** The number of ended requests, successful or not. */
 let ended = 0;
 /** When set, diverted requests wait for it before they are handled. */
 let gate: Promise<void> | null = null;
@@ -131,7 +131,7 @@ describe('a diverted request is given its body', () => {
     ['in chunks', `${H}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n`, 'POST abcde'],
     ['none', `${H}\r\n`, 'POST '],
     ['of length 0', `${H}Content-Length: 0\r\n\r\n`, 'POST '],
-  ])('%s, and the connection goes on', async (_title, rest, echoed) => {
+  ])('%s, and the connection stays open', async (_title, rest, echoed) => {
     const text = await converse(edge, `POST /write/echo HTTP/1.1\r\n${rest}${LAST}`);
     expect(told(text)).toEqual([
       [201, echoed],
@@ -178,7 +178,7 @@ describe('pipelines', () => {
     expect(all.map(({ headers }) => headers.connection)).toEqual([...Array(31).fill('keep-alive'), 'close']);
   });
 
-  test('a connection may go on for ever', async () => {
+  test('a connection has no limit on its requests', async () => {
     const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
     let text = '';
     socket.on('data', (chunk) => {
@@ -193,7 +193,7 @@ describe('pipelines', () => {
   });
 });
 
-describe('whose framing is in doubt is not diverted', () => {
+describe('with ambiguous framing is not diverted', () => {
   test.each<[string, string, number, string]>([
     [
       'a length and chunks',
@@ -245,7 +245,7 @@ describe('a body that does not arrive', () => {
     expect(slow.reports).toEqual([]);
   });
 
-  test('in time is answered after what came before it', async () => {
+  test('in time is answered after earlier requests', async () => {
     const slow = await impatient();
     expect(replies(await converse(slow, post('echo', 'abc') + half)).map(({ status }) => status)).toEqual([201, 408]);
   });
@@ -268,7 +268,7 @@ describe('a body that does not arrive', () => {
     ['in time', half, () => {}],
     ['well-formed', chunked('echo'), (socket) => socket.write('nonsense\r\n')],
     ['in whole', half, (socket) => socket.end()],
-    ['in whole to who bounds its time', `${length('timed')}half`, (socket) => socket.end()],
+    ['completely, to a handler that limits its time', `${length('timed')}half`, (socket) => socket.end()],
     ['because the client has gone', half, (socket) => socket.resetAndDestroy()],
   ])('%s is not waited for longer by its handler', async (_title, bytes, goOn) => {
     const slow = await impatient();
@@ -281,7 +281,7 @@ describe('a body that does not arrive', () => {
     socket.destroy();
   });
 
-  test('because the client has gone, is nobody’s fault', async () => {
+  test('because the client has gone is not reported', async () => {
     const socket = connect(edge.port, '127.0.0.1').on('error', () => {});
     const accepted = once(edge.server, 'connection');
     socket.write(half);
@@ -295,7 +295,7 @@ describe('a body that does not arrive', () => {
   });
 });
 
-describe('a body whose time its handler bounds', () => {
+describe('a body whose handler limits its time', () => {
   const IDLE_MS = 1_500;
   const REQUEST_MS = 300;
   const hurried = () => open({ limits: { requestTimeoutMs: REQUEST_MS, checkIntervalMs: 25, idleTimeoutMs: IDLE_MS } });
@@ -324,7 +324,7 @@ describe('a body whose time its handler bounds', () => {
     ['by length', length('timed'), 'x', LAST],
     ['in chunks', chunked('timed'), '1\r\nx\r\n', `0\r\n\r\n${LAST}`],
     ['after another request', post('echo', 'abc') + length('timed'), 'x', LAST],
-  ])('may take longer than a request, %s, and the connection goes on', async (_title, head, byte, rest) => {
+  ])('may take longer than a request, %s, and the connection stays open', async (_title, head, byte, rest) => {
     const slow = await hurried();
     expect(told(await drip(slow, head, byte, rest)).slice(-2)).toEqual([
       [201, 'timed 9'],
@@ -381,7 +381,7 @@ describe('a body that is not read to its end', () => {
     expect(handled).toEqual(['/write/refused']);
   });
 
-  test.each(['refused', 'limited'])('by "%s": who goes on sending gets the answer nevertheless', async (name) => {
+  test.each(['refused', 'limited'])('by "%s": a client that keeps sending gets the answer', async (name) => {
     const socket = connect(edge.port, '127.0.0.1').setEncoding('latin1');
     const errors: unknown[] = [];
     let text = '';
@@ -393,11 +393,11 @@ describe('a body that is not read to its end', () => {
     socket.write(post(name, 'x'.repeat(5_000_000)));
     await new Promise((resolve) => socket.on('close', resolve));
     expect(replies(text).map(({ status }) => status)).toEqual([413]);
-    // A reset would make some systems throw away what has arrived.
+    // After a reset, some systems would drop the answer.
     expect(errors).toEqual([]);
   });
 
-  test('although it has arrived in whole: the connection goes on', async () => {
+  test('although it has arrived completely: the connection stays open', async () => {
     expect(told(await converse(edge, post('unread', 'abc') + LAST))).toEqual([
       [201, 'unread'],
       [200, BODY],
@@ -457,7 +457,7 @@ test('an offer to upgrade is declined, and the request answered as the last', as
 });
 
 describe('a handler that fails', () => {
-  test('is reported, and its request answered 500; the connection goes on', async () => {
+  test('is reported, and its request answered 500; the connection stays open', async () => {
     const all = replies(await converse(edge, post('fails', 'abc') + LAST));
     expect(all.map(({ status }) => status)).toEqual([500, 200]);
     expect(JSON.parse((all[0]?.body ?? '').toString())).toMatchObject({ code: 'internal-error' });

@@ -16,7 +16,7 @@ export const CURSOR = `7-${'0123456789abcdef'.repeat(2)}`;
 
 export class FaultyObjects implements Pick<ObjectStore, 'get'> {
   readonly #objects = new Map<string, StoredObject>();
-  /** What reads do: answer, reject, or never settle. */
+  /** The outcome of reads: an answer, a rejection, or never. */
   mode: 'up' | 'unavailable' | 'corrupt' | 'hangs' = 'up';
   /** Every read, in order: its key, and whether it was conditional. */
   readonly reads: { key: string; conditional: boolean }[] = [];

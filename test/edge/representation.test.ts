@@ -17,7 +17,7 @@ function represent(text: string): Representation {
   });
 }
 
-test('a compressed variant is made once for all who ask for it at once, and then it is ready', async () => {
+test('a compressed variant is made once for several requests, and then kept', async () => {
   const representation = represent(TEXT);
   const made = vi.fn();
   expect(representation.ready('gzip')).toBeUndefined();
@@ -28,7 +28,7 @@ test('a compressed variant is made once for all who ask for it at once, and then
   expect(made).toHaveBeenCalledTimes(1);
 });
 
-test('when a variant is said to be made, the memory that it takes is counted', async () => {
+test('the memory of a variant is counted when it is reported', async () => {
   const representation = represent(TEXT);
   const before = representation.memoryBytes;
   expect(before).toBeGreaterThan(TEXT.length);

@@ -47,7 +47,7 @@ describe('its syntax is that of CloudFront Functions', () => {
   });
 });
 
-/** What its runtime has of ECMAScript's builtins: ES5.1, and those later ones that AWS lists. */
+/** The builtins of its runtime: those of ES5.1, and later ones that AWS lists. */
 const BUILTINS = new Set(
   (
     'Object Function Array String Boolean Number Date RegExp Error EvalError RangeError ReferenceError SyntaxError ' +

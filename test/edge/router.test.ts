@@ -64,7 +64,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/api/v1/waitlist-requests', 'not-found'],
   ['/api/v1/openapi', 'not-found'],
   ['/api/v1/openapi-json', 'not-found'],
-  // Slugs that are none.
+  // Malformed slugs.
   ['/api/v1/markets/Gold-usd', 'not-found'],
   ['/api/v1/markets/gold_usd', 'not-found'],
   ['/api/v1/markets/gold--usd', 'not-found'],
@@ -91,7 +91,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   ['/api/v1/markets/../markets', 'not-found'],
   ['/api/v1/markets/%2e%2e/markets', 'not-found'],
   ['/api/v1/markets\\gold-usd', 'not-found'],
-  // An unknown path stays unknown whatever the query says.
+  // An unknown path stays unknown with any query.
   ['/api/v1/market?x=1', 'not-found'],
   [`/nowhere?cursor=${C}`, 'not-found'],
   // Cursors that no page ever had.
@@ -113,7 +113,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets?cursor=${C}&cursor=`, 'invalid-cursor'],
   ['/api/v1/markets/gold-usd/history?cursor=x', 'invalid-cursor'],
   [`/api/v1/markets/gold-usd/history?cursor=${C}&cursor=8-${HEX}`, 'invalid-cursor'],
-  // Parameters that nobody has.
+  // Unknown parameters.
   ['/api/v1/markets?limit=10', 'unknown-query-parameter'],
   [`/api/v1/markets?cursor=${C}&limit=10`, 'unknown-query-parameter'],
   [`/api/v1/markets?limit=10&cursor=${C}`, 'unknown-query-parameter'],
@@ -135,7 +135,7 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/snapshot?cursor=${C}`, 'unknown-query-parameter'],
   [`/api/v1/markets/gold-usd?cursor=${C}`, 'unknown-query-parameter'],
   ['/api/v1/markets/gold-usd?cursor=', 'unknown-query-parameter'],
-  // 2,048 characters are the most, before anything else is looked at.
+  // The limit of 2,048 characters is checked first.
   [`/${'a'.repeat(2047)}`, 'not-found'],
   [`/${'a'.repeat(2048)}`, 'uri-too-long'],
   [`/api/v1/markets?cursor=${'7'.repeat(2048 - 23)}`, 'invalid-cursor'],
@@ -205,7 +205,7 @@ describe('answers of the router itself', () => {
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT', 'PROPFIND', 'get', ''])(
-    'method %j is 405 and told what is allowed',
+    'method %j is 405 with the allowed methods',
     (method) => {
       const routed = route(method, '/api/v1/markets');
       expect(routed).toMatchObject({ kind: 'answer', status: 405 });

@@ -23,14 +23,14 @@ afterAll(async () => {
 
 const H = 'Host: localhost\r\n';
 
-describe('what is refused, and that nothing else is answered on its connection', () => {
+describe('a refused request gets the only answer of its connection', () => {
   test.each<[string, string, number, string]>([
     // Host: exactly one in HTTP/1.1.
     ['no Host', `GET ${GOLD_URL} HTTP/1.1\r\n\r\n`, 400, 'invalid-request'],
     ['two Hosts', `GET ${GOLD_URL} HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n`, 400, 'invalid-request'],
     ['the same Host twice', `GET ${GOLD_URL} HTTP/1.1\r\n${H}${H}\r\n`, 400, 'invalid-request'],
     ['two Hosts in HTTP/1.0', `GET ${GOLD_URL} HTTP/1.0\r\n${H}${H}\r\n`, 400, 'invalid-request'],
-    ['a Host that is none', `GET ${GOLD_URL} HTTP/1.1\r\nHost: a b/c\r\n\r\n`, 400, 'invalid-request'],
+    ['a malformed Host', `GET ${GOLD_URL} HTTP/1.1\r\nHost: a b/c\r\n\r\n`, 400, 'invalid-request'],
     // Bodies.
     ['a body by length', `GET ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, 413, 'content-too-large'],
     ['HEAD with a body', `HEAD ${GOLD_URL} HTTP/1.1\r\n${H}Content-Length: 3\r\n\r\nabc`, 413, ''],
@@ -149,7 +149,7 @@ describe('what is refused, and that nothing else is answered on its connection',
     await once(socket, 'data');
     socket.resetAndDestroy();
     const [connection] = await accepted;
-    // Not events.once: its listener would hide that nobody else listens for errors.
+    // Not events.once: its listener would hide a missing error listener.
     await new Promise((resolve) => connection.on('close', resolve));
     expect(connection.errored).not.toBeNull();
   });
@@ -182,12 +182,12 @@ describe('what is refused, and that nothing else is answered on its connection',
     );
   });
 
-  test('the server goes on serving after all of this', async () => {
+  test('the server still serves after all of this', async () => {
     expect(await ask(edge, GOLD_URL)).toMatchObject({ status: 200, body: Buffer.from(BODY) });
   });
 });
 
-describe('what is unusual and served', () => {
+describe('an unusual request is served', () => {
   test.each<[string, string]>([
     ['HTTP/1.0 without Host', `GET ${GOLD_URL} HTTP/1.0\r\n\r\n`],
     ['an absolute URL', `GET http://localhost${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`],
@@ -214,7 +214,7 @@ describe('what is unusual and served', () => {
     expect(parseReply(await converse(edge, bytes)).status).toBe(status);
   });
 
-  test('a pipeline is answered in order, whatever has to wait for the store', async () => {
+  test('a pipeline is answered in order, even if some requests wait for the store', async () => {
     edge.clock.advanceSeconds(15);
     const urls = [GOLD_URL, '/nowhere', '/healthz', GOLD_URL, '/api/v1/markets?x', '/api/v1/markets/no-such'];
     const last = `GET ${GOLD_URL} HTTP/1.1\r\n${H}Connection: close\r\n\r\n`;
@@ -226,7 +226,7 @@ describe('what is unusual and served', () => {
 
 describe('pipelines', () => {
   const get = (url: string, more = '') => `GET ${url} HTTP/1.1\r\n${H}${more}\r\n`;
-  /** The answers of a conversation, as they are told apart by a reader who trusts Content-Length. */
+  /** The answers of a conversation, split by Content-Length. */
   function replies(text: string) {
     const starts = Array.from(text.matchAll(/HTTP\/1\.1 \d{3} /g), ({ index }) => index);
     return starts.map((start, place) => parseReply(text.slice(start, starts[place + 1])));
@@ -272,7 +272,7 @@ describe('pipelines', () => {
     await gated.close();
   });
 
-  test('a connection may go on for ever with 31 at once', async () => {
+  test('a connection may send any number of requests, 31 at once', async () => {
     const socket = connect(edge.port, '127.0.0.1');
     let text = '';
     socket.setEncoding('latin1').on('data', (chunk) => {
@@ -317,7 +317,7 @@ describe('pipelines', () => {
     },
   );
 
-  test('who sends one more than are answered, and does not read, is cut off', async () => {
+  test('a client that sends one more and does not read is disconnected', async () => {
     edge.objects.put({ kind: 'snapshot' }, 'x'.repeat(20_000_000));
     const accepted = once(edge.server, 'connection');
     const socket = connect(edge.port, '127.0.0.1').on('error', () => {});

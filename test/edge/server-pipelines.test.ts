@@ -18,7 +18,7 @@ const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\n${H}${more}\r\
 const post = (path: string, body: string, more = '') =>
   `POST ${path} HTTP/1.1\r\n${H}${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-/** What has been written, in order. */
+/** The output, in order. */
 let list: string[] = [];
 /** Each request that was begun: its method, and what had been written by then. */
 let begun: string[] = [];
@@ -102,7 +102,7 @@ function told(text: string): [number, string][] {
   });
 }
 
-/** A connection that stays open, and what it has been sent. */
+/** An open connection, and the data that it has received. */
 function openSocket({ port }: Edge): { socket: Socket; text: () => string } {
   const socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
   let text = '';
@@ -114,7 +114,7 @@ function openSocket({ port }: Edge): { socket: Socket; text: () => string } {
   return { socket, text: () => text };
 }
 
-describe('a client reads what it has written', () => {
+describe('a client reads its own writes', () => {
   test('in one packet of writes and reads', async () => {
     const all = [post('/list', 'a'), get('/list'), post('/list', 'b'), get(GOLD_URL), post('/list', 'c')];
     const text = await converse(edge, all.join('') + get('/list', CLOSE));
@@ -128,7 +128,7 @@ describe('a client reads what it has written', () => {
     ]);
   });
 
-  test('whatever the order, the speed of each request, and the packets', async () => {
+  test('in any order, at any speed, and in any packets', async () => {
     const step = fc.record({ kind: fc.constantFrom('write', 'read', 'public'), turns: fc.nat(3) });
     const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 });
     await fc.assert(
@@ -173,7 +173,7 @@ describe('a client reads what it has written', () => {
   });
 });
 
-describe('what waits for what', () => {
+describe('the order of work on a connection', () => {
   test.each<[string, string, string, string[]]>([
     ['a read waits for a write', 'POST', post('/list', 'a') + get('/list'), ['POST ']],
     ['a write waits for a write', 'POST', post('/list', 'a') + post('/list', 'b'), ['POST ']],
@@ -259,7 +259,7 @@ describe('the bounds hold for what waits', () => {
     socket.destroy();
   });
 
-  test('a large body is read when its turn has come, and in whole', async () => {
+  test('a large body is read completely, after the earlier requests', async () => {
     const large = 'x'.repeat(1_000_000);
     const openGate = shutGate('POST');
     const conversation = converse(edge, post('/list', 'a') + post('/list', large, CLOSE));
@@ -273,7 +273,7 @@ describe('the bounds hold for what waits', () => {
     ]);
   });
 
-  test('who asks before sending a body is told to go on when its turn has come', async () => {
+  test('`Expect: 100-continue` is answered after the earlier requests', async () => {
     const openGate = shutGate('POST');
     const { socket, text } = openSocket(edge);
     const head = `POST /list HTTP/1.1\r\n${H}${CLOSE}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n`;
@@ -289,7 +289,7 @@ describe('the bounds hold for what waits', () => {
     expect(list).toEqual(['a', 'b']);
   });
 
-  test('a body that does not arrive in time is answered 408 in its turn, and its request never begun', async () => {
+  test('a late body is answered 408 in order, and its request never begins', async () => {
     const impatient = await open({ requestTimeoutMs: 200, checkIntervalMs: 25 });
     const openGate = shutGate('POST');
     const timedOut = once(impatient.server, 'clientError');
@@ -303,11 +303,11 @@ describe('the bounds hold for what waits', () => {
   });
 });
 
-describe('what waits is not begun', () => {
+describe('a waiting request never begins', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['once its client has gone', (socket) => socket.destroy()],
     ['once its connection is reset', (socket) => socket.resetAndDestroy()],
-    ['once its client has said that it sends no more', (socket) => socket.end()],
+    ['after its client has ended its side', (socket) => socket.end()],
   ])('%s', async (_title, leave) => {
     const openGate = shutGate('POST');
     const accepted = once(edge.server, 'connection');

@@ -141,7 +141,7 @@ describe('Age and Cache-Status', () => {
     ]);
   });
 
-  test('readers who share one question say so', async () => {
+  test('Cache-Status shows that readers shared a fetch', async () => {
     edge.objects.put(GOLD, '{}');
     const gate = Promise.withResolvers<void>();
     edge.objects.gate = gate.promise;
@@ -248,7 +248,7 @@ describe('If-None-Match', () => {
     expect(await ask(edge, GOLD_URL, { ...since, 'if-none-match': '"x"' })).toMatchObject({ status: 200 });
   });
 
-  test('a reader who has the body gets 304 also while the store fails', async () => {
+  test('a reader with the body gets 304 even while the store fails', async () => {
     const etag = edge.objects.put(GOLD, '{}');
     await ask(edge, GOLD_URL);
     edge.objects.mode = 'unavailable';
@@ -323,7 +323,7 @@ describe('problems', () => {
     expect(edge.reports).toHaveLength(1);
   });
 
-  test('until it is ready everything but the health check is 503, and none of that is remembered', async () => {
+  test('before it is ready, all requests but the health check are 503, which is not cached', async () => {
     await edge.close();
     let ready = false;
     edge = await startEdge({ isReady: () => ready });
@@ -367,7 +367,7 @@ describe('GET /healthz', () => {
   test.each([
     [true, 200],
     [false, 503],
-  ])('healthy %s: %d, with what the callback says', async (healthy, status) => {
+  ])('healthy %s: %d, with the body of the callback', async (healthy, status) => {
     health = { healthy, body: { generation: 7, lag: null } };
     const reply = await ask(edge, '/healthz');
     expect(reply.status).toBe(status);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig, StartError } from '../../embedded/config.ts';
+import { checkClock, readConfig, StartError } from '../../embedded/config.ts';
 
 const DEFAULTS = {
   host: '127.0.0.1',
@@ -11,14 +11,14 @@ const DEFAULTS = {
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 
-describe('what the environment says', () => {
+describe('the environment sets', () => {
   test.each<[string, Record<string, string | undefined>, object]>([
     ['nothing', {}, {}],
-    ['what is empty counts as nothing', { HOST: '', PORT: '', TIDEMARK_DATA: '' }, {}],
+    ['nothing with empty variables', { HOST: '', PORT: '', TIDEMARK_DATA: '' }, {}],
     ['all of it', { HOST: '::', PORT: '80', TIDEMARK_DATA: '/data' }, { host: '::', port: 80, dataFolder: '/data' }],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
-    ['zeros before it', { PORT: '00080' }, { port: 80 }],
+    ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
     ['an address', { TIDEMARK_WAITLIST_EMAIL: 'keys@example.com' }, { waitlistEmail: 'keys@example.com' }],
     ['an issuer', ISSUER, { issuer: { issuer: 'https://issuer.example/', audience: 'tidemark' } }],
     [
@@ -47,12 +47,17 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
 
 test.each<[string, Record<string, string>]>([
   ['a time for files that is none', { TIDEMARK_UPLOADS_KEPT_DAYS: '0' }],
-  ['an address that is none', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
+  ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],
-  ['an issuer that anybody on the way can be', { ...ISSUER, TIDEMARK_ISSUER: 'http://issuer.example' }],
-  ['an issuer that is no URL', { ...ISSUER, TIDEMARK_ISSUER: 'issuer' }],
-  ['keys from anybody on the way', { ...ISSUER, TIDEMARK_JWKS_URI: 'http://issuer.example/keys' }],
+  ['an issuer without https', { ...ISSUER, TIDEMARK_ISSUER: 'http://issuer.example' }],
+  ['an issuer that is not a URL', { ...ISSUER, TIDEMARK_ISSUER: 'issuer' }],
+  ['keys without https', { ...ISSUER, TIDEMARK_JWKS_URI: 'http://issuer.example/keys' }],
 ])('%s is refused', (_, environment) => {
   expect(() => readConfig(environment)).toThrow(StartError);
+});
+
+test('a clock that was never set is refused', () => {
+  expect(() => checkClock(Date.parse('2019-12-31T23:59:59Z'))).toThrow(StartError);
+  checkClock(Date.now());
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 const key = { partition: 'a', sort: 'b' };
 const put = { kind: 'put', key, revision: 7, value: null, if: { kind: 'any' } } as const;
 
-test('what is missing is created, and what was written is there when it is opened again', async () => {
+test('missing parts are created, and written data is there when the folder is opened again', async () => {
   const folder = join(await temporaryFolder(), 'not', 'yet');
   const data = await openDataFolder(folder);
   await data.ledger.transact([put], { attemptId: 'one' });
@@ -18,7 +18,7 @@ test('what is missing is created, and what was written is there when it is opene
   again.close();
 });
 
-test('while it is open it has one owner', async () => {
+test('an open folder has one owner', async () => {
   const folder = await temporaryFolder();
   const data = await openDataFolder(folder);
   await expect(openDataFolder(folder)).rejects.toThrow(StartError);
@@ -27,7 +27,7 @@ test('while it is open it has one owner', async () => {
   (await openDataFolder(folder)).close();
 });
 
-describe('what cannot be used is refused in one line that names the folder', () => {
+describe('an unusable folder is refused in one line that names it', () => {
   test.each<[string, (folder: string) => Promise<unknown>]>([
     ['a file in its place', (folder) => writeFile(folder, 'x')],
     [
@@ -58,7 +58,7 @@ describe('what cannot be used is refused in one line that names the folder', () 
     expect((error as Error).cause).toBeInstanceOf(Error);
   });
 
-  test('and is not kept from those who may use it: a refused opening gives the ledger up', async () => {
+  test('a refused folder is not locked afterwards', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'objects'), 'x');
     await expect(openDataFolder(folder)).rejects.toThrow(StartError);

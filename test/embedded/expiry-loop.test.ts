@@ -23,7 +23,7 @@ function startLoop(removeExpired: ExpiryDependencies['removeExpired'], nowMs: ()
   return { loop, reports };
 }
 
-/** A ledger with so many items that expired two hours ago, and one that expires now. */
+/** A ledger with this many items that expired two hours ago, and one that expires now. */
 async function ledgerWithExpired(count: number): Promise<SqliteLedger> {
   const ledger = openSqliteLedger(':memory:');
   onTestFinished(() => ledger.close());
@@ -49,14 +49,14 @@ afterEach(async () => {
   open = [];
 });
 
-test('at the start, everything that expired more than an hour ago is removed, and nothing else', async () => {
+test('at the start, items that expired more than an hour ago are removed, and no others', async () => {
   const ledger = await ledgerWithExpired(500);
   const { reports } = startLoop((beforeMs, limit) => ledger.removeExpired(beforeMs, limit));
   await vi.waitFor(async () => expect(await sorts(ledger)).toEqual(['500']));
   expect(reports).toEqual([]);
 });
 
-test('what has expired is left for an hour', async () => {
+test('an expired item stays for an hour', async () => {
   const removals: number[] = [];
   startLoop((beforeMs) => {
     removals.push(beforeMs);
@@ -65,7 +65,7 @@ test('what has expired is left for an hour', async () => {
   await vi.waitFor(() => expect(removals).toEqual([START_MS - HOUR_MS]));
 });
 
-test('others have their turn between batches', async () => {
+test('other tasks run between batches', async () => {
   const order: string[] = [];
   let batches = 0;
   startLoop((_beforeMs, limit) => {
@@ -88,7 +88,7 @@ test('it sweeps again every hour', async () => {
   await vi.waitFor(() => expect(sweeps).toBe(2));
 });
 
-test('a sweep that fails is reported, and made good an hour later', async () => {
+test('a failed sweep is reported, and repeated an hour later', async () => {
   const failure = new Error('for a while');
   let sweeps = 0;
   const { reports } = startLoop(() => {
@@ -101,7 +101,7 @@ test('a sweep that fails is reported, and made good an hour later', async () => 
   expect(reports).toHaveLength(1);
 });
 
-test('stopping ends a sweep that would go on for ever, and none touches the ledger afterwards', async () => {
+test('a stop ends an endless sweep, and the ledger is not used afterwards', async () => {
   let batches = 0;
   const { loop } = startLoop((_beforeMs, limit) => {
     batches++;
@@ -115,7 +115,7 @@ test('stopping ends a sweep that would go on for ever, and none touches the ledg
   expect(batches).toBe(before);
 });
 
-test('what an idempotency key stands for is in the file for 72 hours, and no longer after 73', async () => {
+test('an idempotency record is in the file for 72 hours, and is gone after 73', async () => {
   const path = join(await temporaryFolder(), 'ledger.sqlite');
   const ledger = openSqliteLedger(path);
   onTestFinished(() => ledger.close());

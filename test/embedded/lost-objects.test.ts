@@ -1,4 +1,4 @@
-/** What the store has lost is put back, and mostly nobody waits for it. */
+/** Lost objects are put back. Readers wait only if nothing at all is public. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
 import { publishIfNothingIsShown, watchLostObjects } from '../../embedded/lost-objects.ts';
@@ -53,7 +53,7 @@ function watch(dependencies: World['dependencies']): Watched {
   return { reports, lost: watchLostObjects(dependencies, (what, cause) => reports.push(`${what}: ${cause}`)) };
 }
 
-/** As the publish loop does it. */
+/** As the publish loop does. */
 async function publishAll({ dependencies }: World, { lost }: Watched): Promise<void> {
   await lost.prepare();
   while ((await publish(dependencies)).isMoreDue);
@@ -65,11 +65,11 @@ async function expectVerified({ objects }: World): Promise<void> {
 }
 
 const snapshotKey = publicKey({ kind: 'snapshot' });
-/** All but what may say otherwise of which generation it is: the snapshot, and a list that has lost its layout. */
+/** Without the objects that depend on the generation: the snapshot, and a list without its layout. */
 const bodies = ({ objects }: World) =>
   new Map([...publicObjects(objects)].filter(([key]) => !/\/(snapshot|markets)\.json$|\/market-pages\//.test(key)));
 
-describe('before anybody is served', () => {
+describe('before the first request', () => {
   test('the first generation is published', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
@@ -77,7 +77,7 @@ describe('before anybody is served', () => {
     await expectVerified(world);
   });
 
-  test('a first generation that was not applied to its end is', async () => {
+  test('a first generation that was applied in part is completed', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) => {
@@ -97,7 +97,7 @@ describe('before anybody is served', () => {
     await expectVerified(world);
   });
 
-  test('nothing is published where anything is shown, whatever is marked', async () => {
+  test('nothing is published if something is public, with any marks', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 5)]);
     world.objects.resetCounts();
@@ -106,8 +106,8 @@ describe('before anybody is served', () => {
   });
 });
 
-describe('while it serves', () => {
-  test('nothing is lost as a rule: that is found out without a word, and nothing is published', async () => {
+describe('while the server runs', () => {
+  test('a complete store causes no report and no generation', async () => {
     const world = await publishedWorld();
     const watched = watch(world.dependencies);
     expect(await watched.lost.look()).toBe(false);
@@ -121,7 +121,7 @@ describe('while it serves', () => {
     ['a page of a history', (key: string) => key.includes('/history-pages/')],
     ['a page of the list', (key: string) => key.includes('/market-pages/')],
     ['everything but the snapshot', (key: string) => key !== snapshotKey],
-  ])('%s is put back as it was, in place', async (_, isLost) => {
+  ])('%s is put back in place, unchanged', async (_, isLost) => {
     const world = await publishedWorld();
     const before = bodies(world);
     const keys = await lose(world, isLost);
@@ -134,7 +134,7 @@ describe('while it serves', () => {
     await expectVerified(world);
   });
 
-  test('an older copy of the objects is published anew', async () => {
+  test('an older copy of the objects is published again', async () => {
     const world = await publishedWorld();
     const older = world.objects.snapshot();
     await world.ingest([price('a', 0, 5)]);
@@ -149,7 +149,7 @@ describe('while it serves', () => {
     expect(publicObjects(copy.objects).get(publicKey({ kind: 'market', slug: 'a' }))).toContain('"amountMinor":5');
   });
 
-  test('what is published while it looks is not lost', async () => {
+  test('an object that is published during the search does not count as lost', async () => {
     const world = await publishedWorld();
     const objects: ObjectStore = {
       ...world.objects,
@@ -163,7 +163,7 @@ describe('while it serves', () => {
     expect(await watch({ ...world.dependencies, objects }).lost.look()).toBe(false);
   });
 
-  test('a bundle that is lost before its generation was applied: the loop publishes everything anew', async () => {
+  test('if a bundle is lost before its generation was applied, the loop publishes everything again', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 5)]);
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) => {
@@ -188,7 +188,7 @@ describe('while it serves', () => {
     await expectVerified(world);
   });
 
-  test('what is lost again and again is put back again and again, each time with one report', async () => {
+  test('objects that are lost repeatedly are put back each time, with one report each', async () => {
     const world = await publishedWorld();
     const watched = watch(world.dependencies);
     for (let time = 1; time <= 3; time++) {
@@ -201,7 +201,7 @@ describe('while it serves', () => {
     }
   });
 
-  test('what is lost while everything is published again is put back ten minutes later, with one report', async () => {
+  test('objects that are lost while everything is published again are put back ten minutes later, with one report', async () => {
     const world = await publishedWorld();
     const { reports, lost } = watch(world.dependencies);
     const marked = async () => (await readAll(world.ledger, REFRESH_MARKS)).length;
@@ -222,7 +222,7 @@ describe('while it serves', () => {
     await expectVerified(world);
   });
 
-  test('no object is looked for while everything is published again', async () => {
+  test('no search runs while everything is published again', async () => {
     const world = await publishedWorld();
     const watched = watch(world.dependencies);
     await watched.lost.failed(new BundleLost('once'));
@@ -231,7 +231,7 @@ describe('while it serves', () => {
     expect(await watched.lost.look()).toBe(false);
   });
 
-  test('marking everything that fails is reported, and tried again ten minutes later', async () => {
+  test('a failure to mark everything is reported, and tried again ten minutes later', async () => {
     const world = await publishedWorld();
     let fails = true;
     const objects: ObjectStore = {
@@ -250,14 +250,14 @@ describe('while it serves', () => {
     expect(reports).toHaveLength(2);
   });
 
-  test('what fails for another reason is no loss', async () => {
+  test('another failure is not a loss', async () => {
     const world = await publishedWorld();
     const { reports, lost } = watch(world.dependencies);
     expect(await lost.failed(new StorageUnavailable('for a while'))).toBeNull();
     expect(reports).toEqual([]);
   });
 
-  test('the report counts', async () => {
+  test('the report counts the lost objects, and names the first', async () => {
     const world = await publishedWorld();
     const { reports, lost } = watch(world.dependencies);
     const [key] = await lose(world, (each) => each === publicKey({ kind: 'market', slug: 'c' }));

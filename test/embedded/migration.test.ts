@@ -1,4 +1,4 @@
-/** The data folder that an earlier version has written opens, is migrated with the start, and goes on. */
+/** The data folder of an earlier version is migrated by the start, and then works as before. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -55,8 +55,8 @@ async function workedOff(folder: string, { ledger, objects }: DataFolder, clock:
   return dependencies;
 }
 
-describe('a folder with everything under way', () => {
-  test('goes on where it was, and readers keep what they hold', async () => {
+describe('a folder with unfinished work of all kinds', () => {
+  test('continues, and readers can follow their old cursors', async () => {
     const folder = await unpacked('applied');
     const data = await openDataFolder(folder);
     onTestFinished(() => data.close());
@@ -69,7 +69,7 @@ describe('a folder with everything under way', () => {
     const reader = readerOf(objects);
     const report = await verify(reader, { settled: true });
     expect(report).toMatchObject({ findings: [], markets: 106 });
-    // All that was there, and what batches and the upload have brought.
+    // All earlier observations, and those of the batches and the upload.
     const after = await observationsIn(data);
     expect(report.observations).toBe(after.size);
     for (const [place, value] of observations) expect(after.get(place), place).toEqual(value);
@@ -77,7 +77,7 @@ describe('a folder with everything under way', () => {
     const ended = async (batch: string) => (await ledger.get(checkpointKey(batch)))?.value;
     expect(await ended(HALF)).toMatchObject({ state: 'applied', accepted: 221, unchanged: 0, refused: 2 });
     expect((await readReport(ledger, HALF))?.errors.map(({ index }) => index)).toEqual([41, 222]);
-    // The one behind it corrects what it has brought.
+    // The next batch corrects a row of this one.
     expect(await ended(BEHIND)).toMatchObject({ state: 'applied', accepted: 2 });
     expect((await ledger.get(uploadKey(UPLOAD)))?.value).toMatchObject({
       state: 'applied',
@@ -91,7 +91,7 @@ describe('a folder with everything under way', () => {
       expect((await ledger.get(generationOfKey(what)))?.value.generation, what).toBeGreaterThan(4);
     }
 
-    // For a day every page that was public leads on; then only what is part of it now is left.
+    // For a day each page that was public leads to the next one. Then only current pages are left.
     expect(await lostPages(reader, pages)).toEqual([]);
     clock.nowMs += (CURSOR_LIFETIME_SECONDS - 900) * 1000;
     expect((await collectGarbage(dependencies, { dryRun: false })).unknown).toEqual([]);
@@ -105,7 +105,7 @@ describe('a folder with everything under way', () => {
   });
 });
 
-test('what was committed by an earlier version, and not applied, is rebuilt in place', async () => {
+test('a generation that an earlier version committed but did not apply is rebuilt in place', async () => {
   const data = await openDataFolder(await unpacked('committed'));
   onTestFinished(() => data.close());
   const { ledger, objects } = data;
@@ -119,7 +119,7 @@ test('what was committed by an earlier version, and not applied, is rebuilt in p
   expect(await observationsIn(data)).toEqual(observations);
 });
 
-test('the list stays as readers have it until every market has been rendered again', async () => {
+test('the list does not change until all markets have been rendered again', async () => {
   const data = await openDataFolder(await unpacked('applied'));
   onTestFinished(() => data.close());
   await data.migrate(() => {});
@@ -134,7 +134,7 @@ test('the list stays as readers have it until every market has been rendered aga
   expect((await verify(readerOf(data.objects), { settled: true })).findings).toEqual([]);
 });
 
-describe('what a later version has written is refused, in one line that says what to do, and left as it is', () => {
+describe('data of a later version is refused, in one line that says how to proceed, and not changed:', () => {
   const expectRefused = async (folder: string) => {
     const error = await startedOn(folder).then(
       () => null,
@@ -145,14 +145,14 @@ describe('what a later version has written is refused, in one line that says wha
     expect((error as Error).message).not.toContain('\n');
   };
 
-  test('a folder that says so', async () => {
+  test('by the format of the folder', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'format'), '3\n');
     await expectRefused(folder);
     expect(await readdir(folder)).toEqual(['format']);
   });
 
-  test('a ledger that says so', async () => {
+  test('by the format of the ledger', async () => {
     const folder = await temporaryFolder();
     const put = { kind: 'put', key: FORMAT_KEY, revision: 3, value: { format: 3 }, if: { kind: 'any' } } as const;
     await looked(folder, (data) => data.ledger.transact([put], { attemptId: 'a later version' }));
@@ -164,7 +164,7 @@ describe('what a later version has written is refused, in one line that says wha
     });
   });
 
-  test('a file that holds no number is refused too', async () => {
+  test('a format file without a number is refused too', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'format'), 'two');
     await expect(openDataFolder(folder)).rejects.toThrow(StartError);

@@ -1,4 +1,4 @@
-/** A data folder that an earlier version has written: what is in it, what readers hold of it, a server that starts on it. */
+/** The data folder of an earlier version: its content, the cursors of readers, and a server that starts on it. */
 import { onTestFinished } from 'vitest';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
@@ -20,14 +20,14 @@ const configOf = (dataFolder: string) => {
   };
 };
 
-/** Goes when the running test ends. */
+/** Removed at the end of the running test. */
 export async function unpacked(name: OldDataFolder): Promise<string> {
   const { folder, remove } = await unpackDataFolder(name);
   onTestFinished(remove);
   return folder;
 }
 
-/** Starts, and tells what the person who started it was told; stops with the test. */
+/** Starts a server and returns its output. It stops at the end of the test. */
 export async function startedOn(folder: string) {
   const told: string[] = [];
   const progress: StartProgress = {
@@ -43,7 +43,7 @@ export async function startedOn(folder: string) {
   return { service, told, reported };
 }
 
-/** What is in the folder while no server has it. */
+/** Reads the folder of a stopped server. */
 export async function looked<Result>(folder: string, look: (data: DataFolder) => Promise<Result>): Promise<Result> {
   const data = await openDataFolder(folder);
   try {
@@ -53,7 +53,7 @@ export async function looked<Result>(folder: string, look: (data: DataFolder) =>
   }
 }
 
-/** The pages that readers may hold cursors of, by URL. */
+/** The pages to which readers may have cursors, by URL. */
 export async function pagesOf({ objects }: DataFolder): Promise<Map<string, string>> {
   const pages = new Map<string, string>();
   for (let after: string | null = ''; after !== null; ) {
@@ -70,7 +70,7 @@ export async function pagesOf({ objects }: DataFolder): Promise<Map<string, stri
   return pages;
 }
 
-/** Every observation, by market and place, without what corrections change of it. */
+/** All observations, by market and place, without the fields that corrections change. */
 export async function observationsIn({ ledger }: DataFolder): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
@@ -81,7 +81,7 @@ export async function observationsIn({ ledger }: DataFolder): Promise<Map<string
   return found;
 }
 
-/** Of these pages, the URLs at which readers find anything else. */
+/** The URLs of these pages that now have other bytes. */
 export async function lostPages(reader: PublicReader, pages: ReadonlyMap<string, string>): Promise<readonly string[]> {
   const lost: string[] = [];
   for (const [url, body] of pages) if (Buffer.from((await reader(url)).body).toString() !== body) lost.push(url);

@@ -18,11 +18,11 @@ interface Watched {
   readonly world: World;
   readonly loop: WakeLoop;
   readonly reports: { what: string; cause: unknown }[];
-  /** How many rounds have begun: each begins by reading HEAD. */
+  /** The number of rounds that have begun. Each begins with a read of HEAD. */
   rounds(): number;
-  /** How often the worker was told that all markets are to be marked. */
+  /** How often the worker was told to mark all markets. */
   refreshesAsked(): number;
-  /** Holds every round at its beginning until the gate is opened; null lets it through. */
+  /** Stops each round at its beginning until the gate opens. Null: no gate. */
   hold(gate: Promise<unknown> | null): void;
 }
 
@@ -75,8 +75,8 @@ afterEach(async () => {
   open = [];
 });
 
-describe('waking', () => {
-  test('publishes what is due', async () => {
+describe('a wake-up', () => {
+  test('publishes marked markets', async () => {
     const watched = watchedLoop();
     await watched.world.ingest([market('a')]);
     watched.loop.wake();
@@ -85,7 +85,7 @@ describe('waking', () => {
     expect(watched.reports).toEqual([]);
   });
 
-  test('publishes everything when that is asked for, and tells who has asked', async () => {
+  test('publishes everything if a publication asks for it, and answers the publication', async () => {
     const watched = watchedLoop();
     const { world, loop } = watched;
     await world.ingest([market('a'), market('b')]);
@@ -100,7 +100,7 @@ describe('waking', () => {
     expect(watched.reports).toEqual([]);
   });
 
-  test('any number of times during a round leads to one more round, which sees what came in', async () => {
+  test('during a round leads, however often it comes, to one more round, which sees all new records', async () => {
     const watched = watchedLoop();
     const gate = Promise.withResolvers<void>();
     watched.hold(gate.promise);
@@ -117,7 +117,7 @@ describe('waking', () => {
     expect(await publish(watched.world.dependencies)).toMatchObject({ kind: 'unchanged' });
   });
 
-  test('a wake-up that got lost is made good within a minute', async () => {
+  test('that is lost costs a minute at most', async () => {
     const watched = watchedLoop();
     await watched.world.ingest([market('a')]);
     vi.advanceTimersByTime(MINUTE_MS - 1);
@@ -128,7 +128,7 @@ describe('waking', () => {
 });
 
 describe('a round that fails', () => {
-  test('is reported, and made good by the next', async () => {
+  test('is reported, and the next one does its work', async () => {
     const watched = watchedLoop();
     await watched.world.ingest([market('a')]);
     const failure = new StorageUnavailable('for a while');
@@ -147,8 +147,8 @@ describe('a round that fails', () => {
   });
 });
 
-describe('stopping', () => {
-  test('waits for the round under way, and begins no other', async () => {
+describe('a stop', () => {
+  test('waits for the running round, and begins no other', async () => {
     const watched = watchedLoop();
     await watched.world.ingest([market('a')]);
     const gate = Promise.withResolvers<void>();
@@ -174,14 +174,14 @@ describe('stopping', () => {
     expect(watched.world.objects.puts).toHaveLength(length);
   });
 
-  test('may be done before anything was begun, and twice', async () => {
+  test('may come before any round, and twice', async () => {
     const { loop } = watchedLoop();
     await loop.stop();
     await loop.stop();
   });
 });
 
-test('markets that are put off for too long are reported once a round, whatever their number', async () => {
+test('markets that are put off for too long are reported once a round, with any number of them', async () => {
   const watched = watchedLoop();
   const { world, loop } = watched;
   const slugs = ['a', 'b', 'c', 'd', 'e'];
@@ -201,7 +201,7 @@ test('markets that are put off for too long are reported once a round, whatever 
   expect([what, String(cause)]).toEqual(['markets are put off', expect.stringMatching(/: 5 .*a: .*b: .*c: .*; …$/)]);
 });
 
-test('once an hour what has expired is swept', async () => {
+test('expired objects are swept once an hour', async () => {
   const watched = watchedLoop();
   const { world, loop } = watched;
   await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));

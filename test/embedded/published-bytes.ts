@@ -1,6 +1,6 @@
 import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 
-/** Every public body of a running server, by URL, without the two clocks: when observations came in, and when they went out. */
+/** All public bodies of a running server, by URL, without the two times: of recording and of publication. */
 export async function publishedBytes(baseUrl: string): Promise<Map<string, string>> {
   const bodies = new Map<string, string>();
   const read = async (url: string): Promise<string> => {

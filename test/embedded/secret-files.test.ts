@@ -1,4 +1,4 @@
-/** What a data folder keeps secret: made once, whole, and its owner's alone. */
+/** The secrets of a data folder: made once, complete, and readable for the owner only. */
 import fs, { fstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const isWhole = (text: string) => text.startsWith('made');
 
-test('a secret is made once, and read from then on', async () => {
+test('a secret is made once, and then read', async () => {
   const folder = await temporaryFolder();
   let made = 0;
   const keep = () => keepSecretFile(folder, 'secret', () => `made ${++made}`, isWhole);
@@ -17,7 +17,7 @@ test('a secret is made once, and read from then on', async () => {
   expect(statSync(join(folder, 'secret')).mode & 0o777).toBe(0o600);
 });
 
-test('a secret is on disk with all of its bytes before it has its name, and its name before it is used', async () => {
+test('all bytes of a secret are on disk before its name, and its name is on disk before its use', async () => {
   const folder = await temporaryFolder();
   const done: unknown[] = [];
   const { fsyncSync, linkSync } = fs;
@@ -34,7 +34,7 @@ test('a secret is on disk with all of its bytes before it has its name, and its 
     vi.restoreAllMocks();
     syncBuiltinESMExports();
   });
-  // Such a spy is seen by who imports the function by its name only after this.
+  // Modules that import the function by name see the spy only if they are loaded after this.
   syncBuiltinESMExports();
   keepSecretFile(folder, 'secret', () => 'made', isWhole);
   expect(done).toEqual([
@@ -44,23 +44,20 @@ test('a secret is on disk with all of its bytes before it has its name, and its 
   ]);
 });
 
-test.each(['', '\n', 'something else'])(
-  'a file that holds %j is not taken for a secret, and not replaced',
-  async (text) => {
-    const folder = await temporaryFolder();
-    writeFileSync(join(folder, 'secret'), text);
-    expect(() => keepSecretFile(folder, 'secret', () => 'made', isWhole)).toThrow(StartError);
-    expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe(text);
-  },
-);
+test.each(['', '\n', 'something else'])('a file with %j is not used as a secret, and not replaced', async (text) => {
+  const folder = await temporaryFolder();
+  writeFileSync(join(folder, 'secret'), text);
+  expect(() => keepSecretFile(folder, 'secret', () => 'made', isWhole)).toThrow(StartError);
+  expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe(text);
+});
 
-test('a link that lies there is not written through', async () => {
+test('an existing link is not followed', async () => {
   const folder = await temporaryFolder();
   symlinkSync(join(folder, 'elsewhere'), join(folder, 'secret'));
   expect(() => keepSecretFile(folder, 'secret', () => 'made', isWhole)).toThrow(StartError);
   expect(readSecretFile(folder, 'secret')).toBeNull();
 });
 
-test('a folder that cannot be written says so', () => {
+test('an unwritable folder is named in the error', () => {
   expect(() => keepSecretFile('/proc', 'secret', () => 'made', isWhole)).toThrow(StartError);
 });

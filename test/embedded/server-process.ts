@@ -1,4 +1,4 @@
-/** `node embedded/main.ts` in a process of its own, as `npm start` runs it. */
+/** `node embedded/main.ts` in its own process, as `npm start` runs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -12,16 +12,16 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   output(): string;
   errors(): string;
-  /** Resolves once it serves, to its base URL; rejects when it ends before. */
+  /** Resolves to the base URL once it serves. Rejects if the process ends before. */
   readonly started: Promise<string>;
-  /** Resolves once it has said anything at all. */
+  /** Resolves at its first output. */
   readonly begun: Promise<void>;
-  /** How it ended: its exit code, or the signal that killed it. */
+  /** Its exit code, or the signal that killed it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
-/** Nothing of this test run's environment but what a process needs. It is killed when the test ends. */
+/** Starts it with nothing of this test run's environment but PATH. */
 export function startServer(environment: Readonly<Record<string, string>>): ServerProcess {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [MAIN], {
@@ -41,7 +41,7 @@ export function startServer(environment: Readonly<Record<string, string>>): Serv
   });
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
   void ended.then((end) => started.reject(new Error(`it ended with ${end}:\n${output}\n${errors}`)));
-  // Whoever does not wait for it to start does not mind.
+  // A test that does not wait for the start ignores this.
   started.promise.catch(() => {});
   return {
     child,

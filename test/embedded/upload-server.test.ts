@@ -30,7 +30,7 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
   const stored: string[] = [];
   const ended = new Set<string>();
   const reports: unknown[] = [];
-  /** When set, thrown once a file is there. */
+  /** Thrown once a file is stored, if it is set. */
   const failing: { with: Error | null } = { with: null };
   const divert = createUploadServer({
     uploads,
@@ -47,7 +47,7 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
   const send = (url: string, init: RequestInit = {}) =>
     fetch(new URL(url, `http://127.0.0.1:${edge.port}`), { method: 'PUT', body: TEXT, ...init });
   const left = () => readdir(folder).catch(() => []);
-  /** Bytes of files, complete or not. */
+  /** The size of all files, complete or not. */
   const keptBytes = async () => {
     const sizes = (await left()).map(async (name) => (await stat(`${folder}/${name}`)).size);
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
@@ -69,11 +69,11 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
 
 const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code: string }).code];
 
-/** The head of a PUT whose body has the length that was said. */
+/** The head of a PUT with the announced length. */
 const put = (target: string, more = '') =>
   `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CONTENT.bytes}\r\nConnection: close\r\n${more}\r\n`;
 
-test('a file that is put at its target is there, and told of, each time; whoever puts it again is told so', async () => {
+test('a file that is put to its target is stored and reported; a second PUT is answered 412 and reported again', async () => {
   const { uploads, stored, send, target } = await serving();
   const answer = await send(target);
   expect([answer.status, await answer.text()]).toEqual([204, '']);
@@ -94,10 +94,10 @@ test.each<[string, string]>([
 
 test.each<[string, string]>([
   ['in chunks', `Transfer-Encoding: chunked\r\n\r\n${CONTENT.bytes.toString(16)}\r\n${TEXT}\r\n0\r\n\r\n`],
-  // Of which the last never comes.
+  // The last chunk never comes.
   ['in chunks without an end', `Transfer-Encoding: chunked\r\n\r\n${CONTENT.bytes.toString(16)}\r\n${TEXT}\r\n`],
   ['after nothing but the head', '\r\n'],
-])('a file whose length is not announced is refused, as by S3: %s', async (_, rest) => {
+])('a file without Content-Length is refused, as by S3: %s', async (_, rest) => {
   const { stored, left, edge, target } = await serving();
   const head = `PUT ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
   const reply = parseReply(await converse(edge, head + rest));
@@ -112,7 +112,7 @@ test('of a file whose sender has ended not a byte is waited for', async () => {
   expect([reply.status, JSON.parse(reply.body.toString()).code, await left()]).toEqual([403, 'forbidden', []]);
 });
 
-test('of a file with another length not a byte is waited for', async () => {
+test('a file with another length is refused before its first byte', async () => {
   const { edge, target } = await serving();
   const head = put(target).replace(/Content-Length: \d+/, 'Content-Length: 5000000000');
   expect(parseReply(await converse(edge, head)).status).toBe(422);
@@ -123,7 +123,7 @@ test.each<[string, (target: string) => string, number]>([
   ['without its signature', (target) => target.replace(/&signature=.*/, ''), 0],
   ['without all', (target) => target.replace(/\?.*/, ''), 0],
   ['expired', (target) => target, 60 * MINUTE_MS],
-])('a target that is %s is forbidden, and of its file not a byte waited for', async (_, altered, laterMs) => {
+])('a target that is %s is forbidden, before the first byte of the file', async (_, altered, laterMs) => {
   const { stored, left, clock, edge, target } = await serving();
   clock.nowMs += laterMs;
   const reply = parseReply(await converse(edge, put(altered(target))));
@@ -136,24 +136,24 @@ test.each<[string, (target: string) => string, RequestInit]>([
   ['no id', (target) => target.replace(ID, 'upl_1'), {}],
   ['another method', (target) => target, { method: 'POST' }],
   ['no path', () => '//', {}],
-])('%s is for others to answer', async (_, other, init) => {
+])('%s is left to other handlers', async (_, other, init) => {
   const { edge, target } = await serving();
   const line = `${init.method ?? 'PUT'} ${other(target)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
   expect(parseReply(await converse(edge, line)).status).toBe(405);
   expect(edge.reports).toEqual([]);
 });
 
-test('who asks before sending is told to go on with a target, and not without', async () => {
+test('`Expect: 100-continue` is answered with 100 only for a valid target', async () => {
   const { edge, target } = await serving();
   const expecting = 'Expect: 100-continue\r\n';
   expect(await converse(edge, put(target, expecting) + TEXT)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 204 /);
   expect(await converse(edge, put(target.replace('bytes=', 'bytes=1'), expecting))).toMatch(/^HTTP\/1.1 403 /);
 });
 
-describe('a file that comes slowly', () => {
+describe('a slow file', () => {
   const LIMITS = { requestTimeoutMs: 300, checkIntervalMs: 25, idleTimeoutMs: 1_500 };
 
-  test('is taken in, however much longer it takes than any other request may', async () => {
+  test('is stored, even if it takes longer than any other request may', async () => {
     const { stored, edge, target } = await serving(LIMITS);
     const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
     let text = '';
@@ -169,7 +169,7 @@ describe('a file that comes slowly', () => {
     expect([parseReply(text).status, stored]).toEqual([204, [ID]]);
   });
 
-  test('is given up where it stands still, and nothing is left', async () => {
+  test('is refused if it stops, and nothing is left', async () => {
     const { stored, left, reports, edge, target } = await serving(LIMITS);
     expect(await converse(edge, put(target) + TEXT.slice(1))).toBe('');
     while ((await left()).length > 0) await setImmediate();
@@ -177,9 +177,9 @@ describe('a file that comes slowly', () => {
   });
 
   test.each<[string, number, number]>([
-    ['after a minute', MINUTE_MS + 1, 408],
-    ['in the first minute', MINUTE_MS, 204],
-  ])('is refused where it drips, %s', async (_, elapsedMs, status) => {
+    ['is refused after a minute', MINUTE_MS + 1, 408],
+    ['is accepted in the first minute', MINUTE_MS, 204],
+  ])('below the least rate %s', async (_, elapsedMs, status) => {
     const { left, keptBytes, clock, edge, target } = await serving();
     const conversation = (async () => {
       const socket = connect(edge.port, '127.0.0.1').setNoDelay().setEncoding('latin1');
@@ -188,7 +188,7 @@ describe('a file that comes slowly', () => {
         text += chunk;
       });
       socket.write(put(target) + TEXT.slice(0, 1));
-      // Time counts from when the body is first read, which is after the file is made: so wait for its first byte.
+      // Time counts from the first read of the body, after the file is created. So wait for the first byte.
       while ((await keptBytes()) === 0) await setImmediate();
       clock.nowMs += elapsedMs;
       socket.write(TEXT.slice(1));
@@ -200,8 +200,8 @@ describe('a file that comes slowly', () => {
   });
 });
 
-describe('a file that cannot be kept', () => {
-  test('for want of room is refused before it comes, and an operator told', async () => {
+describe('a file that cannot be stored', () => {
+  test('because the disk is full is refused before its first byte, and reported to the operator', async () => {
     const { uploads, reports, edge, left } = await serving();
     const { url } = await uploads.presign(ID, { ...CONTENT, bytes: Number.MAX_SAFE_INTEGER });
     const head = put(url).replace(/Content-Length: \d+/, `Content-Length: ${Number.MAX_SAFE_INTEGER}`);
@@ -212,7 +212,7 @@ describe('a file that cannot be kept', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('is asked for again where the ledger does not answer, and told of when it comes again', async () => {
+  test('because the ledger does not answer can be put again, and is then reported', async () => {
     const { stored, failing, reports, send, target } = await serving();
     failing.with = new StorageUnavailable('for a while');
     expect(await codeOf(await send(target))).toEqual([503, 'service-unavailable']);
@@ -222,7 +222,7 @@ describe('a file that cannot be kept', () => {
     expect(stored).toEqual([ID]);
   });
 
-  test('through a fault of ours is a fault of ours', async () => {
+  test('because of an internal fault is answered 500', async () => {
     const { failing, edge, send, target } = await serving();
     failing.with = new TypeError('a fault');
     expect(await codeOf(await send(target))).toEqual([500, 'internal-error']);

@@ -6,7 +6,7 @@ const INTERVAL_MS = 1_000;
 interface Watched {
   readonly loop: WakeLoop;
   readonly errors: unknown[];
-  /** The rounds that have begun, each to be ended by the test. */
+  /** The rounds that have begun. The test ends each of them. */
   readonly rounds: { readonly stopping: AbortSignal; end(): void; fail(cause: unknown): void }[];
 }
 
@@ -29,7 +29,7 @@ function watchedLoop(): Watched {
   return watched;
 }
 
-/** Lets everything happen that is waiting for nothing but its turn. */
+/** Lets all settled promises run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
@@ -46,7 +46,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-test('nothing is done before it is woken, or the interval is over', async () => {
+test('no round begins before a wake-up or the end of the interval', async () => {
   const { rounds } = watchedLoop();
   vi.advanceTimersByTime(INTERVAL_MS - 1);
   await settle();
@@ -55,7 +55,7 @@ test('nothing is done before it is woken, or the interval is over', async () => 
   expect(rounds).toHaveLength(1);
 });
 
-test('a wake-up begins a round, and is done with when the round is', async () => {
+test('a wake-up begins a round, and has no effect after it', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();
   expect(rounds).toHaveLength(1);
@@ -64,7 +64,7 @@ test('a wake-up begins a round, and is done with when the round is', async () =>
   expect(rounds).toHaveLength(1);
 });
 
-test('a moment that is over wakes it at once, without a warning', async () => {
+test('a moment in the past wakes it at once, without a warning', async () => {
   const warnings: unknown[] = [];
   const heard = (warning: unknown) => warnings.push(warning);
   process.on('warning', heard);
@@ -75,7 +75,7 @@ test('a moment that is over wakes it at once, without a warning', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('rounds never overlap: any number of wake-ups and intervals during one lead to one more', async () => {
+test('rounds never overlap: wake-ups and intervals during a round lead to one more', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();
   for (let time = 0; time < 10; time++) loop.wake();
@@ -90,7 +90,7 @@ test('rounds never overlap: any number of wake-ups and intervals during one lead
   expect(rounds).toHaveLength(2);
 });
 
-test('a round that fails is told of, and is done again at the next interval, not before', async () => {
+test('a failed round is reported, and repeated at the next interval', async () => {
   const { loop, rounds, errors } = watchedLoop();
   const failure = new Error('for a while');
   loop.wake();
@@ -102,12 +102,12 @@ test('a round that fails is told of, and is done again at the next interval, not
   expect(rounds).toHaveLength(2);
 });
 
-test('a wake-up at any moment of the end of a round is not lost', async () => {
+test('a wake-up at any moment during the end of a round is not lost', async () => {
   for (let steps = 0; steps <= 20; steps++) {
     const { loop, rounds } = watchedLoop();
     loop.wake();
     rounds[0]?.end();
-    // The promises that end a round settle one after the other, each in a step of its own.
+    // The promises at the end of a round settle one after the other, in separate microtasks.
     for (let step = 0; step < steps; step++) await null;
     loop.wake();
     await settle();
@@ -115,7 +115,7 @@ test('a wake-up at any moment of the end of a round is not lost', async () => {
   }
 });
 
-test('a wake-up during a round that fails is not lost', async () => {
+test('a wake-up during a failing round is not lost', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();
   loop.wake();
@@ -124,7 +124,7 @@ test('a wake-up during a round that fails is not lost', async () => {
   expect(rounds).toHaveLength(2);
 });
 
-test('stopping tells the round under way, waits for it, and begins no other', async () => {
+test('a stop aborts the running round, waits for it, and begins no other', async () => {
   const { loop, rounds } = watchedLoop();
   loop.wake();
   loop.wake();
@@ -143,7 +143,7 @@ test('stopping tells the round under way, waits for it, and begins no other', as
   expect(rounds).toHaveLength(1);
 });
 
-test('it may be stopped before anything was begun, and twice', async () => {
+test('a stop may come before any round, and twice', async () => {
   const { loop, rounds } = watchedLoop();
   await loop.stop();
   await loop.stop();

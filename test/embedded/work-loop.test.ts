@@ -1,4 +1,4 @@
-/** The worker of the embedded server: a step at a time, beside a publisher that has its turn in between. */
+/** The worker of the embedded server. The publisher runs between its steps. */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startWorkLoop, type WorkLoopOptions } from '../../embedded/work-loop.ts';
 import type { Ledger } from '../../storage/ledger.ts';
@@ -31,7 +31,7 @@ async function queueThree(ledger: Ledger): Promise<void> {
 }
 
 describe('between two steps', () => {
-  test('the publisher is woken, and has its turn before the next one', async () => {
+  test('the publisher is woken, and runs before the next step', async () => {
     const ledger = openSqliteLedger(':memory:');
     await queueThree(ledger);
     const seen: string[] = [];
@@ -53,7 +53,7 @@ describe('between two steps', () => {
     expect(reports).toEqual([]);
   });
 
-  test('a publication that takes long is not waited for', async () => {
+  test('the worker does not wait for a long publish', async () => {
     const ledger = openSqliteLedger(':memory:');
     await queueThree(ledger);
     const publishing = { wake: () => {}, settled: () => new Promise<void>(() => {}) };
@@ -61,7 +61,7 @@ describe('between two steps', () => {
     await vi.waitFor(async () => expect(await queuedWork(ledger)).toEqual([]), { timeout: 5_000 });
   });
 
-  test('a loop that is being stopped stops, and gives back what it has', async () => {
+  test('a stop ends the loop, which gives back its leases', async () => {
     const ledger = openSqliteLedger(':memory:');
     await queueThree(ledger);
     let stopped: Promise<void> | undefined;
@@ -78,7 +78,7 @@ describe('between two steps', () => {
   });
 });
 
-test('the loop comes back for what is not due yet, in time', async () => {
+test('the loop comes back for work when it becomes due', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
   const ledger = openSqliteLedger(':memory:');
   const id = 'era_1';
@@ -103,7 +103,7 @@ test('the loop comes back for what is not due yet, in time', async () => {
   expect(await queuedWork(ledger)).toEqual([]);
 });
 
-test('work that fails is reported, with its id', async () => {
+test('failed work is reported with its id', async () => {
   const ledger = openSqliteLedger(':memory:');
   const value = { kind: 'newer', lane: 'x', lease: null } as unknown as WorkValue;
   await ledger.transact([{ kind: 'put', key: workKey('x'), revision: 0, value, if: { kind: 'any' } }], {

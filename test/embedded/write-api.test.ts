@@ -1,4 +1,4 @@
-/** The write API as its users meet it: a real process, its port, the files that it leaves, and what becomes public. */
+/** The write API of a real process: its port, its files, and its public effects. */
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ async function token(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Asks again until it is so: publishing happens in the background. */
+/** Repeats until the condition holds, because publishing happens in the background. */
 async function eventually<Value>(ask: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
   for (let tries = 0; tries < 300; tries++) {
     const value = await ask();
@@ -76,24 +76,27 @@ const publicMarket = async (slug: string) =>
   (await (await fetch(`${baseUrl}/api/v1/markets/${slug}`)).json()) as Market;
 
 describe('the first start', () => {
-  test('makes an operator key that only its owner can read, and says where it is', async () => {
+  test('makes an operator key that only the owner can read, and prints its path', async () => {
     expect((await stat(join(data, 'operator-key'))).mode & 0o777).toBe(0o600);
     expect(server.output()).toContain('operator-key');
     expect(server.output()).not.toContain(operatorKey);
     expect((await send('GET', '/api/v1/me')).json).toMatchObject({ subject: 'operator', kind: 'api-key' });
   });
 
-  test.each(['secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal'])('keeps %s to its owner', async (name) => {
-    expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
-  });
+  test.each(['secret', 'issuer-key', 'ledger.sqlite', 'ledger.sqlite-wal'])(
+    'makes %s readable for the owner only',
+    async (name) => {
+      expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
+    },
+  );
 
-  test('keeps the folder to its owner', async () => {
+  test('makes the folder accessible for the owner only', async () => {
     expect((await stat(data)).mode & 0o777).toBe(0o700);
   });
 });
 
 describe('a development token', () => {
-  test('is a signed-in user, with the scopes of one', async () => {
+  test('signs a user in, with the scopes of a user', async () => {
     const alice = await token('--user', 'alice');
     expect((await send('GET', '/api/v1/me', { as: alice })).json).toMatchObject({
       subject: 'user:alice',
@@ -102,7 +105,7 @@ describe('a development token', () => {
     expect((await send('GET', '/api/v1/api-keys', { as: alice })).json.code).toBe('forbidden');
   });
 
-  test('is refused where a real issuer is configured, or there is no data folder', async () => {
+  test('is refused if a real issuer is configured, or without a data folder', async () => {
     for (const environment of [
       { TIDEMARK_DATA: data, TIDEMARK_ISSUER: 'https://issuer.example', TIDEMARK_AUDIENCE: 'tidemark' },
       { TIDEMARK_DATA: join(temporary.folder, 'elsewhere') },
@@ -130,7 +133,7 @@ describe('a write', () => {
     status: 'final',
   };
 
-  test('becomes public: a batch is taken in, applied, published, and reported with its generation', async () => {
+  test('becomes public: a batch is accepted, applied, published, and reported with its generation', async () => {
     const sent = await send('POST', '/api/v1/ingest/batches', {
       body: { records: [observation] },
       key: 'first-batch-0001',
@@ -151,7 +154,7 @@ describe('a write', () => {
     expect(findings).toEqual([]);
   });
 
-  test('sent again is answered again, and happens once', async () => {
+  test('that is sent again gets the same answer, and has one effect', async () => {
     const sent = { body: { name: 'Metals', markets: ['gold-usd'] }, key: 'watchlist-key-0001' };
     const [first, second] = [
       await send('POST', '/api/v1/watchlists', sent),
@@ -162,7 +165,7 @@ describe('a write', () => {
     expect((await send('GET', '/api/v1/watchlists')).json.data).toHaveLength(1);
   });
 
-  test('that is acknowledged outlives the process', async () => {
+  test('that was acknowledged survives a killed process', async () => {
     const sent = { body: { name: 'Before the end' }, key: 'watchlist-key-0002' };
     const before = await send('POST', '/api/v1/watchlists', sent);
     await server.end('SIGKILL');
@@ -177,9 +180,9 @@ describe('a write', () => {
 
 describe('on the wire', () => {
   test.each<[string, string, string, Sent, number, string]>([
-    ['a path of the write API that is none', 'GET', '/api/v1/watchlists/x/y/z', {}, 404, 'not-found'],
-    ['a method that it does not take', 'DELETE', '/api/v1/watchlists', {}, 405, 'method-not-allowed'],
-    ['a public read that is written to', 'POST', '/api/v1/markets', { body: {} }, 405, 'method-not-allowed'],
+    ['an unknown path of the write API', 'GET', '/api/v1/watchlists/x/y/z', {}, 404, 'not-found'],
+    ['an unsupported method', 'DELETE', '/api/v1/watchlists', {}, 405, 'method-not-allowed'],
+    ['a write to a public path', 'POST', '/api/v1/markets', { body: {} }, 405, 'method-not-allowed'],
     ['no credential', 'GET', '/api/v1/watchlists', { as: '' }, 401, 'unauthenticated'],
     ['a body of more than 64 KB', 'POST', '/api/v1/watchlists', { body: 'x'.repeat(65_537) }, 413, 'content-too-large'],
     [
@@ -190,14 +193,7 @@ describe('on the wire', () => {
       413,
       'content-too-large',
     ],
-    [
-      'a body where there is none',
-      'DELETE',
-      `/api/v1/api-keys/${'x'.repeat(16)}`,
-      { body: {} },
-      400,
-      'invalid-request',
-    ],
+    ['an unexpected body', 'DELETE', `/api/v1/api-keys/${'x'.repeat(16)}`, { body: {} }, 400, 'invalid-request'],
     ['a body that is not JSON', 'POST', '/api/v1/watchlists', { body: '{' }, 400, 'malformed-body'],
     ['a credential in the URL', 'GET', '/api/v1/watchlists?access_token=x', {}, 400, 'credential-in-url'],
   ])('%s: %s %s', async (_, method, path, sent, status, code) => {
@@ -214,7 +210,7 @@ describe('on the wire', () => {
     expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
   });
 
-  test('nothing of it says what the keys are', () => {
+  test('the output never shows a key', () => {
     expect(server.output() + server.errors()).not.toContain(operatorKey);
   });
 });

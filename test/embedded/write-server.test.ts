@@ -1,4 +1,4 @@
-/** How much of a body the write API of the embedded server takes into memory. */
+/** The limit on bodies that the embedded write API holds in memory. */
 import { expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
@@ -7,7 +7,7 @@ import type { HttpEvent } from '../../lambdas/http/event.ts';
 import type { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
 
-/** What a watchlist may have. */
+/** The limit of a watchlist's body. */
 const MAX_BYTES = 65_536;
 
 async function serving() {
@@ -26,7 +26,7 @@ async function serving() {
     nowMs: () => 0,
     newRequestId: () => 'r1',
   });
-  // A body that is waited for in vain is cut off, without an answer.
+  // If the handler waited for the rest of the body, the connection would end without an answer.
   const edge = await startEdge({ divert, limits: { idleTimeoutMs: 1_000 } });
   onTestFinished(() => edge.close());
   return { handled, edge };
@@ -39,14 +39,14 @@ const HEAD =
 const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
 const END = '0\r\n\r\n';
 
-test('a body in chunks is taken up to the limit', async () => {
+test('a chunked body is accepted up to the limit', async () => {
   const { handled, edge } = await serving();
   const body = chunk(MAX_BYTES / 2) + chunk(MAX_BYTES / 2) + END;
   expect(parseReply(await converse(edge, HEAD + body)).status).toBe(201);
   expect(handled.map(({ body }) => Buffer.from(body ?? '', 'base64').length)).toEqual([MAX_BYTES]);
 });
 
-test('a body in chunks is refused as soon as it is larger than the limit: its end is not waited for', async () => {
+test('a chunked body is refused as soon as it exceeds the limit, before its end', async () => {
   const { handled, edge } = await serving();
   const reply = parseReply(await converse(edge, HEAD + chunk(MAX_BYTES / 2) + chunk(MAX_BYTES / 2 + 1)));
   expect([reply.status, JSON.parse(reply.body.toString()).code]).toEqual([413, 'content-too-large']);

@@ -8,11 +8,11 @@ const KEY = { partition: 'p', sort: 's' };
 const PUT = { kind: 'put', key: KEY, revision: 1, value: 'stored', if: { kind: 'absent' } } as const;
 const ITEM = { ...KEY, revision: 1, attemptId: 'a', expiresAtMs: null, value: 'stored' };
 
-/** Which turn of the event loop this is. */
+/** The number of the current turn of the event loop. */
 let turn = 0;
 let counting: NodeJS.Immediate;
 let nowMs = 0;
-/** The turn in which the ledger was called, of each call. */
+/** The turn of each call of the ledger. */
 let calledIn: number[] = [];
 
 beforeEach(() => {
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => clearImmediate(counting));
 
-/** A ledger whose every call takes so long, and answers at once as SQLite does. */
+/** A ledger whose calls take this long, and answer synchronously as SQLite does. */
 function slowLedger(callMs: number): Ledger {
   const call = async () => {
     calledIn.push(turn);
@@ -46,7 +46,7 @@ const CALLS: readonly [string, (ledger: Ledger) => Promise<unknown>][] = [
   ['query', (ledger) => ledger.query('p', { limit: 1 })],
 ];
 
-test('it is the ledger that it wraps', async () => {
+test('it behaves as the ledger that it wraps', async () => {
   const kept = openSqliteLedger(':memory:');
   const ledger = yieldingLedger(kept);
   expect(await ledger.transact([PUT], { attemptId: 'a' })).toEqual({ committed: true });
@@ -63,7 +63,7 @@ describe.each(CALLS)('%s', (_name, call) => {
     for (let time = 0; time < times; time++) await call(ledger);
   }
 
-  test('gives no turn while the stretch is short', async () => {
+  test('does not yield while the stretch is short', async () => {
     await callInARow(
       yieldingLedger(
         slowLedger(MAX_STRETCH_MS / 100),
@@ -74,7 +74,7 @@ describe.each(CALLS)('%s', (_name, call) => {
     expect(calledIn).toEqual(Array(100).fill(0));
   });
 
-  test('gives one once the stretch is long, and none to the ledger that it wraps', async () => {
+  test('yields after a long stretch; the wrapped ledger does not', async () => {
     const inner = slowLedger(MAX_STRETCH_MS);
     await callInARow(
       yieldingLedger(
@@ -88,7 +88,7 @@ describe.each(CALLS)('%s', (_name, call) => {
     expect(calledIn.slice(6)).toEqual(Array(6).fill(2));
   });
 
-  test('counts what is done between two calls', async () => {
+  test('counts the work between two calls', async () => {
     const ledger = yieldingLedger(
       slowLedger(0),
       createTurns(() => nowMs),
@@ -100,7 +100,7 @@ describe.each(CALLS)('%s', (_name, call) => {
     expect(calledIn).toEqual([0, 1, 2]);
   });
 
-  test('gives each of several tasks a turn of its own', async () => {
+  test('lets several tasks take turns', async () => {
     const ledger = yieldingLedger(
       slowLedger(MAX_STRETCH_MS + 1),
       createTurns(() => nowMs),

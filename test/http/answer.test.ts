@@ -31,7 +31,7 @@ describe('answers', () => {
     });
   });
 
-  it('with a problem can be written whatever it is about', () => {
+  it('with a problem can be serialised for any detail', () => {
     const errors = [{ pointer: '/\ud83d', code: 'unknown-field', detail: '\udc00\0' }];
     const { body = '' } = problemResult(problem('validation-failed', '\ud83d', { errors }));
     expect(body.isWellFormed()).toBe(true);

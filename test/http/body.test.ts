@@ -65,7 +65,7 @@ describe('readBody', () => {
     expect(read({ headers: { ...JSON_TYPE, 'content-encoding': 'Identity' }, body: '1' })).toHaveProperty('text', '1');
   });
 
-  it.each([[{}], [{ body: '' }], [{ body: '', isBase64Encoded: true }]])('refuses that there is none: %j', (parts) => {
+  it.each([[{}], [{ body: '' }], [{ body: '', isBase64Encoded: true }]])('refuses an empty body: %j', (parts) => {
     expect(read({ headers: JSON_TYPE, ...parts })).toBe('malformed-body');
   });
 
@@ -76,7 +76,7 @@ describe('readBody', () => {
     ['padding that is missing', 'MQ'],
     ['padding that is too long', 'MQ==='],
     ['bits after the end', 'MR=='],
-    ['something after the padding', 'MQ==MQ=='],
+    ['text after the padding', 'MQ==MQ=='],
   ])('refuses Base64 with %s', (_, body) => {
     expect(read({ headers: JSON_TYPE, body, isBase64Encoded: true })).toBe('malformed-body');
   });
@@ -95,8 +95,8 @@ describe('readBody', () => {
     expect(read({ headers: JSON_TYPE, body: '"\ud83d"' })).toBe('malformed-body');
   });
 
-  // API Gateway hands over a text body decoded, with U+FFFD for what is no UTF-8: only its length tells.
-  describe('of a text of which the length is announced', () => {
+  // API Gateway decodes a text body, with U+FFFD for invalid UTF-8. Only the length shows it.
+  describe('of a text with an announced length', () => {
     const announced = (body: string, length: string | number) =>
       read({ headers: { ...JSON_TYPE, 'content-length': String(length) }, body });
     const sentAs = (...bytes: number[]) => new TextDecoder().decode(Uint8Array.from([0x22, ...bytes, 0x22]));
@@ -120,12 +120,12 @@ describe('readBody', () => {
       ['a character of four bytes without the last two', [0xf0, 0x9f]],
       ['a surrogate', [0xed, 0xa0, 0x80]],
       ['an overlong form', [0xc0, 0xaf]],
-      ['something right beside something wrong', [0xf0, 0x9f, 0x98, 0x80, 0xe9]],
+      ['a valid character before an invalid byte', [0xf0, 0x9f, 0x98, 0x80, 0xe9]],
     ])('refuses %s', (_, bytes) => {
       expect(announced(sentAs(...bytes), bytes.length + 2)).toBe('malformed-body');
     });
 
-    it('refuses that there is none, whatever is announced', () => {
+    it('refuses an empty body with any announcement', () => {
       expect([announced('', 0), announced('', 5)]).toEqual(['malformed-body', 'malformed-body']);
     });
 
@@ -134,7 +134,7 @@ describe('readBody', () => {
       expect(read({ headers, body: '"é"' })).toHaveProperty('text', '"é"');
     });
 
-    it('leaves Base64 alone, whose bytes are there', () => {
+    it('does not check Base64, whose bytes are exact', () => {
       expect(read({ headers: { ...JSON_TYPE, 'content-length': '1' }, ...base64('"é"') })).toHaveProperty(
         'text',
         '"é"',
@@ -150,7 +150,7 @@ describe('readBody', () => {
     expect(read({ headers: JSON_TYPE, ...encode(`${'é'.repeat(8)}1`) })).toBe('content-too-large');
   });
 
-  test('gives exactly the bytes that were sent, or a problem, whatever they are', () => {
+  test('returns exactly the bytes that were sent, or a problem, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20 }), (sent) => {
         const result = read({ headers: JSON_TYPE, ...base64(sent) });

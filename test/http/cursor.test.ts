@@ -12,7 +12,7 @@ const signed = cursors.sign({ ...CONTEXT, ...EXPIRES, after: 'cl_01JD' });
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 describe('cursors', () => {
-  it('open where they were signed, in whatever order the filter is written', () => {
+  it('open in the context of their signature, with any order of the filter', () => {
     expect(cursors.open(signed, { ...CONTEXT, ...NOW })).toEqual({ after: 'cl_01JD' });
     const filter = { market: 'gold-usd', cursor: undefined, state: 'open' };
     expect(cursors.open(signed, { ...CONTEXT, ...NOW, filter })).toEqual({ after: 'cl_01JD' });
@@ -36,7 +36,7 @@ describe('cursors', () => {
     expect(others.open(signed, { ...CONTEXT, ...NOW })).toBe('malformed');
   });
 
-  it('expire at their moment, and of a stranger are malformed even then', () => {
+  it('expire at their moment; with another signature they are malformed even then', () => {
     expect(cursors.open(signed, { ...CONTEXT, nowMs: 1999 })).toEqual({ after: 'cl_01JD' });
     expect(cursors.open(signed, { ...CONTEXT, nowMs: 2000 })).toBe('expired');
     expect(cursors.open(signed, { ...CONTEXT, nowMs: 2000, actor: 'user:bob' })).toBe('malformed');
@@ -59,7 +59,7 @@ describe('cursors', () => {
     expect(cursors.open('A'.repeat(1_000_000), { ...CONTEXT, ...NOW })).toBe('malformed');
   });
 
-  it('need a key that nobody guesses', () => {
+  it('need a long key', () => {
     expect(() => createCursors(new Uint8Array(31))).toThrow(RangeError);
   });
 
@@ -77,7 +77,7 @@ describe('cursors', () => {
     );
   });
 
-  test('open in no context but their own', () => {
+  test('open only in their own context', () => {
     fc.assert(
       fc.property(context, context, (bound, other) => {
         fc.pre(JSON.stringify(bound) !== JSON.stringify(other));
@@ -87,7 +87,7 @@ describe('cursors', () => {
     );
   });
 
-  test('are not found by chance', () => {
+  test('cannot be guessed', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -18,7 +18,7 @@ describe('readIdempotencyKey', () => {
     expect(read(`"${key}"`)).toBe(key);
   });
 
-  it('says that there is none', () => {
+  it('reports a missing field', () => {
     expect(read(undefined)).toBe('idempotency-key-missing');
   });
 
@@ -41,7 +41,7 @@ describe('readIdempotencyKey', () => {
     expect(read(field)).toBe('idempotency-key-malformed');
   });
 
-  test('gives only keys of the admitted form, whatever the field holds', () => {
+  test('returns only well-formed keys, for any field', () => {
     const near = fc.stringMatching(/^"?[\w, -]{14,66}"?$/);
     fc.assert(
       fc.property(fc.oneof(near, fc.string({ unit: 'binary' })), (field) => {

@@ -40,7 +40,7 @@ describe('the rate limiter', () => {
     expect(allowed).toEqual([true, true, false, true, false, true]);
   });
 
-  it('neither gives nor takes when the clock is set back', () => {
+  it('does not change when the clock is set back', () => {
     const { clock, limiter } = limiterWith({ limit: 1 });
     limiter.take('a');
     clock.nowMs -= 1_000_000;
@@ -51,7 +51,7 @@ describe('the rate limiter', () => {
 
   const pauses = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 100 });
 
-  test('never allows more than the limit, and what a window refills, in any stretch of time', () => {
+  test('never allows more than the limit plus the refill, in any stretch of time', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -75,7 +75,7 @@ describe('the rate limiter', () => {
     );
   });
 
-  test('keeps what it tells: that many are allowed now, one after Retry-After, all after the reset', () => {
+  test('keeps its promises: that many now, one after Retry-After, all after the reset', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -105,7 +105,7 @@ describe('the rate limiter', () => {
 describe('rateLimitFields', () => {
   const policy = { name: 'default', limit: 100, windowSeconds: 60 };
 
-  it('tells policy and state as structured fields', () => {
+  it('gives policy and state as structured fields', () => {
     expect(rateLimitFields({ policy, allowed: true, remaining: 50, resetSeconds: 30, retryAfterSeconds: 0 })).toEqual({
       'ratelimit-policy': '"default";q=100;w=60',
       ratelimit: '"default";r=50;t=30',

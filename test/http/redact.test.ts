@@ -47,7 +47,7 @@ describe('redact', () => {
   );
   const letters = (min: number) => fc.stringMatching(new RegExp(`^[A-Za-z0-9_-]{${min},40}$`));
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  /** Credentials, each with the parts of it that nobody may read. */
+  /** Credentials, each with its secret parts. */
   const credential = fc.oneof(
     fc.tuple(fc.constantFrom('live', 'test', 'local'), letters(8), letters(32)).map(([env, id, secret]) => ({
       text: `tdm_${env}_${id}_${secret}`,
@@ -60,7 +60,7 @@ describe('redact', () => {
     letters(24).map((token) => ({ text: `Bearer ${token}`, secrets: [token] })),
   );
 
-  test('leaves nothing of a credential, whatever stands around it', () => {
+  test('leaves nothing of a credential in any text', () => {
     fc.assert(
       fc.property(around, credential, around, credential, (before, first, between, second) => {
         const result = redact(`${before}${first.text}${between} ${second.text}`);
@@ -70,7 +70,7 @@ describe('redact', () => {
     );
   });
 
-  test('changes nothing that it has redacted once', () => {
+  test('does not change redacted text again', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -88,7 +88,7 @@ describe('redact', () => {
     );
   });
 
-  it('needs no more than one look at a long text', () => {
+  it('takes linear time for a long text', () => {
     for (const piece of ['bearer ', 'ey', 'eyJ.', 'tdm_', 'bearer+%20', 'ewaaaaaaaa', ' ']) {
       expect(redact(piece.repeat(50_000)).length).toBeLessThanOrEqual(50_000 * piece.length + 10);
     }

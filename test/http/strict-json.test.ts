@@ -8,7 +8,7 @@ import {
   parseNdjson,
 } from '../../lambdas/http/strict-json.ts';
 
-/** Faults as `code pointer`, or none. */
+/** Faults as `code pointer`. */
 function faultsOf(text: string): string[] {
   const result = parseJson(text);
   return 'faults' in result ? result.faults.map(({ code, pointer }) => `${code} ${pointer}`) : [];
@@ -45,7 +45,7 @@ describe('parseJson refuses', () => {
     ['nothing', '', ['json.malformed ']],
     ['white space', ' \n', ['json.malformed ']],
     ['a byte order mark', '\ufeff{}', ['json.malformed ']],
-    ['what follows the value', '{} {}', ['json.malformed ']],
+    ['text after the value', '{} {}', ['json.malformed ']],
     ['a line comment', '{} // end', ['json.malformed ']],
     ['a comment', '{/* a */}', ['json.malformed ']],
     ['a trailing comma', '[1,]', ['json.malformed ']],
@@ -56,7 +56,7 @@ describe('parseJson refuses', () => {
     ['hexadecimal', '[0x10]', ['json.malformed ']],
     ['a raw line feed in a string', '"a\nb"', ['json.malformed ']],
     ['a no-break space between tokens', '[1,\u00a02]', ['json.malformed ']],
-    ['something cut off', '{"a":[1,2', ['json.malformed ']],
+    ['truncated text', '{"a":[1,2', ['json.malformed ']],
 
     ['a repeated name', '{"a":1,"b":2,"a":3}', ['json.duplicate-name /a']],
     ['the same name and value', '{"a":1,"a":1}', ['json.duplicate-name /a']],
@@ -108,7 +108,7 @@ describe('parseJson refuses', () => {
       [`json.too-many-names /a/n${MAX_JSON_NAMES}`],
     ],
     [
-      'several things, all at once',
+      'several faults at once',
       String.raw`{"a":1,"a":1e400,"b":["\ud800"]}`,
       ['json.duplicate-name /a', 'json.number-out-of-range /a', 'json.lone-surrogate /b/0'],
     ],
@@ -125,7 +125,7 @@ describe('parseJson refuses', () => {
     expect(faultsOf(begin.repeat(depth))).toEqual(['json.malformed ']);
   });
 
-  it('what is wrong with a million digits, quotes or backslashes, in one look at them', () => {
+  it('a million digits, quotes or backslashes, in linear time', () => {
     const count = 1_000_000;
     expect(faultsOf(`[1${'0'.repeat(count)}1]`)).toEqual(['json.number-out-of-range /0']);
     expect(faultsOf(`[0.${'0'.repeat(count)}1]`)).toEqual(['json.number-inexact /0']);
@@ -133,7 +133,7 @@ describe('parseJson refuses', () => {
     expect(faultsOf(JSON.stringify({ ['\\'.repeat(count)]: 1 }))).toHaveLength(1);
   });
 
-  it('with a bounded answer, however many faults there are', () => {
+  it('with a bounded answer for any number of faults', () => {
     const inner = `"${'n'.repeat(250)}":1,`.repeat(1000);
     const result = parseJson(`{"${'m'.repeat(1000)}":{${inner}"z":0}}`);
     expect(JSON.stringify(result).length).toBeLessThan(20_000);
@@ -163,8 +163,8 @@ function escaped(value: string): string {
   return `"${units.map((hex, index) => `\\u${index % 2 ? hex : hex.toUpperCase()}`).join('')}"`;
 }
 
-describe('parseJson, whatever the text', () => {
-  test('gives what JSON.parse gives of every value that readers agree on, however it is spaced', () => {
+describe('parseJson, for any text', () => {
+  test('returns the same as JSON.parse for each unambiguous value, with any spacing', () => {
     fc.assert(
       fc.property(json, fc.constantFrom('', ' ', '\t', '  '), (value, indent) => {
         const written = JSON.stringify(value, null, indent);
@@ -174,7 +174,7 @@ describe('parseJson, whatever the text', () => {
     );
   });
 
-  test('finds a repeated name wherever it is and however it is written', () => {
+  test('finds a repeated name in any place and any spelling', () => {
     fc.assert(
       fc.property(json, name, json, json, fc.nat(3), (first, repeated, second, around, form) => {
         const again = form % 2 === 0 ? JSON.stringify(repeated) : escaped(repeated);
@@ -185,7 +185,7 @@ describe('parseJson, whatever the text', () => {
     );
   });
 
-  test('loses no digit of an integer, however it is written', () => {
+  test('loses no digit of an integer in any spelling', () => {
     const integer = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n });
     fc.assert(
       fc.property(integer, fc.constantFrom('', '.0', 'e0', '.00E+0'), (value, suffix) => {
@@ -196,7 +196,7 @@ describe('parseJson, whatever the text', () => {
     );
   });
 
-  test('never makes an integer of what is none', () => {
+  test('never rounds a number to an integer', () => {
     const digits = fc.stringMatching(/^[0-9]{1,28}$/);
     fc.assert(
       fc.property(fc.nat(9999), digits, (whole, fraction) => {
@@ -206,7 +206,7 @@ describe('parseJson, whatever the text', () => {
     );
   });
 
-  test('never throws, and takes nothing that JSON.parse does not', () => {
+  test('never throws, and accepts nothing that JSON.parse refuses', () => {
     const piece = fc.constantFrom(
       ...[
         '{',
@@ -274,7 +274,7 @@ describe('parseNdjson', () => {
     ['a value on two lines', '{"a":\n1}', ['1 json.malformed ', '2 json.malformed ']],
     ['a lone carriage return', '[1,\r2]\n3', ['1 json.malformed ']],
     ['an array of records', '[\n1,\n2]', ['1 json.malformed ', '2 json.malformed ', '3 json.malformed ']],
-    ['a record that readers do not agree on', '{}\n{"a":{"b":1,"b":2}}', ['2 json.duplicate-name /a/b']],
+    ['an ambiguous record', '{}\n{"a":{"b":1,"b":2}}', ['2 json.duplicate-name /a/b']],
     ['more records than are admitted', '1\n2\n3\n4', ['4 json.too-many-records ']],
   ])('refuses %s', (_, input, expected) => {
     expect(lineFaults(input)).toEqual(expected);

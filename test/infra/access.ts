@@ -1,4 +1,4 @@
-/** What the role of each function allows, read from the template as IAM would read it. */
+/** The permissions of each function's role, read from the template as IAM reads it. */
 import type { Template } from 'aws-cdk-lib/assertions';
 import type { FunctionName } from '../../infra/permissions.ts';
 import type { Statement } from './recorded-access.ts';
@@ -18,7 +18,7 @@ export function statementsOf(api: Template, name: FunctionName): readonly Statem
   );
 }
 
-/** An ARN without what a deployment alone knows, e.g. `<PublicObjects>/redo/*`. */
+/** An ARN without the parts that depend on the deployment, e.g. `<PublicObjects>/redo/*`. */
 function inWords(resource: Properties): string {
   if (typeof resource === 'string') return resource;
   if (resource.Ref) return `<${resource.Ref}>`;
@@ -31,5 +31,5 @@ function inWords(resource: Properties): string {
   throw new Error(`not a resource of a policy: ${JSON.stringify(resource)}`);
 }
 
-/** What CDK calls an export: after the logical id, which mostly ends with a hash, the attribute; then a hash of its own. */
+/** CDK's name of an export: the logical id, usually with a hash; the attribute; then another hash. */
 const IMPORTED = /ExportsOutput(?:Ref|FnGetAtt)(\w+?)(?:[0-9A-F]{8}(\w*?))?[0-9A-F]{8}$/;

@@ -1,4 +1,4 @@
-/** What cdk-nag finds and we keep, each with the reason. A finding that is not here fails the test, and so does a row without one. */
+/** Accepted findings of cdk-nag, with reasons. Another finding fails the test, and so does a row without a finding. */
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
 
 export interface Acknowledgement {
@@ -66,13 +66,12 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   {
     id: 'AwsSolutions-SQS3',
     path: /-api\/Failures\/Resource$/,
-    reason: 'This is the queue for what was given up; nothing comes after it.',
+    reason: 'This queue takes events that were given up, so it needs no other queue.',
   },
   {
     id: 'AwsSolutions-COG2',
     path: /-identity\/Users\/Resource$/,
-    reason:
-      'Users may have a second factor. What they can do concerns their own watchlists and claims; operators use keys.',
+    reason: 'Users may have a second factor. They only reach their own watchlists and claims; operators use keys.',
   },
   {
     id: 'AwsSolutions-COG8',
@@ -82,7 +81,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   {
     id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/public/*]',
     path: PUBLISHERS,
-    reason: 'The keys of public objects are those below this prefix; which actions, golden/role-*.json says.',
+    reason: 'Public objects are below this prefix; golden/role-*.json lists the actions.',
   },
   {
     id: 'AwsSolutions-IAM5[Resource::<PublicObjects4D368D80.Arn>/redo/*]',
@@ -97,7 +96,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   {
     id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/uploads/*]',
     path: /\/(write-api|worker|upload-arrived)\/Role\//,
-    reason: 'What is sent in is named when it comes, below this prefix.',
+    reason: 'Uploads get their names below this prefix when they are announced.',
   },
   {
     id: 'AwsSolutions-IAM5[Resource::*]',

@@ -101,7 +101,7 @@ describe('an upload', () => {
 });
 
 describe('verify', () => {
-  it.each([1, 6])('is told how often it runs, as its schedule has it: every %i hours', (verifyEveryHours) => {
+  it.each([1, 6])('knows the period of its schedule: every %i hours', (verifyEveryHours) => {
     const built = synthesised({ ...MINIMAL, verifyEveryHours })('api');
     expect(functionOf(built, 'verify').Environment.Variables.TIDEMARK_VERIFY_EVERY_HOURS).toBe(`${verifyEveryHours}`);
     const expressions = Object.values(built.findResources('AWS::Events::Rule')).map(
@@ -141,7 +141,7 @@ describe.each(FUNCTION_NAMES)('the function %s', (name) => {
   });
 });
 
-/** What the entry points require; each refuses to start without. */
+/** The required variables of the entry points, which refuse to start without them. */
 const PUBLISHER: readonly VariableName[] = [
   'tableName',
   'publicBucket',
@@ -198,7 +198,7 @@ describe('the HTTP API', () => {
     });
   });
 
-  it('waits for the write API until that has given up: a body of its own says less than a problem', () => {
+  it('waits longer for the write API than the function runs, so that clients get its problem document', () => {
     const { Timeout } = functionOf(api, 'write-api');
     expect([Timeout, onlyOf(api, 'AWS::ApiGatewayV2::Integration').TimeoutInMillis]).toEqual([29, undefined]);
   });

@@ -1,4 +1,4 @@
-/** What cdk.json may say, and how its faults are told. */
+/** The configuration in cdk.json, and the messages for its faults. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('a configuration', () => {
     });
   });
 
-  it('is what the repository comes with', () => {
+  it('is the default of the repository', () => {
     const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
     expect(readConfiguration(context.tidemark).name).toBe('tidemark');
   });
@@ -98,7 +98,7 @@ describe('an address', () => {
     expect(isUnreachable(email)).toBe(reserved);
   });
 
-  it('is left to be written into what the repository comes with', () => {
+  it('must be added to the default of the repository', () => {
     const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
     expect(isUnreachable(readConfiguration(context.tidemark).waitlistEmail)).toBe(true);
   });
@@ -112,7 +112,7 @@ describe('a fault', () => {
     ['context.tidemark.name', { name: 'Tidemark' }],
     ['context.tidemark.name', { name: 'x' }],
     ['context.tidemark.name', { name: 'a-name-of-21-letters-x' }],
-    // In the domain of a user pool Cognito has none of these.
+    // Cognito refuses these in the domain of a user pool.
     ['context.tidemark.name', { name: 'laws' }],
     ['context.tidemark.name', { name: 'amazonas' }],
     ['context.tidemark.name', { name: 'my-cognito' }],
@@ -158,11 +158,11 @@ describe('a fault', () => {
     ['context.tidemark.restoredTable.streamArn', { restoredTable: { name: 'restored', streamArn: 'restored' } }],
     ['context.tidemark.logRetentionDays', { logRetentionDays: 31 }],
     ['context.tidemark.readAccessLogs', { readAccessLogs: 'yes' }],
-  ])('at %s is told with its place', (where, context) => {
+  ])('at %s is reported with its place', (where, context) => {
     expect(faultOf({ ...MINIMAL, ...context })).toContain(`  ${where}: `);
   });
 
-  it('is told together with all others', () => {
+  it('is reported together with all others', () => {
     const message = faultOf({ name: '-', alarmEmail: 'ops' });
     for (const name of ['name', 'waitlistEmail', 'alarmEmail']) expect(message).toContain(`context.tidemark.${name}: `);
   });

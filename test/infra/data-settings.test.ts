@@ -1,4 +1,4 @@
-/** The settings of what must not be lost, each asserted in the template. */
+/** The settings that protect data, each asserted in the template. */
 import { describe, expect, it } from 'vitest';
 import { MINIMAL, onlyOf, resourceOf, synthesised } from './synthesised.ts';
 
@@ -84,13 +84,13 @@ describe('audit table/partition, raw ingest bucket', () => {
     ]);
   });
 
-  it('raw ingest bucket: no lifecycle rule ever deletes what was sent in', () => {
+  it('raw ingest bucket: no lifecycle rule deletes a file', () => {
     for (const rule of bucket.Properties.LifecycleConfiguration.Rules) {
       expect(Object.keys(rule).filter((key) => /expiration/i.test(key))).toEqual([]);
     }
   });
 
-  it('raw ingest bucket: nobody deletes an object or a version, and nothing comes without TLS', () => {
+  it('raw ingest bucket: its policy denies deletes of objects and versions, and requests without TLS', () => {
     expect(policy).toContainEqual(
       expect.objectContaining({
         Effect: 'Deny',
@@ -120,7 +120,7 @@ describe('audit table/partition, raw ingest bucket', () => {
     );
   });
 
-  it('raw ingest bucket: tells EventBridge of each object', () => {
+  it('raw ingest bucket: sends an event for each object to EventBridge', () => {
     expect(bucket.Properties.NotificationConfiguration).toEqual({
       EventBridgeConfiguration: { EventBridgeEnabled: true },
     });

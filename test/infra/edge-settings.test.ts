@@ -85,7 +85,7 @@ describe('the distribution', () => {
     expect(behaviour.Compress).toBe(true);
   });
 
-  it('custom error responses: exactly these, none for 403', () => {
+  it('custom error responses: exactly these, and not for 403', () => {
     expect(distribution.CustomErrorResponses).toEqual([
       { ErrorCode: 500, ErrorCachingMinTTL: 5 },
       { ErrorCode: 502, ErrorCachingMinTTL: 5 },
@@ -163,7 +163,7 @@ describe('the distribution', () => {
     expect(headersPolicy).not.toHaveProperty('CustomHeadersConfig');
   });
 
-  it('response headers policy: removes what S3 says of an object, its tag too', () => {
+  it('response headers policy: removes the metadata of S3, with the cache tag', () => {
     const removed = headersPolicy.RemoveHeadersConfig.Items.map(({ Header }: Properties) => Header);
     expect(removed.toSorted()).toEqual([
       'x-amz-id-2',
@@ -181,7 +181,7 @@ describe('the distribution', () => {
 });
 
 describe('the policy of the public objects bucket', () => {
-  it('origin access: GetObject and ListBucket for this distribution, and nothing else for anybody', () => {
+  it('origin access: GetObject and ListBucket for this distribution, and no other permission', () => {
     const cdn = { Service: 'cloudfront.amazonaws.com' };
     expect(statements.filter(({ Effect }) => Effect === 'Allow')).toEqual([
       {
@@ -213,7 +213,7 @@ describe('the policy of the public objects bucket', () => {
     });
   });
 
-  it('denies every put that says nothing of what it replaces', () => {
+  it('denies each put without a condition', () => {
     expect(statement('NoUnconditionalPut')).toMatchObject({
       Effect: 'Deny',
       Principal: { AWS: '*' },
@@ -233,7 +233,7 @@ describe('the policy of the public objects bucket', () => {
     });
   });
 
-  it('denies a put over what is immutable: pages, redo bundles, layouts', () => {
+  it('denies a put over immutable objects: pages, redo bundles, layouts', () => {
     expect(statement('ImmutableObjectsReplaceNothing')).toMatchObject({
       Effect: 'Deny',
       Action: 's3:PutObject',
@@ -282,7 +282,7 @@ describe('options of the edge', () => {
     expect(distribution).not.toHaveProperty('WebACLId');
   });
 
-  it('the addresses of readers are logged only where somebody asks for it, and kept for 30 days', () => {
+  it('the addresses of readers are logged only if it is configured, and kept for 30 days', () => {
     expect(distribution).not.toHaveProperty('Logging');
     const built = of({ readAccessLogs: true });
     expect(configOf(built).Logging).toMatchObject({ IncludeCookies: false });

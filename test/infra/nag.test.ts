@@ -1,4 +1,4 @@
-/** The rules of cdk-nag's pack AwsSolutions: clean, but for what is acknowledged with its reason, and no more than that. */
+/** The rules of cdk-nag's pack AwsSolutions: no findings except the accepted ones. */
 import type { App } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('the deployment', () => {
     expect(entry.reason.length).toBeGreaterThan(20);
   });
 
-  it('is looked at, resource by resource', () => {
+  it('is checked, resource by resource', () => {
     expect(findings.length).toBeGreaterThan(10);
   });
 });

@@ -32,7 +32,7 @@ const SLUGS = ['aluminium-usd', 'copper-usd', 'gold-usd', 'silver-usd', 'tin-usd
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What of the calls the role of the function would refuse. */
+/** The calls that the role of the function would refuse. */
 function refused(name: FunctionName, calls: readonly AccessCall[]): readonly AccessCall[] {
   const role: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, `golden/role-${name}.json`), 'utf8'));
   return calls.filter((call) => !allows(role, call));
@@ -49,7 +49,7 @@ async function openRecordedWorld(): Promise<{ world: ApiWorld; ledger: Ledger; a
 let attempts = 0;
 const newAttemptId = () => `worker-${++attempts}`;
 
-/** Does what is on the queue, and gives what it asked for. */
+/** Works off the queue. Returns its calls. */
 async function work({ uploads, nowMs }: ApiWorld, inner: Ledger): Promise<AccessCall[]> {
   const asked: AccessCall[] = [];
   const ledger = recordAccess(inner, asked);
@@ -172,7 +172,7 @@ describe('the format of a ledger', () => {
     expect(refused(name, asked)).toEqual([]);
   });
 
-  it.each(['applied', 'committed'] as const)('the repair may migrate, and go on from there: %s', async (old) => {
+  it.each(['applied', 'committed'] as const)('the repair may migrate, and then continue: %s', async (old) => {
     const world = createWorld();
     for (const changes of await readOldLedger(old)) await world.ledger.transact(changes, { attemptId: newAttemptId() });
     const asked: AccessCall[] = [];

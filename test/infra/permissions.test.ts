@@ -1,4 +1,4 @@
-/** What each function may do: as written down, and no more than is promised. */
+/** The permissions of each function: as in its golden file, and within the promised limits. */
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
@@ -19,7 +19,7 @@ describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
     await expect(`${JSON.stringify(roleOf(name), null, 2)}\n`).toMatchFileSnapshot(`golden/role-${name}.json`);
   });
 
-  it('names every action, and allows none on everything but one that knows no resources', () => {
+  it('names each action, and allows `*` only for an action without resources', () => {
     expect(actionsOf(name).filter((action) => action.includes('*'))).toEqual([]);
     const everywhere = roleOf(name).filter(({ Resource }) => Resource.includes('*'));
     expect(everywhere.flatMap(({ Action }) => Action).filter((action) => action !== 'dynamodb:ListStreams')).toEqual(
@@ -27,7 +27,7 @@ describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
     );
   });
 
-  it('writes to the table inside transactions alone, and says to which partitions', () => {
+  it('writes to the table only in transactions and in listed partitions', () => {
     for (const { Action, Condition } of roleOf(name)) {
       if (!Action.some((action) => action.startsWith('dynamodb:') && !/Stream|Records|Shard/.test(action))) continue;
       expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).not.toContain('*');
@@ -47,7 +47,7 @@ describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
     }
   });
 
-  it('may not delete what was sent in, nor scan the table', () => {
+  it('may neither delete uploads nor scan the table', () => {
     const uploads = roleOf(name).filter(({ Resource }) => Resource.some((arn) => arn.startsWith('<Uploads>')));
     expect(uploads.flatMap(({ Action }) => Action).filter((action) => /Delete/.test(action))).toEqual([]);
     expect(actionsOf(name)).not.toContain('dynamodb:Scan');
@@ -58,16 +58,16 @@ describe('among all functions', () => {
   const able = (holds: (name: FunctionName) => boolean) => FUNCTION_NAMES.filter(holds);
 
   it.each<[string, string, readonly FunctionName[]]>([
-    ['what readers may have', 'public/api/v1/markets.json', ['collect-garbage']],
+    ['public objects', 'public/api/v1/markets.json', ['collect-garbage']],
     ['layouts', 'layout/1-a.json.zst', ['collect-garbage']],
     ['redo bundles', 'redo/1-a.json.zst', ['publish', 'collect-garbage']],
     ['anything else', 'other/1', []],
-  ])('%s (%s) is deleted by nobody but %j', (_what, key, deleting) => {
+  ])('%s (%s) can be deleted only by %j', (_what, key, deleting) => {
     const call = { action: 's3:DeleteObject', resource: `<PublicObjects>/${key}` };
     expect(able((name) => allows(roleOf(name), call))).toEqual(deleting);
   });
 
-  it('HEAD is deleted by nobody; records of generations by garbage collection, and by a person who migrates', () => {
+  it('HEAD cannot be deleted; records of generations only by garbage collection and by the migration', () => {
     const deleting = (partition: string) =>
       able((name) => allows(roleOf(name), { action: 'dynamodb:DeleteItem', partition }));
     expect(deleting(HEAD_KEY.partition)).toEqual([]);
@@ -75,13 +75,13 @@ describe('among all functions', () => {
   });
 
   it.each([
-    ['what a user or a key did', 'audit/actor/user:alice', ['write-api']],
-    ['what the service did by itself', 'audit/actor/system:erasure', ['write-api', 'worker', 'first-key']],
-  ])('the audit is told %s by nobody else', (_what, partition, tellers) => {
+    ['requests of users and keys', 'audit/actor/user:alice', ['write-api']],
+    ['work of the service', 'audit/actor/system:erasure', ['write-api', 'worker', 'first-key']],
+  ])('the audit of %s has no other writers', (_what, partition, tellers) => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work is given by who takes requests, sees uploads arrive, or publishes; leases are written, and lanes migrated', () => {
+  it('work items are written by the write API, the arrival of uploads and the publisher; by the worker for leases; by the migration', () => {
     const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.partition };
     const names = ['write-api', 'worker', 'upload-arrived', 'publish', 'repair'];
     expect(able((name) => allows(roleOf(name), call))).toEqual(names);
@@ -97,7 +97,7 @@ describe('among all functions', () => {
   });
 
   it.each(['entitlements/user:alice', 'usage/user:alice', 'api-keys', 'waitlist', 'audit/actor/user:alice', 'claim/1'])(
-    'the publisher cannot so much as read %s: what is paid or personal has no influence',
+    'the publisher cannot even read %s: paid or personal data has no influence',
     (partition) => {
       for (const action of ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query']) {
         for (const name of ['publish', 'repair'] as const) {

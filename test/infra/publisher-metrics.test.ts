@@ -1,4 +1,4 @@
-/** What the publisher says of itself in its log is what its alarms listen for. */
+/** The metrics in the publisher's log are those of its alarms. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PUBLISHER_METRICS } from '../../contract/aws.ts';
 import { logOutcome } from '../../publisher/entry/log.ts';
@@ -7,7 +7,7 @@ import { type Properties, synthesised } from './synthesised.ts';
 const FUNCTION = 'tidemark-publish';
 const DURATION_MS = 1_234;
 
-/** The line of a generation that has taken so long. */
+/** The log line of a generation with this duration. */
 function lineOfGeneration(tooLong?: readonly string[]): Properties {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
@@ -46,7 +46,7 @@ describe('the line of a generation', () => {
     expect(Metrics.map(({ Name }: Properties) => members[Name])).toEqual([1, DURATION_MS, 2]);
   });
 
-  it('says nothing of markets put off where they were not counted: a rival was quicker', () => {
+  it('does not count put-off markets if a rival was quicker', () => {
     const { _aws: envelope, ...members } = lineOfGeneration();
     const [{ Metrics }] = envelope.CloudWatchMetrics;
     expect(Metrics.map(({ Name }: Properties) => Name)).not.toContain(PUBLISHER_METRICS.putOffTooLong);
@@ -72,7 +72,7 @@ describe.each([
   ['publisher-slow', PUBLISHER_METRICS.duration],
   ['markets-put-off', PUBLISHER_METRICS.putOffTooLong],
 ])('the alarm %s', (name, metric) => {
-  it('hears what that line says, by namespace, name and dimension', () => {
+  it('uses the namespace, name and dimension of that line', () => {
     const [{ Namespace, Dimensions }] = lineOfGeneration()._aws.CloudWatchMetrics;
     const template = synthesised();
     const [alarm] = Object.values(
@@ -82,7 +82,7 @@ describe.each([
     expect(heard).toMatchObject({ Namespace, MetricName: metric });
     expect(heard.Dimensions.map(({ Name }: Properties) => Name)).toEqual(Dimensions[0]);
 
-    // The dimension's value is the function's own name, which is what Lambda tells it.
+    // The dimension's value is the function's own name, which Lambda gives to it.
     expect(heard.Dimensions[0].Value).toBe(FUNCTION);
     const functions = template('api').findResources('AWS::Lambda::Function', {
       Properties: { FunctionName: FUNCTION },

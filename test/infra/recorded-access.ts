@@ -1,4 +1,4 @@
-/** What calls of a ledger and of an object store ask of IAM, action by action, and whether a role allows it. */
+/** The IAM actions of ledger and object store calls, and whether a role allows them. */
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 
@@ -16,7 +16,7 @@ export interface ObjectCall {
 
 export type AccessCall = TableCall | ObjectCall;
 
-/** As `storage/dynamodb-ledger.ts` maps them; IAM looks at each part of a transaction by itself. */
+/** As `storage/dynamodb-ledger.ts` maps them. IAM checks each part of a transaction separately. */
 const ACTION_OF_CHANGE = {
   put: 'dynamodb:PutItem',
   delete: 'dynamodb:DeleteItem',
@@ -24,7 +24,7 @@ const ACTION_OF_CHANGE = {
   count: 'dynamodb:UpdateItem',
 } as const;
 
-/** A ledger that notes what each call of it would ask. */
+/** A ledger that records the IAM actions of each call. */
 export function recordAccess(ledger: Ledger, calls: AccessCall[]): Ledger {
   const note = (action: string, partition: string) => calls.push({ action, partition });
   return {
@@ -86,7 +86,7 @@ export interface Statement {
   readonly Effect: 'Allow' | 'Deny';
   readonly Action: readonly string[];
   readonly Resource: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: conditions are looked into as the JSON that they are.
+  // biome-ignore lint/suspicious/noExplicitAny: conditions are plain JSON.
   readonly Condition?: any;
 }
 

@@ -1,4 +1,4 @@
-/** Which stacks there are, what outlives what, who is told of what; and that the documents say the same. */
+/** The stacks, their lifecycles, and their alarms; the documents agree with them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
@@ -134,7 +134,7 @@ describe('identity', () => {
     expect(Object.fromEntries(named)).toEqual(SCOPES);
   });
 
-  it('lets users ask for what is their own, and for nothing of an operator', () => {
+  it('gives users the scopes of users, and no scope of an operator', () => {
     const parts = client.AllowedOAuthScopes.map((scope: Properties) =>
       typeof scope === 'string' ? scope : scope['Fn::Join'][1].at(-1),
     );
@@ -149,14 +149,14 @@ describe('identity', () => {
     expect(client.ExplicitAuthFlows.sort()).toEqual(['ALLOW_REFRESH_TOKEN_AUTH', 'ALLOW_USER_SRP_AUTH']);
   });
 
-  it('lets nobody sign up unless the configuration says so', () => {
+  it('allows no sign-up unless it is configured', () => {
     const isClosed = (context: object) =>
       onlyOf(synthesised(context)('identity'), 'AWS::Cognito::UserPool').AdminCreateUserConfig.AllowAdminCreateUserOnly;
     expect(isClosed(MINIMAL)).toBe(true);
     expect(isClosed({ ...MINIMAL, userPool: { selfSignUp: true } })).toBe(false);
   });
 
-  it('gives the write API what a given issuer says', () => {
+  it('gives the write API the configured issuer', () => {
     const api = synthesised({ ...MINIMAL, issuer: { ...ISSUER, jwksUri: 'https://id.example.com/keys' } })('api');
     const [writeApi] = Object.values(
       api.findResources('AWS::Lambda::Function', { Properties: { FunctionName: 'tidemark-write-api' } }),
@@ -234,7 +234,7 @@ describe('alarms', () => {
     });
   });
 
-  it('on slow generations look at a time in which the longest invocation ends', () => {
+  it('on slow generations use a period in which the longest invocation ends', () => {
     const [publish] = Object.values(
       template('api').findResources('AWS::Lambda::Function', { Properties: { FunctionName: 'tidemark-publish' } }),
     );
@@ -256,7 +256,7 @@ describe('alarms', () => {
     expect(heard(runs)).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Invocations' });
   });
 
-  it('on 5xx of the HTTP API look at their rate, for a quarter of an hour: anybody can have a single one', () => {
+  it('on 5xx of the HTTP API use their rate over a quarter of an hour, because single ones happen', () => {
     const alarm = alarmOf('write-api-5xx');
     expect(alarm).toMatchObject({
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',

@@ -29,14 +29,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-/** Goes when the process ends. */
+/** Removed when the process ends. */
 function temporaryFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `tidemark-${name}-`));
   made.push(folder);
   return folder;
 }
 
-/** A folder as the build leaves it, for an app that is only looked at. */
+/** A folder like that of the build, for an app that is only synthesised. */
 export function standInBundles(): string {
   const folder = temporaryFolder('bundles');
   for (const name of FUNCTION_NAMES) {
@@ -56,13 +56,17 @@ export function stackOf(app: App, name: StackName): Stack {
   return app.node.findChild(`tidemark-${name}`) as Stack;
 }
 
-/** The templates of one deployment. */
+const apps = new Map<string, App>();
+
+/** The templates of one deployment. Made once in a process: tests only read them. */
 export function synthesised(context: object = MINIMAL): (name: StackName) => Template {
-  const app = appOf(context);
+  const key = JSON.stringify(context);
+  const app = apps.get(key) ?? appOf(context);
+  apps.set(key, app);
   return (name) => Template.fromStack(stackOf(app, name));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: templates are looked into as the JSON that they are.
+// biome-ignore lint/suspicious/noExplicitAny: templates are plain JSON.
 export type Properties = any;
 
 /** The properties of the only resource of this type. */
@@ -72,7 +76,7 @@ export function onlyOf(template: Template, type: string): Properties {
   return found[0]?.Properties;
 }
 
-/** The whole resource whose logical id begins with this. */
+/** The whole resource with this beginning of its logical id. */
 export function resourceOf(template: Template, type: string, id: string): Properties {
   const found = Object.entries(template.findResources(type)).filter(([name]) => name.startsWith(id));
   if (found.length !== 1) throw new Error(`${found.length} resources of ${type} with the id ${id}, not one`);

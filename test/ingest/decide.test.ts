@@ -1,4 +1,4 @@
-/** What a batch does to one market, decision by decision. */
+/** The effect of batches on one market, decision by decision. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { MarketDecision } from '../../lambdas/markets/decide.ts';
@@ -35,13 +35,13 @@ function outcomesOf({ outcomes }: MarketDecision): string[] {
 
 type Batch = readonly [records: readonly IngestRecordInput[], mode?: IngestMode];
 
-/** Each batch comes after the ones before it; the outcomes are those of the last. */
+/** The batches are decided in order. The outcomes are those of the last batch. */
 describe('the outcome of each row of the last batch', () => {
   const rows: readonly [title: string, batches: readonly Batch[], expected: readonly string[]][] = [
     ['a new market is accepted', [[[market('a')]]], ['accepted']],
     ['the same definition again is unchanged', [[[market('a')]], [[market('a')]]], ['unchanged']],
     ['a definition and its prices in one batch', [[[market('a'), price('a', 0, 1)]]], ['accepted', 'accepted']],
-    ['a price of a market that nobody has defined', [[[price('a', 0, 1)]]], ['market.unknown /market']],
+    ['a price of an undefined market', [[[price('a', 0, 1)]]], ['market.unknown /market']],
     ['the same price again is unchanged', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)]]], ['unchanged']],
     [
       'the same instant in another spelling is the same observation',
@@ -64,28 +64,28 @@ describe('the outcome of each row of the last batch', () => {
       ['conflict.existing '],
     ],
     [
-      'another price of the same day from another source stands beside the first',
+      'another price of the same day from another source is a second observation',
       [[[market('a'), price('a', 0, 1)]], [[but(price('a', 0, 2), { sourceUrl: 'https://example.com/other' })]]],
       ['accepted'],
     ],
     [
-      'another metric of the same day stands beside the price',
+      'another metric of the same day is a second observation',
       [[[market('a'), price('a', 0, 1)]], [[scalar('5')]]],
       ['accepted'],
     ],
     ['a correction supersedes', [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct']], ['accepted']],
     [
-      'a correction that corrects nothing is a first observation',
+      'a correction without an earlier version is a first observation',
       [[[market('a')]], [[price('a', 0, 2)], 'correct']],
       ['accepted'],
     ],
     [
-      'a correction to what is there already is unchanged',
+      'a correction to the known value is unchanged',
       [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 1)], 'correct']],
       ['unchanged'],
     ],
     [
-      'a correction back to an earlier value is a version of its own',
+      'a correction back to an earlier value is a new version',
       [[[market('a'), price('a', 0, 1)]], [[price('a', 0, 2)], 'correct'], [[price('a', 0, 1)], 'correct']],
       ['accepted'],
     ],
@@ -111,7 +111,7 @@ describe('the outcome of each row of the last batch', () => {
     ],
     ['a new name is accepted', [[[market('a')]], [[but(market('a'), { name: 'Other' })]]], ['accepted']],
     [
-      'a new name is accepted when there are observations',
+      'a new name of a market with observations is accepted',
       [[[market('a'), price('a', 0, 1)]], [[but(market('a'), { name: 'Other' })]]],
       ['accepted'],
     ],
@@ -131,7 +131,7 @@ describe('the outcome of each row of the last batch', () => {
       ['conflict.existing /unit'],
     ],
     [
-      'a price in the currency of a definition that is refused',
+      'a price in the currency of a refused definition',
       [[[market('a'), price('a', 0, 1)]], [[market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)]]],
       ['conflict.existing /nativeCurrency', 'currency.not-native /currency', 'accepted'],
     ],
@@ -154,7 +154,7 @@ describe('the outcome of each row of the last batch', () => {
   });
 });
 
-describe('what is unchanged or refused changes nothing', () => {
+describe('an unchanged or refused row changes nothing', () => {
   const rows: readonly [title: string, record: IngestRecordInput, mode: IngestMode, checked: readonly string[]][] = [
     ['the same definition: it must still be so', market('a'), 'append', ['record']],
     ['the same price', price('a', 0, 1), 'append', []],
@@ -180,7 +180,7 @@ describe('three versions of one observation', () => {
   model.decide([price('a', 0, 1)], 'correct');
   const [first, second, third] = model.observations();
 
-  test('all stay, in order, each with its own value', () => {
+  test('stay, in order, each with its own value', () => {
     expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: null }, { amountMinor: 1 }]);
   });
 
@@ -201,7 +201,7 @@ describe('three versions of one observation', () => {
 });
 
 describe('the record of a market', () => {
-  test('grows by one revision with every accepted observation and every redefinition', () => {
+  test('gets one revision for each accepted observation and each redefinition', () => {
     const model = createMarketModel('a');
     model.decide([market('a')]);
     expect(model.record().revision).toBe(0);
@@ -211,7 +211,7 @@ describe('the record of a market', () => {
     expect(model.record()).toMatchObject({ revision: 3, name: 'Other', observations: 2 });
   });
 
-  test('keeps the newest observation of each metric, in whatever order they come', () => {
+  test('keeps the newest observation of each metric, in any order of rows', () => {
     const model = createMarketModel('a');
     model.decide([market('a'), price('a', 5, 5), price('a', 9, 9), price('a', 7, 7), scalar('1')]);
     expect(model.record()).toMatchObject({
@@ -221,7 +221,7 @@ describe('the record of a market', () => {
     });
   });
 
-  test('is not changed by an older observation but for its counts', () => {
+  test('changes only its counts with an older observation', () => {
     const model = createMarketModel('a');
     model.decide([market('a'), price('a', 5, 5)]);
     const { latest, lastOrder } = model.record();
@@ -230,13 +230,13 @@ describe('the record of a market', () => {
   });
 });
 
-describe('closed pages of the history are marked exactly when something is not appended', () => {
+describe('closed pages are marked exactly if a row is not appended', () => {
   const before: readonly Batch[] = [[[market('a'), price('a', 3, 3), price('a', 5, 5)]]];
   const rows: readonly [title: string, batch: Batch, fromDay: number | null][] = [
     ['an append', [[price('a', 6, 6)]], null],
     ['two appends, the newer one first', [[price('a', 8, 8), price('a', 7, 7)]], null],
     ['a redefinition', [[but(market('a'), { name: 'Other' })]], null],
-    ['what is unchanged', [[price('a', 3, 3)]], null],
+    ['an unchanged row', [[price('a', 3, 3)]], null],
     ['an older observation', [[price('a', 4, 4)]], 4],
     [
       'an append and two older observations: from the oldest on',
@@ -257,13 +257,13 @@ describe('closed pages of the history are marked exactly when something is not a
     expect(marks.some(({ sort }) => sort === 'market/a')).toBe(changes.length > 0);
   });
 
-  test('the first batch of a market marks no page, in whatever order its rows come', () => {
+  test('the first batch of a market marks no page, in any order of rows', () => {
     const { changes } = createMarketModel('a').decide([market('a'), price('a', 3, 3), price('a', 1, 1)]);
     expect(changes.map(({ key }) => key).filter(({ sort }) => sort.startsWith('history/'))).toEqual([]);
   });
 });
 
-test('a row may correct what an earlier row of the same decision has put', () => {
+test('a row may correct an earlier row of the same decision', () => {
   const model = createMarketModel('a');
   const { changes } = model.decide([market('a'), price('a', 0, 1), price('a', 0, 2)], 'correct');
   expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: 2 }]);

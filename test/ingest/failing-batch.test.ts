@@ -1,4 +1,4 @@
-/** Batches that cannot be applied, for a reason that no later run will find gone: they end, and say so. */
+/** Batches that can never be applied end with a fault in their report. */
 import { describe, expect, test } from 'vitest';
 import { batchReportSchema } from '../../contract/ingest-records.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
@@ -17,7 +17,7 @@ import { workOff } from './work-off.ts';
 let attempts = 0;
 const newAttemptId = () => `attempt-${++attempts}`;
 
-/** The ledger, in which no transaction that touches the market `b` is done. */
+/** A ledger that fails every transaction on market `b`. */
 function refusing(ledger: Ledger, error: () => Error): Ledger {
   const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
   return {
@@ -61,7 +61,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     ['JSON', {}],
     ['lines', { mediaType: 'application/x-ndjson', mode: 'correct', partial: true }],
   ])(
-    'before any of it is taken in is refused, with one fault that says nothing of the matter (%s)',
+    'before anything is taken in is refused, with one fault that reveals no internal detail (%s)',
     async (_is, options) => {
       const ledger = await queued([market('b'), price('b', 0, 1)], options);
       await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
@@ -80,7 +80,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     },
   );
 
-  test('after a part of it is taken in ends as far as it went, and that is published', async () => {
+  test('after a part was taken in keeps that part, which is published', async () => {
     const ledger = await queued();
     await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
     const report = await reportOn(ledger);
@@ -95,7 +95,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('keeps the faults that were found before', async () => {
+  test('keeps the faults that were found earlier', async () => {
     const ledger = await queued([...RECORDS, 'no record'], { partial: true });
     await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
     const { errors, counts } = await reportOn(ledger);
@@ -103,7 +103,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     expect(counts).toEqual({ accepted: 61, unchanged: 0, refused: 62 });
   });
 
-  test('stays as it ended when it is delivered once more', async () => {
+  test('does not change when it is delivered again', async () => {
     const ledger = await queued();
     await expect(run(refusing(ledger, error))).rejects.toThrow(SECRET);
     const before = await ledger.dump();
@@ -111,7 +111,7 @@ describe.each(FAILURES)('a batch that fails by %s', (_, error) => {
     expect(await ledger.dump()).toEqual(before);
   });
 
-  test('is told to the operator, and holds up no later one', async () => {
+  test('is reported to the operator, and delays no later batch', async () => {
     const ledger = await queued();
     await queueBatch(ledger, 'later', [market('c')]);
     const failures: unknown[] = [];
@@ -138,7 +138,7 @@ test('a batch whose stored body is damaged is refused', async () => {
   expect(await queuedWork(ledger)).toEqual([]);
 });
 
-test('a batch that cannot be refused either, since storage fails by then, stays on the queue', async () => {
+test('a batch stays on the queue if storage fails while it is being refused', async () => {
   const ledger = await queued();
   const isRefusal = ({ key }: Change) => key.sort.startsWith('faults/');
   const faulty: Ledger = {
@@ -153,8 +153,8 @@ test('a batch that cannot be refused either, since storage fails by then, stays 
   expect(await queuedWork(ledger)).toEqual(['batch']);
 });
 
-describe('what may pass leaves the batch as it is, to be gone on with', () => {
-  test('storage that does not answer', async () => {
+describe('a temporary failure leaves the batch to be continued', () => {
+  test('if storage does not answer', async () => {
     const ledger = await queued();
     await expect(run(refusing(ledger, () => new StorageUnavailable('busy')))).rejects.toThrow(StorageUnavailable);
     expect((await reportOn(ledger)).state).toBe('applying');
@@ -162,7 +162,7 @@ describe('what may pass leaves the batch as it is, to be gone on with', () => {
     expect(await reportOn(ledger)).toMatchObject({ state: 'applied', counts: { accepted: 122 }, errors: [] });
   });
 
-  test('other writers that are always first', async () => {
+  test('if other writers always commit first', async () => {
     const ledger = await queued();
     const isOfB = ({ key }: Change) => key.partition === marketKey('b').partition;
     const contended: Ledger = {
@@ -181,7 +181,7 @@ describe('what may pass leaves the batch as it is, to be gone on with', () => {
   });
 });
 
-test('work for a batch that a copy of the ledger has lost goes, told once, and what follows it in its lane is done', async () => {
+test('work for a batch that an older copy of the ledger lacks is reported once and removed, and its lane continues', async () => {
   const ledger = openRecordedLedger();
   await queueBatch(ledger, 'bat-1', RECORDS);
   await queueBatch(ledger, 'bat-2', [market('c')]);

@@ -1,4 +1,4 @@
-/** Takes records in as the worker does: as a batch that is stored first. */
+/** Takes records in as the worker does: from a stored batch. */
 import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
@@ -13,7 +13,7 @@ export interface IngestOptions {
 }
 
 export interface IngestReport {
-  /** Whether the rows that were not refused are in the ledger. */
+  /** Whether the accepted rows are in the ledger. */
   readonly taken: boolean;
   readonly accepted: number;
   readonly unchanged: number;
@@ -21,13 +21,13 @@ export interface IngestReport {
     readonly index: number;
     readonly code: string;
   })[];
-  /** Slugs of the markets that changed, in order. */
+  /** The changed markets, in order. */
   readonly markets: readonly string[];
 }
 
 let batches = 0;
 
-/** Takes the records in. Nobody waits to be told their generation, unless a test says so. */
+/** Takes the records in. By default the batch does not wait for its generation. */
 export async function ingest(
   dependencies: BatchDependencies,
   records: readonly unknown[],

@@ -1,4 +1,4 @@
-/** One market without a ledger: decisions are applied to a map, and the next decision is made on what it holds. */
+/** One market without a ledger: each decision is applied to a map, from which the next decision is made. */
 import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
 import { decideMarket, type KnownObservation, type MarketDecision } from '../../lambdas/markets/decide.ts';

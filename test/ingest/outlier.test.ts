@@ -35,15 +35,15 @@ describe('two values of a metric', () => {
     ['more than ten times', amount(5000), amount(50_001), true],
     ['a slipped point and a little', amount(612), amount(6130), true],
     ['minor units for major ones', amount(6117), amount(611_700), true],
-    ['few minor units, of which each is a leap', amount(3), amount(45), false],
+    ['few minor units, where one unit is a large step', amount(3), amount(45), false],
     ['few minor units, and many', amount(3), amount(4500), true],
     ['WTI on 2020-04-17 and on 2020-04-20', amount(1827), amount(-3698), false],
     ['a wrong sign, with a slipped point', amount(1827), amount(-18_270), true],
-    ['of negative amounts one that is more than ten times the other', amount(-500), amount(-5001), true],
+    ['negative amounts, one more than ten times the other', amount(-500), amount(-5001), true],
     ['an asserted zero', amount(412_910), amount(0, { zeroAsserted: true }), false],
     ['an unknown value', amount(5000), amount(null), false],
     ['two currencies', amount(100), amount(500_000, { currency: 'EUR' }), false],
-    ['amounts beyond what a product holds exactly', amount(9e15), amount(9e14 - 1e13), true],
+    ['amounts whose product is not exact', amount(9e15), amount(9e14 - 1e13), true],
     ['400 days apart', amount(1000), amount(90_000, { observedAt: '2027-02-05T00:00:00Z' }), true],
     ['more than that', amount(1000), amount(90_000, { observedAt: '2027-02-06T00:00:00Z' }), false],
     ['scalars a hundred times apart', scalar('0.5'), scalar('50'), false],
@@ -59,7 +59,7 @@ describe('two values of a metric', () => {
   });
 });
 
-describe('a row is compared with what is nearest in time', () => {
+describe('a row is compared with its neighbours in time', () => {
   const outcomes = (batches: readonly (readonly IngestRecordInput[])[], mode: 'append' | 'correct' = 'append') => {
     const model = createMarketModel('a');
     model.decide([{ ...market('a') }]);
@@ -70,35 +70,35 @@ describe('a row is compared with what is nearest in time', () => {
       .map(([, outcome]) => (outcome.kind === 'refused' ? outcome.error.code : outcome.kind));
   };
 
-  test('the first value of a market is not', () => {
+  test('but the first value of a market is not', () => {
     expect(outcomes([[unconfirmed('a', 0, 9_000_000)]])).toEqual(['accepted']);
   });
 
-  test('a later row with the market’s latest value', () => {
+  test('a later row: with the market’s latest value', () => {
     expect(outcomes([[unconfirmed('a', 0, 5000)], [unconfirmed('a', 1, 500_000)]])).toEqual(['outlier']);
   });
 
-  test('and taken in with the operator’s word', () => {
+  test('an outlier is accepted if the operator confirms it', () => {
     expect(outcomes([[unconfirmed('a', 0, 5000)], [price('a', 1, 500_000)]])).toEqual(['accepted']);
   });
 
-  test('after which the new level is the latest', () => {
+  test('after a confirmed outlier, the new level is the latest', () => {
     expect(outcomes([[unconfirmed('a', 0, 5000)], [price('a', 1, 500_000)], [unconfirmed('a', 2, 510_000)]])).toEqual([
       'accepted',
     ]);
   });
 
-  test('rows of one batch with each other from the oldest on, in whatever order they come', () => {
+  test('rows of one batch: with each other from the oldest on, in any order of rows', () => {
     const climb = [0, 1, 2, 3].map((day) => unconfirmed('a', day, 1000 * 9 ** day));
     expect(outcomes([climb.toReversed()])).toEqual(['accepted', 'accepted', 'accepted', 'accepted']);
   });
 
-  test('one that is set aside is nothing to compare with', () => {
+  test('but not with a refused row', () => {
     const rows = [unconfirmed('a', 0, 5000), unconfirmed('a', 1, 500_000), unconfirmed('a', 2, 5100)];
     expect(outcomes([rows])).toEqual(['accepted', 'outlier', 'accepted']);
   });
 
-  test('rows that are known already count', () => {
+  test('also with a row that is unchanged', () => {
     const known = unconfirmed('a', 0, 5000);
     expect(
       outcomes([
@@ -108,7 +108,7 @@ describe('a row is compared with what is nearest in time', () => {
     ).toEqual(['unchanged', 'outlier']);
   });
 
-  test('an unknown value in between is passed over', () => {
+  test('but not with an unknown value in between', () => {
     expect(
       outcomes([[unconfirmed('a', 0, 5000)], [unconfirmed('a', 1, null)], [unconfirmed('a', 2, 500_000)]]),
     ).toEqual(['outlier']);
@@ -119,7 +119,7 @@ describe('a row is compared with what is nearest in time', () => {
     expect(outcomes([[first], [price('a', 1, 500_000)], [first]])).toEqual(['unchanged']);
   });
 
-  test('a correction not with what it corrects', () => {
+  test('a correction: not with the version that it corrects', () => {
     const batches = [[unconfirmed('a', 0, 500_000)], [unconfirmed('a', 0, 5000)]];
     expect(outcomes(batches, 'correct')).toEqual(['accepted']);
   });

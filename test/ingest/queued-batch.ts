@@ -1,4 +1,4 @@
-/** Batches as the request handler leaves them: record, raw parts and work in one transaction. */
+/** Batches as the request handler writes them: record, raw parts and work in one transaction. */
 import { packRaw } from '../../lambdas/ingest/raw-body.ts';
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import {
@@ -15,7 +15,7 @@ export type BatchOptions = Partial<
   Pick<BatchValue, 'subject' | 'mode' | 'partial' | 'authority' | 'dryRun' | 'mediaType'>
 >;
 
-/** Queues a batch of these records; gives its id. */
+/** Queues a batch of these records. Returns its id. */
 export async function queueBatch(
   ledger: Ledger,
   id: string,
@@ -59,7 +59,7 @@ export async function queueBatch(
   return id;
 }
 
-/** The ids of what is on the queue. */
+/** The ids of the work items on the queue. */
 export async function queuedWork(ledger: Ledger): Promise<readonly string[]> {
   return (await ledger.query(WORK_QUEUE.partition, { limit: 1000 })).items.map(({ sort }) => sort);
 }

@@ -10,7 +10,7 @@ import { rawPartKey } from '../../storage/records/batches.ts';
 const MEGABYTE = 1024 * 1024;
 
 describe('a request’s body', () => {
-  test('comes back byte by byte, whatever it is', () => {
+  test('comes back byte by byte, with any content', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 2000 }),
       fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
@@ -45,7 +45,7 @@ describe('a request’s body', () => {
   test.each<[string, readonly string[]]>([
     ['no part', []],
     ['no gzip', ['AAAA']],
-    ['a part too few', packRaw(randomBytes(MEGABYTE)).slice(1)],
+    ['a missing part', packRaw(randomBytes(MEGABYTE)).slice(1)],
     ['parts in another order', packRaw(randomBytes(MEGABYTE)).toReversed()],
     ['half of a part', [packRaw(Buffer.from('a body'))[0]?.slice(0, 12) ?? '']],
   ])('%s is damage', (_, parts) => {

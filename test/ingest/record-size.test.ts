@@ -1,4 +1,4 @@
-/** A market's record fits the ledger, whatever rows have brought and whatever was said of it. */
+/** A market's record fits the ledger, with any rows and any standing. */
 import { describe, expect, test } from 'vitest';
 import type { IngestRecord, IngestRecordInput, ObservationRecord } from '../../contract/ingest-records.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
@@ -22,7 +22,7 @@ import { createMarketModel } from './market-model.ts';
 import { queueBatch, queuedWork } from './queued-batch.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
-/** Three bytes in UTF-8: no character that JSON leaves as it is takes more for each of its UTF-16 units. */
+/** Three bytes in UTF-8, the most for one UTF-16 unit that JSON does not escape. */
 const wide = (length: number) => '金'.repeat(length);
 const longUrl = (name: string) => `https://example.com/${name}/`.padEnd(2048, 'x');
 
@@ -45,7 +45,7 @@ function longObservation(metric: string, fields: object = {}): IngestRecordInput
   return { ...record, metric, value: digits, sourceValue: digits, ...texts, ...fields } as unknown as IngestRecordInput;
 }
 
-test('a market with as much of everything as rows may bring is taken in, and leaves room for what is said of it', async () => {
+test('a market with the most of everything that rows may bring is accepted, and leaves room for its standing', async () => {
   const ledger = openRecordedLedger();
   const records = [longMarket(twenty), ...metricNames.map((name) => longObservation(name))];
   await queueBatch(ledger, 'b', records);
@@ -64,11 +64,11 @@ test('a market with as much of everything as rows may bring is taken in, and lea
   expect(Buffer.byteLength(JSON.stringify({ ...value, standing }))).toBeLessThan(MAX_ITEM_BYTES - 50_000);
 });
 
-/** Without the limits of rows: what the sum of them comes to is held to the ledger's limit all the same. */
+/** The ledger's limit holds for the sum of all rows, not only for each row. */
 describe('a record that would be too large', () => {
   const sources = (count: number, characters: number) =>
     Array.from({ length: count }, (_, number) => longSource(number, () => wide(characters)));
-  /** 16 sources of more than 18 KB each: 295 KB, and no more than that in the standing's place. */
+  /** 16 sources of more than 18 KB each: 295 KB, with a standing within its limit. */
   const nearlyFull = longMarket(sources(16, 1_350));
   const tooMuch = longMarket(sources(16, 1_600));
   const observation = longObservation('volume', { sourceLabel: wide(4_000), observedAt: '2026-01-02T00:00:00Z' });
@@ -116,21 +116,21 @@ describe('a record that would be too large', () => {
       observation,
       { before: [nearlyFull, { ...observation, sourceLabel: 'short' } as IngestRecordInput] },
     ],
-  ])('%s that makes it so is refused, and changes nothing', (_, record, given) => {
+  ])('%s that causes it is refused and changes nothing', (_, record, given) => {
     expect(decide(record, given)).toEqual({ outcome: 'record.invalid', changes: [] });
   });
 
   const later = { ...observation, sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' } as IngestRecordInput;
 
   test.each<[string, IngestRecordInput, Given]>([
-    ['an older observation, which is not in it', observation, { before: [nearlyFull, later] }],
+    ['an older observation, which is not in the record', observation, { before: [nearlyFull, later] }],
     ['a shorter text', { ...observation, sourceLabel: wide(100) } as IngestRecordInput, { before: [nearlyFull] }],
-    ['a definition with less in it', longMarket(sources(16, 1_000)), { before: [nearlyFull] }],
-  ])('is not made so by %s', (_, record, given) => {
+    ['a shorter definition', longMarket(sources(16, 1_000)), { before: [nearlyFull] }],
+  ])('is not caused by %s', (_, record, given) => {
     expect(decide(record, given).outcome).toBe('accepted');
   });
 
-  test('is not made so by what was said of the market', () => {
+  test('is not caused by the standing of the market', () => {
     const name = wide(20_000);
     const standing = { ...standingOf({}), representedBy: { name, claim: 'claim_1' } };
     const record = { ...observation, sourceLabel: wide(100) } as IngestRecordInput;
@@ -138,7 +138,7 @@ describe('a record that would be too large', () => {
   });
 });
 
-describe('what verifications said of the sources of a market that is defined anew', () => {
+describe('the verifications of sources, when the market is defined again', () => {
   const shown = { outcome: 'gone', verifiedAt: '2026-01-03T00:00:00Z', subject: 'source' } as const;
   const [kept, dropped] = [longSource(1), longSource(2)];
   const standing = (fields: Partial<MarketStanding> = {}): MarketStanding => ({
@@ -157,18 +157,18 @@ describe('what verifications said of the sources of a market that is defined ane
   }
 
   test.each<[string, readonly Source[], readonly Source[]]>([
-    ['of a source that is listed still', [longSource(3), { ...kept, label: 'other' }], [kept]],
-    ['of no source when none is left', [], []],
-  ])('stays %s', (_, sources, left) => {
+    ['for a source that is still listed', [longSource(3), { ...kept, label: 'other' }], [kept]],
+    ['for no source if all are gone', [], []],
+  ])('stay %s', (_, sources, left) => {
     const verifications = Object.fromEntries(left.map(({ url }) => [url, shown]));
     expect(standingAfter(standing(), longMarket(sources))).toEqual(standing({ verifications }));
   });
 
-  test('leaves nothing behind when that was all', () => {
+  test('leave no standing if it becomes empty', () => {
     expect(standingAfter(standing({ representedBy: null }), longMarket([]))).toBeUndefined();
   });
 
-  test('never adds up, however often sources change', () => {
+  test('do not accumulate, however often sources change', () => {
     const model = createMarketModel('a');
     for (let round = 0; round < 50; round++) {
       const sources = [longSource(round)];

@@ -6,9 +6,9 @@ import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 export type LedgerDump = Map<string, { revision: number; value: Json }>;
 
 export interface RecordedLedger extends Ledger {
-  /** Everything in it, by key: revision and value, without the times at which things were recorded. */
+  /** All items by key: revision and value, without the time of recording. */
   dump(): Promise<LedgerDump>;
-  /** How many items each transaction changed, in order. */
+  /** The number of changed items of each transaction, in order. */
   readonly transactions: readonly number[];
 }
 
@@ -37,7 +37,7 @@ export function openRecordedLedger(): RecordedLedger {
   };
 }
 
-/** Without what belongs to batches: what they have come to. */
+/** Without the items of batches: their effect. */
 export function recordsOf(dump: LedgerDump): LedgerDump {
   const own = ['batch/', 'work ', 'awaiting-generation '];
   return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));

@@ -1,4 +1,4 @@
-/** What retractions and corrections do to an observation, and to what was said against it. */
+/** The effect of retractions and corrections on an observation and on disputes about it. */
 import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import { parseRecord } from '../../lambdas/markets/row-rules.ts';
@@ -76,10 +76,10 @@ describe('a retraction', () => {
   });
 
   test.each<[string, readonly (readonly IngestRecordInput[])[], readonly string[]]>([
-    ['of what is not there', [[retractionOf(price('a', 7, 1))]], ['observation.unknown']],
+    ['of an unknown observation', [[retractionOf(price('a', 7, 1))]], ['observation.unknown']],
     ['of another source', [[retractionOf(sourced, { sourceUrl: 'https://example.com/b' })]], ['observation.unknown']],
     ['once more', [[retractionOf(sourced)], [retractionOf(sourced)]], ['unchanged']],
-    ['of a value that was never known', [[price('a', 1, null)], [retractionOf(price('a', 1, null))]], ['accepted']],
+    ['of an unknown value', [[price('a', 1, null)], [retractionOf(price('a', 1, null))]], ['accepted']],
     ['and then the retracted row again', [[retractionOf(sourced)], [sourced]], ['unchanged']],
     ['and then another value', [[retractionOf(sourced)], [price('a', 0, 1)]], ['conflict.existing']],
   ])('%s', (_, batches, expected) => {
@@ -91,7 +91,7 @@ describe('a retraction', () => {
     ).toEqual(expected);
   });
 
-  test('can be taken back by a correction', () => {
+  test('can be undone by a correction', () => {
     const model = createMarketModel('a');
     model.decide([market('a'), sourced]);
     model.decide([retractionOf(sourced)]);
@@ -111,7 +111,7 @@ describe('a retraction', () => {
   });
 });
 
-describe('what was said against a metric', () => {
+describe('a dispute about a metric', () => {
   const disputed = 'claim_1';
   const standing = (fields: Partial<MarketStanding> = {}): MarketStanding => ({
     representedBy: null,
@@ -133,13 +133,13 @@ describe('what was said against a metric', () => {
   test.each<[string, IngestRecordInput]>([
     ['a correction', price('a', 1, 102)],
     ['a retraction', retractionOf(price('a', 1, 101))],
-  ])('is settled by %s of its latest observation', (_, record) => {
+  ])('ends with %s of its latest observation', (_, record) => {
     expect(standingAfter(standing({ disputes: { price: disputed, volume: disputed } }), record, 'correct')).toEqual(
       standing({ disputes: { volume: disputed } }),
     );
   });
 
-  test('leaves nothing behind when that was all', () => {
+  test('leaves no standing if it becomes empty', () => {
     expect(standingAfter(standing(), price('a', 1, 102), 'correct')).toBeUndefined();
   });
 
@@ -161,13 +161,13 @@ describe('what was said against a metric', () => {
   test.each<[string, IngestRecordInput, IngestMode]>([
     ['a newer observation', price('a', 2, 102), 'append'],
     ['a correction of an older one', price('a', 0, 99), 'correct'],
-    ['what is unchanged', price('a', 1, 101), 'correct'],
+    ['an unchanged row', price('a', 1, 101), 'correct'],
     ['a new name', { ...market('a'), name: 'Other' } as IngestRecordInput, 'append'],
-  ])('is not touched by %s', (_, record, mode) => {
+  ])('is not changed by %s', (_, record, mode) => {
     expect(standingAfter(standing(), record, mode)).toEqual(standing());
   });
 
-  test('is not changed in what was read', () => {
+  test('is not changed in the item that was read', () => {
     const given = standing({ disputes: { price: disputed, volume: disputed } });
     const copy = structuredClone(given);
     standingAfter(given, price('a', 1, 102), 'correct');

@@ -1,4 +1,4 @@
-/** Every code with which a row is refused, each with a row that is. */
+/** Each code of a refused row, with an example. */
 import { expect, test } from 'vitest';
 import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
@@ -16,7 +16,7 @@ const retraction = {
   reason: 'a misprint',
 };
 
-/** Taken in after {@link known}; the last row is refused with this code. */
+/** Sent after {@link known}. The last row is refused with this code. */
 const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'record.invalid': [but({ amout: 1 })],
   'currency.unknown': [but({ metric: 'margin', currency: 'XAU' })],

@@ -37,7 +37,7 @@ const market = {
 };
 const source = { label: 'x', url: 'https://example.org', publisher: null, licence: null, attribution: null };
 
-/** What is said of a record: `code pointer` for each fault, in order; nothing for a good one. */
+/** The faults of a record as `code pointer`, in order. */
 function faultsOf(input: unknown, ofMarket: { nativeCurrency: string } | null = USD): string[] {
   const parsed = parseRecord(input);
   const errors =
@@ -119,7 +119,7 @@ describe('refused by the shape', () => {
       ['record.invalid /__proto__'],
     ],
     ['two values', { ...money, value: '1', unit: 'x' }, ['record.invalid /value', 'record.invalid /unit']],
-    ['a scalar that is no decimal', { ...scalar, value: '4e+06' }, ['record.invalid /value']],
+    ['a scalar that is not a decimal', { ...scalar, value: '4e+06' }, ['record.invalid /value']],
     ['a float for a scalar', { ...scalar, value: 0.1 }, ['record.invalid /value']],
     ['a local time', { ...money, observedAt: '2026-09-30T00:00:00' }, ['record.invalid /observedAt']],
     ['30 February', { ...money, observedAt: '2026-02-30T00:00:00Z' }, ['record.invalid /observedAt']],
@@ -130,7 +130,7 @@ describe('refused by the shape', () => {
     ['a second line', { ...scalar, unit: 'x\r\ny' }, ['record.invalid /unit']],
     ['an escape character', { ...money, sourceLabel: 'a \u001b[31m label' }, ['record.invalid /sourceLabel']],
     [
-      'texts of a market that show as something else',
+      'texts of a market with invisible characters',
       { ...market, name: '\u202eevil', unit: { quantity: 1, of: 'bar\u200brel' } },
       ['record.invalid /name', 'record.invalid /unit/of'],
     ],
@@ -142,20 +142,24 @@ describe('refused by the shape', () => {
       ['record.invalid /unit/of'],
     ],
     ['no confidence', { ...money, confidence: undefined }, ['provenance.incomplete /confidence']],
-    ['a confidence of our own', { ...money, confidence: 'certain' }, ['record.invalid /confidence']],
+    ['an unknown confidence', { ...money, confidence: 'certain' }, ['record.invalid /confidence']],
     ['no URL', { ...money, sourceUrl: undefined }, ['source.url-missing /sourceUrl']],
     ['a null URL', { ...money, sourceUrl: null }, ['source.url-missing /sourceUrl']],
     ['an upper-case slug', { ...money, market: 'WTI' }, ['record.invalid /market']],
     ['a market quoted in gold', { ...market, nativeCurrency: 'XAU' }, ['currency.unknown /nativeCurrency']],
     ['a market quoted in pence', { ...market, nativeCurrency: 'GBX' }, ['currency.minor-unit-alias /nativeCurrency']],
-    ['a market of nothing', { ...market, unit: { quantity: 0, of: 'barrel' } }, ['record.invalid /unit/quantity']],
+    [
+      'a market with a quantity of 0',
+      { ...market, unit: { quantity: 0, of: 'barrel' } },
+      ['record.invalid /unit/quantity'],
+    ],
     [
       'a source with a relative URL',
       { ...market, sources: [{ ...source, url: '/x' }] },
       ['source.url-not-absolute /sources/0/url'],
     ],
     [
-      'a source with the e-mail address of somebody',
+      'a source with an e-mail address',
       {
         ...market,
         sources: [source, { ...source, url: 'https://example.org/?to=jo@example.org', publisher: 'jo@example.org' }],
@@ -221,7 +225,7 @@ describe('refused by a rule', () => {
     ['null without a reason', { amountMinor: null }, ['provenance.incomplete /unknownReason']],
     ['a reason with a value', { unknownReason: 'withheld' }, ['provenance.incomplete /unknownReason']],
     [
-      'all at once',
+      'all faults at once',
       { amountMinor: 0, currency: 'HRK', observedAt: '2027-01-01T00:00:00Z', sourceUrl: '', unknownReason: 'withheld' },
       [
         'currency.retired /currency',
@@ -244,20 +248,20 @@ describe('refused by a rule', () => {
     expect(faultsOf({ ...scalar, value: null })).toEqual(['provenance.incomplete /unknownReason']);
   });
 
-  test('a price that is no money', () => {
+  test('a price that is not money', () => {
     expect(faultsOf({ ...scalar, metric: 'price' })).toEqual(['currency.not-native /unit']);
   });
 
-  test('a retraction of what has no URL', () => {
+  test('a retraction without a URL', () => {
     expect(faultsOf({ ...retraction, sourceUrl: '/wti.csv' })).toEqual(['source.url-not-absolute /sourceUrl']);
   });
 
-  test('the currency is not compared while the market is not known', () => {
+  test('the currency is not compared if the market is unknown', () => {
     expect(faultsOf({ ...money, currency: 'EUR' }, null)).toEqual([]);
   });
 });
 
-test('a record is not changed by checking it', () => {
+test('a check does not change the record', () => {
   const record = Object.freeze({
     ...money,
     sourceValue: null,

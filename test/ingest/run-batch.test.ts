@@ -1,4 +1,4 @@
-/** Queued batches: applied exactly once, part by part, whatever workers do and wherever they die. */
+/** Queued batches are applied exactly once, part by part, wherever workers stop or die. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BatchReport, batchReportSchema, type IngestRecordInput } from '../../contract/ingest-records.ts';
@@ -53,7 +53,7 @@ function days(slug: string, count: number, amountMinor = 5000): IngestRecordInpu
   return Array.from({ length: count }, (_, day) => price(slug, day, amountMinor + day));
 }
 
-/** A price that is a thousand times those of {@link days}. */
+/** A thousand times the prices of {@link days}. */
 function leap(slug: string, day: number): IngestRecordInput {
   return { ...price(slug, day, 5_000_000), outlierConfirmed: false } as IngestRecordInput;
 }
@@ -69,7 +69,7 @@ async function amountsOf(ledger: Ledger, slug: string): Promise<(number | null)[
 }
 
 describe('the report', () => {
-  test('of a batch that no worker has seen says so', async () => {
+  test('of a new batch says that it is queued', async () => {
     const ledger = openRecordedLedger();
     await queueBatch(ledger, 'b', [market('a')]);
     expect(await reportOn(ledger, 'b')).toMatchObject({
@@ -82,11 +82,11 @@ describe('the report', () => {
     });
   });
 
-  test('of a batch that there is not is null', async () => {
+  test('of an unknown batch is null', async () => {
     expect(await readReport(openRecordedLedger(), 'nowhere')).toBeNull();
   });
 
-  test('of an applied batch counts its records and names its markets, and the work is gone', async () => {
+  test('of an applied batch counts its records and names its markets, and the work item is gone', async () => {
     const ledger = openRecordedLedger();
     await take(ledger, [market('a'), price('a', 0, 1)]);
     const report = await take(ledger, [price('b', 0, 1), market('b'), price('a', 0, 1)]);
@@ -101,7 +101,7 @@ describe('the report', () => {
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('names the generation in which the batch was published, once that is known', async () => {
+  test('names the generation of the batch, once it is known', async () => {
     const ledger = openRecordedLedger();
     const { id } = await take(ledger, [market('a')]);
     expect(await ledger.get(awaitingGenerationKey(`batch/${id}`))).not.toBeNull();
@@ -119,14 +119,14 @@ describe('the report', () => {
 
   const wrong = [market('a'), { ...price('a', 0, 1), amountMinor: 0.5 }, price('nowhere', 0, 1)];
 
-  test('points into the request’s body when that was JSON', async () => {
+  test('points into the request’s body if it was JSON', async () => {
     expect((await take(openRecordedLedger(), wrong)).errors).toMatchObject([
       { index: 1, line: null, pointer: '/records/1/amountMinor', code: 'amount.not-integral' },
       { index: 2, line: null, pointer: '/records/2/market', code: 'market.unknown' },
     ]);
   });
 
-  test('names lines when the body was NDJSON, blank lines counted', async () => {
+  test('names lines if the body was NDJSON; blank lines count', async () => {
     const report = await take(openRecordedLedger(), wrong, { mediaType: 'application/x-ndjson' });
     expect(report.errors).toMatchObject([
       { index: 1, line: 3, pointer: '/amountMinor' },
@@ -134,7 +134,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('of 1,000 records that are as wrong as can be still fits the ledger', async () => {
+  test('of 1,000 records with the most faults fits the ledger', async () => {
     const fields = Object.fromEntries(
       Array.from({ length: 60 }, (_, field) => [`\u0001${'x'.repeat(100)}${field}`, 1]),
     );
@@ -144,7 +144,7 @@ describe('the report', () => {
     expect(errors.length).toBeGreaterThan(1000);
   });
 
-  test('of records with half of a surrogate pair is text', async () => {
+  test('of records with half of a surrogate pair is valid text', async () => {
     const report = await take(openRecordedLedger(), [
       { ...market('a'), '\ud83d': 1 },
       { ...market('b'), kind: '\ud83d' },
@@ -153,7 +153,7 @@ describe('the report', () => {
   });
 });
 
-describe('a batch of which nothing is taken in writes nothing but its report', () => {
+describe('a batch that takes in nothing writes only its report', () => {
   const bad = [market('b'), price('b', 0, 7), price('nowhere', 0, 1)];
   test.each<[string, readonly unknown[], BatchOptions, object]>([
     ['refused', bad, {}, { state: 'refused', counts: { accepted: 0, unchanged: 0, refused: 1 }, markets: [] }],
@@ -188,7 +188,7 @@ describe('a batch of which nothing is taken in writes nothing but its report', (
 });
 
 describe('a batch with more than one transaction', () => {
-  test('takes in what its rows do as batches of one market each', async () => {
+  test('has the effect of one batch for each market', async () => {
     const markets = Array.from({ length: 70 }, (_, index) => market(`m-${index}`));
     const [whole, apart] = [openRecordedLedger(), openRecordedLedger()];
     expect(await take(whole, [...days('a', 150), market('a'), ...markets])).toMatchObject({
@@ -201,14 +201,14 @@ describe('a batch with more than one transaction', () => {
     expect(Math.max(...whole.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
   });
 
-  test('that is small takes one', async () => {
+  test('needs only one if it is small', async () => {
     const ledger = openRecordedLedger();
     await take(ledger, [market('a'), price('a', 0, 1)]);
-    // The request's own, and the batch's.
+    // One of the request, and one of the batch.
     expect(ledger.transactions).toHaveLength(2);
   });
 
-  test('sets refused records aside once, also where a worker goes on after another', async () => {
+  test('reports refused records once, also if a second worker continues', async () => {
     const ledger = openRecordedLedger();
     const records = [...days('a', 150), price('a', 3, 1), market('a'), leap('a', 155)];
     expect(await take(ledger, records, { partial: true })).toMatchObject({
@@ -219,7 +219,7 @@ describe('a batch with more than one transaction', () => {
 });
 
 describe('a batch that was delivered before', () => {
-  test('and corrects changes nothing after a later correction', async () => {
+  test('changes nothing after a later correction', async () => {
     const ledger = openRecordedLedger();
     await take(ledger, [market('a'), price('a', 0, 100)]);
     const first = await take(ledger, [price('a', 0, 200)], { mode: 'correct' });
@@ -231,7 +231,7 @@ describe('a batch that was delivered before', () => {
     expect(await amountsOf(ledger, 'a')).toEqual([100, 200, 300]);
   });
 
-  test('in part goes on where it stopped, though a later batch has corrected what it had done', async () => {
+  test('in part continues where it stopped, even if a later batch has corrected its first part', async () => {
     const ledger = openRecordedLedger();
     await take(ledger, [market('a'), ...days('a', 150)]);
     const id = await queueBatch(ledger, 'late', days('a', 150, 6000), { mode: 'correct' });
@@ -251,11 +251,11 @@ describe('a batch that was delivered before', () => {
   });
 });
 
-describe('a stored batch that is not what came', () => {
+describe('a damaged stored batch', () => {
   test.each<[string, (ledger: Ledger) => Promise<unknown>]>([
     ['another part', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=')],
-    ['a part that is no gzip', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'AAAA')],
-    ['a part that is no text', (ledger) => overwrite(ledger, rawPartKey('b', 0), 7)],
+    ['a part that is not gzip', (ledger) => overwrite(ledger, rawPartKey('b', 0), 'AAAA')],
+    ['a part that is not text', (ledger) => overwrite(ledger, rawPartKey('b', 0), 7)],
     ['no part', (ledger) => remove(ledger, rawPartKey('b', 0))],
     ['no record', (ledger) => remove(ledger, batchKey('b'))],
   ])('%s: nothing is applied', async (_, damage) => {
@@ -276,8 +276,8 @@ describe('a stored batch that is not what came', () => {
   }
 });
 
-describe('a batch whose transactions have not become visible as a whole', () => {
-  /** Reads do not show items of which this is the key, transactions do. */
+describe('a batch whose transaction is visible in part', () => {
+  /** Hides matching items from reads, but not from transactions. */
   function hiding(ledger: Ledger, sort: RegExp): Ledger {
     const isHidden = (item: { readonly sort: string } | null) => item !== null && sort.test(item.sort);
     return {
@@ -298,7 +298,7 @@ describe('a batch whose transactions have not become visible as a whole', () => 
     ['itself', /^record$/],
     ['a part of its body', /^raw\//],
     ['a strand', /^strand\/0001$/],
-  ])('is left as it is, and applied once it shows %s', async (_, hidden) => {
+  ])('is not changed, and is applied once %s is visible', async (_, hidden) => {
     const ledger = await ledgerWithMixed();
     const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 6 : -1, diesAfter);
     if (hidden.source.includes('strand')) await runBatch(dependenciesOn(dying.ledger), 'mixed').catch(() => {});
@@ -335,7 +335,7 @@ await runBatch(dependenciesOn(recording.ledger), 'mixed');
 const expectedReport = await reportOn(undisturbed, 'mixed');
 const expectedLedger = recordsOf(await undisturbed.dump());
 
-test('the batch that is disturbed here takes several transactions, and has something of each kind', () => {
+test('the batch under test takes several transactions, and has rows of each kind', () => {
   expect(recording.operations.filter(({ isWrite }) => isWrite).length).toBeGreaterThan(4);
   expect(expectedReport).toMatchObject({
     state: 'applied',
@@ -347,8 +347,8 @@ test('the batch that is disturbed here takes several transactions, and has somet
 describe.each<{ name: string; fault: Fault }>([
   { name: 'fails without effect', fault: failsWithoutEffect },
   { name: 'loses its answer', fault: failsWithEffect },
-  { name: 'is the last before the process dies', fault: diesAfter },
-])('when a ledger operation $name, running again ends as if nothing had happened', ({ fault }) => {
+  { name: 'is the last one before the process dies', fault: diesAfter },
+])('when a ledger operation $name, a second run ends as if nothing had happened', ({ fault }) => {
   test.each(recording.operations.map(({ what }, number) => ({ number, what })))(
     '$number: $what',
     async ({ number }) => {
@@ -363,7 +363,7 @@ describe.each<{ name: string; fault: Fault }>([
   );
 });
 
-/** Every call of the port waits for its turn, which the scheduler gives. */
+/** Each call of the port waits until the scheduler lets it run. */
 function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
   return new Proxy(ledger, {
     get: (target, method) => {
@@ -373,8 +373,8 @@ function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
   });
 }
 
-describe('workers at once, however their ledger operations interleave', () => {
-  test('two on one batch apply it as one would', async () => {
+describe('several workers, in any order of their ledger operations', () => {
+  test('apply one batch as one worker would', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
         const ledger = await ledgerWithMixed();
@@ -387,7 +387,7 @@ describe('workers at once, however their ledger operations interleave', () => {
     );
   });
 
-  test('each with its own batch for the same markets lose nothing and double nothing', async () => {
+  test('with different batches for the same markets apply each row exactly once', async () => {
     const slugs = ['a', 'b', 'c'];
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -403,7 +403,7 @@ describe('workers at once, however their ledger operations interleave', () => {
 
         const [left, right] = [await reportOn(ledger, 'left'), await reportOn(ledger, 'right')];
         const total = (name: keyof BatchReport['counts']) => left.counts[name] + right.counts[name];
-        // Of the two about the same, whichever came second conflicts: alone, or with all of its batch.
+        // Of two rows about the same observation, the second conflicts: alone, or with all of its batch.
         expect([left, right].flatMap(({ errors }) => errors.map(({ code }) => code))).toEqual(['conflict.existing']);
         const isWhole = left.state === 'applied' && right.state === 'applied';
         if (isWhole) expect([total('accepted'), total('unchanged')]).toEqual([103, 50]);

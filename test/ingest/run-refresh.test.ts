@@ -1,4 +1,4 @@
-/** Refresh work: every market is marked, and whoever asked for it waits only once all marks are there. */
+/** Refresh work: all markets are marked; only then the publication that asked begins to wait. */
 import { describe, expect, test } from 'vitest';
 import type { Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -57,14 +57,14 @@ describe('refresh work', () => {
     expect(await isWaiting(ledger)).toBe(true);
   });
 
-  test('that no publication has asked for has nobody wait', async () => {
+  test('without a publication writes no waiting item', async () => {
     const ledger = await ledgerWith({ publication: null } as Partial<WorkValue>);
     await workOff({ ledger });
     expect(await marked(ledger)).toEqual(SLUGS);
     expect(await isWaiting(ledger)).toBe(false);
   });
 
-  test('has somebody wait in no transaction that sets a mark: those may become visible in any order', async () => {
+  test('never writes a waiting item in the transaction of a mark, because they may become visible in any order', async () => {
     const inner = await ledgerWith();
     const keys: string[][] = [];
     const ledger: Ledger = {
@@ -85,7 +85,7 @@ describe('refresh work', () => {
   test.each<[string, Fault]>([
     ['fails without effect', failsWithoutEffect],
     ['loses its answer', failsWithEffect],
-    ['is the last before the process dies', diesAfter],
+    ['is the last one before the process dies', diesAfter],
   ])('whose operation %s is completed by the next worker', async (_, fault) => {
     for (let at = 0; ; at++) {
       const ledger = await ledgerWith();

@@ -1,4 +1,4 @@
-/** A large file is applied as if its lines had been sent in batches, once each, wherever workers stop and die. */
+/** A large file is applied like batches of its lines, each line once, wherever workers stop or die. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { idSchema } from '../../contract/operations/resources.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
@@ -37,7 +37,7 @@ beforeEach(() => {
   clock = { nowMs: START_MS };
 });
 
-/** Each line is given out by itself, and counted. */
+/** Counts the lines that are read, each in a chunk of its own. */
 function contentOf(text: string) {
   const bytes = Buffer.from(text);
   const content = {
@@ -82,7 +82,7 @@ async function createUpload(text: string, more: Partial<UploadValue> = {}, id = 
   await ledger.transact([put], { attemptId: `attempt-${++attempts}` });
 }
 
-/** Runs parts until there is none left, or another worker is ahead. */
+/** Applies parts to the end of the file, or until another worker is ahead. */
 async function runUpload(dependencies: UploadDependencies, id: string): Promise<'done' | 'later'> {
   const run = createUploadRunner(dependencies);
   for (;;) {
@@ -95,7 +95,7 @@ const upload = async () => (await ledger.get(uploadKey(ID)))?.value as UploadVal
 
 const linesOf = (records: readonly unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-/** Ten lines: a market, eight prices of it, and one that is refused. */
+/** Ten lines: a market, eight prices, and a refused line. */
 const RECORDS = [
   market('gold-usd'),
   ...Array.from({ length: 8 }, (_, day) => price('gold-usd', day, 100 + day)),
@@ -103,7 +103,7 @@ const RECORDS = [
 ];
 const FILE = linesOf(RECORDS);
 
-/** The same with blank lines: three more. A line that is taken in twice is unchanged the second time. */
+/** The same with three blank lines. A line that is taken in twice is unchanged the second time. */
 const SPACED = FILE.replace(/(\n[^\n]*)\n/, '$1\n\n \n').replace(/\n$/, '\n\n');
 
 async function observations(): Promise<number> {
@@ -113,7 +113,7 @@ async function observations(): Promise<number> {
 const DONE = { state: 'applied', partsDone: 4, recordsDone: 10, accepted: 9, unchanged: 0, refused: 1 };
 
 describe('an upload', () => {
-  test('is queued when its content is there, once', async () => {
+  test('is queued once when its content has arrived', async () => {
     await createUpload(FILE);
     await queueUpload(
       { ...dependenciesOn(contentOf(FILE)), uploads: { ...contentOf(FILE), head: async () => null } },
@@ -125,7 +125,7 @@ describe('an upload', () => {
     expect((await upload()).state).toBe('queued');
   });
 
-  test('is taken in although a copy of the ledger has kept the body of its first part, and not the part', async () => {
+  test('is applied even if an older copy of the ledger has the body of its first part, but not the part', async () => {
     await createUpload(FILE);
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     const left = { kind: 'put', key: rawPartKey(partBatchId(ID, 0), 0), revision: 0, value: 'torn' } as const;
@@ -134,12 +134,12 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('that nobody has announced is not queued', async () => {
+  test('that was not announced is not queued', async () => {
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('is applied part by part, each a batch with a report of its own', async () => {
+  test('is applied in parts, each a batch with its own report', async () => {
     await createUpload(FILE);
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
@@ -157,27 +157,27 @@ describe('an upload', () => {
     expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 1, code: 'market.unknown' }] });
   });
 
-  test('takes lines that are no records for refused ones, and blank ones for none', async () => {
+  test('refuses lines that are not records, and skips blank lines', async () => {
     const text = `${JSON.stringify(market('a'))}\n\nnot json\n${'"x'.repeat(200_000)}\n{"type":"market"}\n\n`;
     await createUpload(text);
     expect(await runUpload(dependenciesOn(contentOf(text)), ID)).toBe('done');
     expect(await upload()).toMatchObject({ recordsDone: 4, accepted: 1, refused: 3, linesDone: 6 });
   });
 
-  test('of nothing but blank lines is applied', async () => {
+  test('of blank lines only is applied', async () => {
     await createUpload('\n\n');
     expect(await runUpload(dependenciesOn(contentOf('\n\n')), ID)).toBe('done');
     expect(await upload()).toMatchObject({ state: 'applied', recordsDone: 0, lastBatch: null });
   });
 
-  test('with more records than was said stops before them', async () => {
+  test('with more records than announced stops before the extra ones', async () => {
     await createUpload(FILE, { records: 7 });
     expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
     expect(await upload()).toMatchObject({ state: 'stopped', recordsDone: 6 });
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('is done a part at a time, and another worker goes on without reading what is done', async () => {
+  test('is done one part at a time, and another worker continues without reading the earlier parts', async () => {
     await createUpload(FILE);
     for (let part = 1; part <= 4; part++) {
       const content = contentOf(FILE);
@@ -188,7 +188,7 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('is read once by a worker that does all of it, also where it does another one in between', async () => {
+  test('is read once by a worker that does all of it, even with another upload in between', async () => {
     const other = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3B';
     await createUpload(FILE);
     const content = contentOf(FILE);
@@ -204,7 +204,7 @@ describe('an upload', () => {
     expect((await ledger.get(uploadKey(other)))?.value).toMatchObject({ ...DONE, accepted: 0, unchanged: 9 });
   });
 
-  test('that is applied stays so', async () => {
+  test('that is applied does not change', async () => {
     await createUpload(FILE);
     await runUpload(dependenciesOn(contentOf(FILE)), ID);
     const before = await upload();
@@ -215,7 +215,7 @@ describe('an upload', () => {
   test.each([
     ['is not there', { head: async () => null }],
     ['has another length', { head: async () => ({ bytes: 3 }) }],
-  ])('whose content %s is for a person to look at', async (_, wrong) => {
+  ])('whose content %s is reported to an operator', async (_, wrong) => {
     await createUpload(FILE);
     await expect(runUpload(dependenciesOn({ ...contentOf(FILE), ...wrong }), ID)).rejects.toThrow(StorageCorrupt);
   });
@@ -225,7 +225,7 @@ describe('an upload', () => {
     ['ends after a line', FILE.slice(0, FILE.lastIndexOf('\n', FILE.length - 2) + 1)],
     ['goes on', `${FILE}${FILE}`],
   ])(
-    'whose content %s when it is read is never called applied, nor is a line of it that was not announced',
+    'whose content %s while it is read is never reported as applied, and none of its unannounced lines is taken in',
     async (_, read) => {
       await createUpload(FILE, { records: 100 });
       const content = { ...contentOf(read), head: contentOf(FILE).head };
@@ -240,11 +240,11 @@ describe('an upload', () => {
     },
   );
 
-  test('that nobody has announced is for a person to look at', async () => {
+  test('that was not announced is reported to an operator', async () => {
     await expect(runUpload(dependenciesOn(contentOf(FILE)), ID)).rejects.toThrow(StorageCorrupt);
   });
 
-  test('gives its parts ids like those of batches, all of them different', () => {
+  test('gives its parts different ids of the form of batch ids', () => {
     const ids = Array.from({ length: 5_000 }, (_, part) => partBatchId(ID, part));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !idSchema('bat').safeParse(id).success)).toEqual([]);
@@ -256,7 +256,7 @@ describe('wherever a worker fails', () => {
     ['without effect', failsWithoutEffect],
     ['after its effect', failsWithEffect],
     ['and dies', diesAfter],
-  ])('%s, the next completes it, and nothing is done twice', async (_, fault) => {
+  ])('%s, the next worker completes it, and no line is taken in twice', async (_, fault) => {
     const run = async (at: number): Promise<number> => {
       const faulty = faultyStorage(ledger, openMemoryObjects(), at, fault);
       const dependencies = dependenciesOn(contentOf(FILE), { ledger: faulty.ledger });
@@ -281,8 +281,8 @@ describe('wherever a worker fails', () => {
     ['fewer lines', { maxLines: 2 }, { accepted: 9 }],
     ['more lines', { maxLines: 7 }, { accepted: 9 }],
     ['fewer bytes', { maxBytes: 400 }, { accepted: 9 }],
-    ['shorter lines, which refuses what is left,', { maxLineBytes: 20 }, {}],
-  ])('the next, which cuts parts of %s takes each line once', async (_, changed, counts) => {
+    ['shorter lines, which refuses the rest,', { maxLineBytes: 20 }, {}],
+  ])('the next worker, with parts of %s takes each line once', async (_, changed, counts) => {
     const limits = { ...PART_LIMITS, maxLines: 3, ...changed };
     let hasDied = true;
     for (let at = 0; hasDied; at++) {
@@ -303,7 +303,7 @@ describe('wherever a worker fails', () => {
     }
   });
 
-  test('before its end, the next need not wait', async () => {
+  test('before its end, the next worker does not wait', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
     async function* breaking(_: string, fromByte: number) {
@@ -319,7 +319,7 @@ describe('wherever a worker fails', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
-  test('again and again, the run of the queue has failed, and is not put off', async () => {
+  test('repeatedly, the run of the queue fails, without a delay', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
     await queueUpload(dependenciesOn(content), ID);
@@ -331,7 +331,7 @@ describe('wherever a worker fails', () => {
     await expect(running).rejects.toThrow(StorageUnavailable);
   });
 
-  test('by a failure that stays, that part is refused, and the next run goes on after it', async () => {
+  test('with a permanent failure, that part is refused, and the next run continues after it', async () => {
     await createUpload(FILE);
     const content = contentOf(FILE);
     await queueUpload(dependenciesOn(content), ID);
@@ -355,7 +355,7 @@ describe('wherever a worker fails', () => {
     expect(await upload()).toMatchObject({ state: 'applied', accepted: 6, refused: 4 });
   });
 
-  test('two at once apply it once', async () => {
+  test('two workers at once apply it once', async () => {
     await createUpload(FILE);
     const outcomes = await Promise.all([1, 2].map(() => runUpload(dependenciesOn(contentOf(FILE)), ID)));
     expect(outcomes).toContain('done');
@@ -363,7 +363,7 @@ describe('wherever a worker fails', () => {
     expect(await observations()).toBe(8);
   });
 
-  test('one that finds other lines kept for a part leaves it to whoever kept them', async () => {
+  test('a worker that finds other lines stored for a part leaves the part to the worker that stored them', async () => {
     await createUpload(FILE);
     const limits = { ...PART_LIMITS, maxLines: 4 };
     const keepsAndDies = async () => {

@@ -1,4 +1,4 @@
-/** The queue: lanes in which work is done in order, by one worker at a time, and none of which waits for another one. */
+/** The queue: in each lane, work is done in order by one worker at a time. No lane waits for another one. */
 import { describe, expect, test } from 'vitest';
 import { Contended } from '../../lambdas/worker/contended.ts';
 import { LEASE_MS } from '../../lambdas/worker/leases.ts';
@@ -19,7 +19,7 @@ function taskOf(id: string): Task {
   return id.startsWith('era') ? { kind: 'erasure', erasure: id } : { kind: 'ingest', batch: id };
 }
 
-/** Batches are queued as `<lane>/<id>`; anything else is a lane of its own. */
+/** Batches are queued as `<lane>/<id>`. Any other item is a lane of its own. */
 async function queue(ledger: Ledger, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     const [lane, id = lane] = name.split('/') as [string, string?];
@@ -29,16 +29,16 @@ async function queue(ledger: Ledger, ...names: readonly string[]): Promise<void>
   }
 }
 
-/** What a run of an item comes to: nothing is done, an outcome is given, anything else is thrown. */
+/** The result of an item: null is done, an outcome is returned, any other value is thrown. */
 type Fate = (id: string, run: number) => unknown;
 
 interface Bench {
   readonly ledger: Ledger;
   readonly clock: { nowMs: number };
-  /** The ids of the items that runners were given, in order. */
+  /** The ids of the items that were run, in order. */
   readonly runs: string[];
   readonly failures: [string, unknown][];
-  /** How long it waited before another try, in milliseconds. */
+  /** The pauses before other tries, in milliseconds. */
   readonly pauses: number[];
   readonly dependencies: WorkDependencies;
   /** Another worker of the same queue. */
@@ -77,14 +77,14 @@ function bench(fate: Fate = () => null): Bench {
 
 const DONE = { done: 0, failed: 0, later: 0, nextAtMs: null };
 
-/** How many of the items are leased. */
+/** The number of leased items. */
 async function leased(ledger: Ledger): Promise<number> {
   const { items } = await ledger.query('work', { limit: 1000 });
   return items.filter(({ value }) => (value as WorkValue).lease !== null).length;
 }
 
 describe('a run of the queue', () => {
-  test('does everything on it, and each lane in order', async () => {
+  test('does all work, and each lane in order', async () => {
     const { ledger, runs, dependencies } = bench();
     await queue(ledger, 'alice/b', 'alice/c', 'bob/d', 'alice/a', 'era');
     expect(await runWork(dependencies)).toEqual({ ...DONE, done: 5 });
@@ -93,32 +93,32 @@ describe('a run of the queue', () => {
     expect(await queuedWork(ledger)).toEqual([]);
   });
 
-  test('of nothing does nothing', async () => {
+  test('without work does nothing', async () => {
     expect(await runWork(bench().dependencies)).toEqual(DONE);
   });
 
-  test('goes on past a page', async () => {
+  test('reads more than one page of the queue', async () => {
     const { ledger, runs, dependencies } = bench();
     await queue(ledger, ...Array.from({ length: 230 }, (_, index) => `alice/${String(index).padStart(3, '0')}`));
     expect(await runWork(dependencies)).toEqual({ ...DONE, done: 230 });
     expect(runs).toEqual(runs.toSorted());
   });
 
-  test('does what is queued while it runs, also before where it stands', async () => {
+  test('does work that is queued while it runs, also in earlier places of the queue', async () => {
     const { ledger, runs, dependencies } = bench((id) => (id === 'b' ? queue(ledger, 'alice/a', 'bob/z') : null));
     await queue(ledger, 'alice/b');
     await runWork(dependencies);
     expect(runs.toSorted()).toEqual(['a', 'b', 'z']);
   });
 
-  test('gives each lane its turn: a hundred batches of one subject hold up another by one', async () => {
+  test('takes lanes in turn: a hundred batches of one subject delay another subject by one batch', async () => {
     const { ledger, runs, dependencies } = bench();
     await queue(ledger, ...Array.from({ length: 100 }, (_, index) => `alice/a${index}`), 'bob/z');
     await runWork(dependencies);
     expect(runs.indexOf('z')).toBeLessThanOrEqual(1);
   });
 
-  test('leases the first item of a lane alone, and the others ten at a time', async () => {
+  test('leases the first item of a lane alone, and the others in groups of ten', async () => {
     const { ledger, dependencies } = bench();
     await queue(ledger, ...Array.from({ length: 21 }, (_, index) => `alice/a${index + 10}`));
     const before = attempts;
@@ -126,7 +126,7 @@ describe('a run of the queue', () => {
     expect(attempts - before).toBe(21 + 1 + 2);
   });
 
-  test('leaves what there is no time for, and its leases', async () => {
+  test('leaves work that it has no time for, and gives back its leases', async () => {
     let steps = 0;
     const { ledger, runs, worker } = bench();
     await queue(ledger, 'alice/a', 'alice/b', 'bob/c', 'upl');
@@ -136,7 +136,7 @@ describe('a run of the queue', () => {
     expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 3 });
   });
 
-  test('gives others their turn after each step', async () => {
+  test('yields after each step', async () => {
     const seen: number[] = [];
     const { ledger, runs, worker } = bench((id, run) => (id === 'upl' && run < 3 ? 'more' : null));
     await queue(ledger, 'alice/a', 'upl');
@@ -144,7 +144,7 @@ describe('a run of the queue', () => {
     expect(seen).toEqual([1, 2, 3, 4]);
   });
 
-  test('tells of work of a kind that it does not know, and leaves it', async () => {
+  test('reports work of an unknown kind, and leaves it', async () => {
     const { ledger, failures, dependencies } = bench();
     const value = { kind: 'toString', lane: 'x', lease: null };
     const change = { kind: 'put', key: { ...workKey('x') }, revision: 0, value, if: { kind: 'any' } } as const;
@@ -158,7 +158,7 @@ describe('a run of the queue', () => {
 describe('large work', () => {
   const parts = (count: number) => (id: string, run: number) => (id.startsWith('upl') && run < count ? 'more' : null);
 
-  test('is done a part at a time, and several in turn, some seconds each', async () => {
+  test('is done in parts; several items take turns of some seconds each', async () => {
     const { ledger, clock, runs, worker } = bench((id, run) => {
       clock.nowMs += 1_000;
       return parts(5)(id, run);
@@ -170,7 +170,7 @@ describe('large work', () => {
     expect(runs).toHaveLength(10);
   });
 
-  test('is behind every batch, also one that comes between two parts', async () => {
+  test('comes after all batches, also after one that is queued between two parts', async () => {
     const { ledger, runs, dependencies } = bench(async (id, run) => {
       if (id === 'upl' && run === 2) await queue(ledger, 'alice/b', 'bob/c');
       return parts(4)(id, run);
@@ -180,7 +180,7 @@ describe('large work', () => {
     expect(runs).toEqual(['a', 'upl', 'upl', 'c', 'b', 'upl', 'upl']);
   });
 
-  test('gets a part done each second, however many batches there are', async () => {
+  test('gets one part done in each second, with any number of batches', async () => {
     const { ledger, clock, runs, worker } = bench(async (id, run) => {
       clock.nowMs += 300;
       return parts(9)(id, run);
@@ -190,7 +190,7 @@ describe('large work', () => {
     expect(runs.slice(0, 10).filter((id) => id === 'upl')).toHaveLength(2);
   });
 
-  test('keeps its lease between two parts, and takes it once', async () => {
+  test('takes its lease once, and keeps it between two parts', async () => {
     const { ledger, dependencies } = bench(parts(5));
     await queue(ledger, 'upl');
     const before = attempts;
@@ -198,7 +198,7 @@ describe('large work', () => {
     expect(attempts - before).toBe(2);
   });
 
-  test('of which there is more is left to other workers between two parts', async () => {
+  test('is left to other workers between two parts if there is more of it', async () => {
     const others = new Set<string>();
     const { ledger, runs, worker } = bench(async (id, run) => {
       if (id === 'upl-1' && run === 2) {
@@ -217,7 +217,7 @@ describe('large work', () => {
 });
 
 describe('an item that fails', () => {
-  test('is told of once and left on the queue: it holds up its lane, and no other one', async () => {
+  test('is reported once and left on the queue: it delays its own lane, and no other', async () => {
     const broken = new StorageCorrupt('damaged');
     const { ledger, runs, failures, dependencies } = bench((id) => (id === 'a' ? broken : null));
     await queue(ledger, 'alice/a', 'alice/b', 'bob/c', 'era');
@@ -228,7 +228,7 @@ describe('an item that fails', () => {
     expect(await leased(ledger)).toBe(0);
   });
 
-  test('and has ended all the same holds up nothing', async () => {
+  test('after its end delays nothing', async () => {
     const broken = new StorageCorrupt('damaged');
     const { ledger, runs, failures, dependencies } = bench(async (id) => {
       if (id !== 'a') return null;
@@ -245,7 +245,7 @@ describe('an item that fails', () => {
 
   describe.each([
     ['storage does not answer', new StorageUnavailable('busy')],
-    ['others are in the way', new Contended('busy')],
+    ['other writers are busy', new Contended('busy')],
   ])('because %s', (_, busy) => {
     test('is tried again, each time after a longer pause', async () => {
       const { ledger, failures, pauses, worker } = bench((_id, run) => (run < 3 ? busy : null));
@@ -255,7 +255,7 @@ describe('an item that fails', () => {
       expect(pauses).toEqual([300, 600]);
     });
 
-    test('for good holds up what comes after it in its lane, and the next run begins with it', async () => {
+    test('permanently delays its lane, and the next run begins with it', async () => {
       const { ledger, runs, dependencies } = bench((id, run) => (id === 'b' && run <= 3 ? busy : null));
       await queue(ledger, 'alice/a', 'alice/b', 'alice/c');
       await runWork(dependencies).catch((error: unknown) => expect(error).toBe(busy));
@@ -274,7 +274,7 @@ describe('an item that fails', () => {
     expect(failures).toEqual([]);
   });
 
-  test('because others are in the way is told of, and the other lanes are done', async () => {
+  test('because other writers are busy is reported, and the other lanes are done', async () => {
     const busy = new Contended('busy');
     const { ledger, failures, dependencies } = bench((id) => (id === 'a' ? busy : null));
     await queue(ledger, 'alice/a', 'bob/b');
@@ -284,7 +284,7 @@ describe('an item that fails', () => {
 });
 
 describe('an item that is not due', () => {
-  test('is left on the queue, neither done nor failed, and holds up no other lane', async () => {
+  test('is left on the queue, neither done nor failed, and delays no other lane', async () => {
     const { ledger, runs, failures, pauses, dependencies } = bench((id, run) =>
       id === 'era' && run < 3 ? 'later' : null,
     );
@@ -295,7 +295,7 @@ describe('an item that is not due', () => {
     expect([runs, failures, pauses]).toEqual([['b', 'era', 'era', 'era'], [], []]);
   });
 
-  test('by its own lease is not looked at before that, and the run says when to come back', async () => {
+  test('because of its lease is not run earlier, and the run says when to come back', async () => {
     const { ledger, clock, runs, dependencies } = bench();
     const lease = { owner: null, untilMs: START_MS + 35_000 };
     const value: WorkValue = { kind: 'erasure', erasure: 'era', lane: 'era', lease };
@@ -334,7 +334,7 @@ describe('several workers', () => {
     }
   });
 
-  test('leave a lane alone whose first item another one has, and come back when that should have been done', async () => {
+  test('leave a lane alone if another worker has its first item, and come back when that lease ends', async () => {
     const { ledger, runs, worker } = bench(async (id) => {
       if (id === 'a') expect(await runWork(worker('two'))).toEqual({ ...DONE, done: 1, nextAtMs: START_MS + LEASE_MS });
       return null;
@@ -369,7 +369,7 @@ describe('several workers', () => {
     expect(runs).toEqual(['a', 'b']);
   });
 
-  test('of one name take each other’s leases for their own: a process that was started again need not wait', async () => {
+  test('with the same name share leases, so that a restarted process does not wait', async () => {
     const { ledger, runs, worker } = bench();
     const lease = { owner: 'embedded', untilMs: START_MS + LEASE_MS };
     const value: WorkValue = { kind: 'ingest', batch: 'a', lane: 'alice', lease };
@@ -379,7 +379,7 @@ describe('several workers', () => {
     expect(runs).toEqual(['a']);
   });
 
-  test('renew a lease before its end, so that nobody comes between two parts', async () => {
+  test('renew a lease before its end, so that no other worker takes the work between two parts', async () => {
     const { ledger, clock, worker } = bench(async (_id, run) => {
       clock.nowMs += LEASE_MS * 0.4;
       expect(await runWork(worker('two'))).toMatchObject({ done: 0, later: 0 });
@@ -389,7 +389,7 @@ describe('several workers', () => {
     expect(await runWork(worker('one'))).toEqual({ ...DONE, done: 1 });
   });
 
-  describe('keep off markets that another one is on', () => {
+  describe('leave work alone whose markets another worker is writing to', () => {
     /** A batch of many rows about these markets. */
     async function queueBroad(ledger: Ledger, name: string, ...touches: string[]): Promise<void> {
       const [lane = '', id = ''] = name.split('/');
@@ -399,11 +399,11 @@ describe('several workers', () => {
     }
 
     test.each<[string, readonly string[], readonly string[], boolean]>([
-      ['the same one', ['gold'], ['gold', 'tin'], false],
-      ['others', ['gold'], ['tin'], true],
-      ['none that takes long', ['gold'], [], true],
-      ['many', ['gold'], ['*'], false],
-    ])('which is about %s', async (_, first, second, isTaken) => {
+      ['a market in common', ['gold'], ['gold', 'tin'], false],
+      ['other markets', ['gold'], ['tin'], true],
+      ['no market, because the work is small', ['gold'], [], true],
+      ['too many markets to name', ['gold'], ['*'], false],
+    ])('with %s', async (_, first, second, isTaken) => {
       const { ledger, runs, worker } = bench(async (id) => {
         if (id === 'a') expect((await runWork(worker('two'))).done).toBe(isTaken ? 1 : 0);
         return null;
@@ -414,7 +414,7 @@ describe('several workers', () => {
       expect(runs).toEqual(['a', 'b']);
     });
 
-    test('also where all begin at the same time: one of them does everything, and none waits for it', async () => {
+    test('also if all begin at the same time: one does all the work, and the others do not wait', async () => {
       const active = new Set<string>();
       const { ledger, runs, worker } = bench(async (id) => {
         active.add(id);
@@ -434,7 +434,7 @@ describe('several workers', () => {
       expect(await queuedWork(ledger)).toEqual([]);
     });
 
-    test('which are told by what parts of an upload have written to', async () => {
+    test('where the parts of an upload tell its markets', async () => {
       const { ledger, worker } = bench();
       const seen: unknown[] = [];
       const upload = async ({ sort }: { readonly sort: string }) => {

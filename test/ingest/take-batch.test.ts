@@ -1,4 +1,4 @@
-/** Batches against a ledger: what is taken in, what is refused, and what storage and other writers can do to it. */
+/** Batches on a ledger: accepted and refused rows, storage faults, and other writers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
@@ -25,7 +25,7 @@ const DRY_RUN: IngestOptions = { dryRun: true };
 let attempts = 0;
 let clockMs = START_MS;
 
-/** Each batch comes a second after the one before. */
+/** Each batch comes a second after the previous one. */
 function apply(ledger: Ledger, records: readonly unknown[], options: IngestOptions = {}): Promise<IngestReport> {
   clockMs += 1000;
   const nowMs = clockMs;
@@ -59,9 +59,9 @@ function days(slug: string, count: number): IngestRecordInput[] {
 describe('the faults of a batch, by row', () => {
   const known = [market('a'), price('a', 0, 1)];
   const rows: readonly [title: string, records: readonly unknown[], expected: readonly string[]][] = [
-    ['a good batch has none', [market('b'), price('b', 0, 1), price('a', 1, 2)], []],
+    ['a valid batch has no fault', [market('b'), price('b', 0, 1), price('a', 1, 2)], []],
     ['an observation may come before the definition of its market', [price('b', 0, 1), market('b')], []],
-    ['a market that is nowhere defined', [price('nowhere', 0, 1)], ['0 market.unknown /market']],
+    ['an undefined market', [price('nowhere', 0, 1)], ['0 market.unknown /market']],
     [
       'a market whose definition is refused',
       [market('b', 'XYZ'), price('b', 0, 1)],
@@ -69,19 +69,19 @@ describe('the faults of a batch, by row', () => {
     ],
     ['a market that is quoted in pence', [market('b', 'GBX')], ['0 currency.minor-unit-alias /nativeCurrency']],
     ['a market that is quoted in gold', [market('b', 'XAU')], ['0 currency.unknown /nativeCurrency']],
-    ['a market of a currency that has been withdrawn', [market('b', 'HRK')], []],
+    ['a market in a withdrawn currency', [market('b', 'HRK')], []],
     ['a row twice', [price('a', 1, 2), price('a', 1, 2)], ['1 duplicate.in-batch ']],
-    ['two rows about the same', [price('a', 1, 2), price('a', 1, 3)], ['1 duplicate.in-batch ']],
+    ['two rows about one observation', [price('a', 1, 2), price('a', 1, 3)], ['1 duplicate.in-batch ']],
     [
       'the same instant in two spellings',
       [price('a', 1, 2), { ...price('a', 1, 3), observedAt: '2026-01-02T00:00:00Z' }],
       ['1 duplicate.in-batch '],
     ],
     ['a market twice', [market('b'), { ...market('b'), name: 'Other' }], ['1 duplicate.in-batch ']],
-    ['other content than is known', [price('a', 0, 2)], ['0 conflict.existing ']],
+    ['other content than the known observation has', [price('a', 0, 2)], ['0 conflict.existing ']],
     ['a price in another currency than the market', [price('a', 1, 2, 'EUR')], ['0 currency.not-native /currency']],
     [
-      'another currency for a market with prices: those in its old one are good',
+      'another currency for a market with prices: prices in the old one are valid',
       [market('a', 'EUR'), price('a', 1, 2, 'EUR'), price('a', 2, 3)],
       ['0 conflict.existing /nativeCurrency', '1 currency.not-native /currency'],
     ],
@@ -110,7 +110,7 @@ describe('the faults of a batch, by row', () => {
   });
 
   test.each(rows.filter(([, , expected]) => expected.length > 0))(
-    'when one row is refused nothing at all is written: %s',
+    'if one row is refused, nothing is written: %s',
     async (_, records) => {
       const ledger = await ledgerWith(known);
       const before = recordsOf(await ledger.dump());
@@ -128,24 +128,27 @@ describe('the faults of a batch, by row', () => {
     expect(recordsOf(await ledger.dump())).toEqual(before);
   });
 
-  test.each(rows)('taken in part, the other rows come out as if the refused were not there: %s', async (_, records) => {
-    const ledger = await ledgerWith(known);
-    const report = await apply(ledger, records, PARTIAL);
-    expect(report.taken).toBe(true);
+  test.each(rows)(
+    'taken in part, the other rows have the same outcome as without the refused ones: %s',
+    async (_, records) => {
+      const ledger = await ledgerWith(known);
+      const report = await apply(ledger, records, PARTIAL);
+      expect(report.taken).toBe(true);
 
-    const refused = new Set(report.faults.map(({ index }) => index));
-    const clean = await ledgerWith(known);
-    const cleanReport = await apply(
-      clean,
-      records.filter((_, index) => !refused.has(index)),
-    );
-    expect(cleanReport).toEqual({ ...report, faults: [] });
-    expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await clean.dump()));
-  });
+      const refused = new Set(report.faults.map(({ index }) => index));
+      const clean = await ledgerWith(known);
+      const cleanReport = await apply(
+        clean,
+        records.filter((_, index) => !refused.has(index)),
+      );
+      expect(cleanReport).toEqual({ ...report, faults: [] });
+      expect(recordsOf(await ledger.dump())).toEqual(recordsOf(await clean.dump()));
+    },
+  );
 });
 
 describe('the report', () => {
-  test('counts what was accepted and what was known, and names the markets that changed', async () => {
+  test('counts accepted and unchanged rows, and names the changed markets', async () => {
     const ledger = await ledgerWith([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
     const report = await apply(ledger, [
       market('b'),
@@ -157,7 +160,7 @@ describe('the report', () => {
     expect(report).toEqual({ taken: true, accepted: 2, unchanged: 3, faults: [], markets: ['a', 'c'] });
   });
 
-  test('of a dry run says what would happen', async () => {
+  test('of a dry run predicts the outcome', async () => {
     const ledger = await ledgerWith([market('a')]);
     const report = await apply(ledger, [market('a'), price('a', 0, 1)], DRY_RUN);
     expect(report).toEqual({ taken: false, accepted: 1, unchanged: 1, faults: [], markets: ['a'] });
@@ -182,7 +185,7 @@ test('a correction keeps the old observation and can be corrected back', async (
   expect(versions.map(({ supersededBy }) => supersededBy)).toEqual([versions[1]?.id, versions[2]?.id, null]);
 });
 
-describe('batches that no transaction can hold', () => {
+describe('batches that do not fit one transaction', () => {
   test('many rows of one market', async () => {
     const ledger = await ledgerWith([market('a'), ...days('a', 257)]);
     expect(await observationsOf(ledger, 'a')).toHaveLength(257);
@@ -197,7 +200,7 @@ describe('batches that no transaction can hold', () => {
     expect(Math.max(...ledger.transactions)).toBeLessThanOrEqual(MAX_TRANSACT_CHANGES);
   });
 
-  test('the definition of a market after more of its rows than one transaction holds', async () => {
+  test('the definition of a market after more rows than one transaction holds', async () => {
     const ledger = await ledgerWith([...days('a', 150), market('a')]);
     expect(await observationsOf(ledger, 'a')).toHaveLength(150);
   });
@@ -206,14 +209,14 @@ describe('batches that no transaction can hold', () => {
     const slugs = Array.from({ length: 230 }, (_, index) => `m-${index}`);
     const ledger = await ledgerWith(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
     expect(await dirtySlugs(ledger)).toEqual([...slugs].sort());
-    // Four changes each: record, index item, observation, mark. Dealt out to 13 strands, of 17 or 18 markets.
+    // Four changes each: record, index item, observation, mark. 13 strands of 17 or 18 markets.
     const [stored, opened, ...rest] = ledger.transactions;
     expect([stored, opened]).toEqual([2, 14]);
     const strands = [...Array.from({ length: 9 }, () => 1 + 18 * 4), ...Array.from({ length: 4 }, () => 1 + 17 * 4)];
     expect(rest).toEqual([...strands, 16, 1]);
   });
 
-  test('markets with records so long that few of them fit', async () => {
+  test('markets with long records, of which few fit', async () => {
     const [label, attribution] = ['漢'.repeat(200), '漢'.repeat(500)];
     const source = {
       label,
@@ -233,7 +236,7 @@ describe('batches that no transaction can hold', () => {
   });
 });
 
-/** Rows of a handful of markets, each identity once, definitions first. */
+/** Rows of a few markets, each observation once, definitions first. */
 const SLUGS = ['a', 'b', 'c'];
 const definitions = SLUGS.map((slug) => market(slug));
 const observations = fc.uniqueArray(
@@ -252,7 +255,7 @@ function recordOf({ slug, day, amountMinor, source }: Observed): IngestRecordInp
 }
 
 describe('determinism', () => {
-  test('the same rows in any order and any split into batches give the same markets, observations and due publications', async () => {
+  test('the same rows, in any order and any batches, give the same markets, observations and marks', async () => {
     const shuffled = observations.chain((rows) =>
       fc.record({
         rows: fc.constant(rows),
@@ -273,7 +276,7 @@ describe('determinism', () => {
     );
   });
 
-  /** Without what says in which transactions the rows came: which marks of histories there are, revisions of items, sums. */
+  /** Without data that depends on the transactions: marks of histories, revisions of items, sums. */
   function independent(dump: LedgerDump) {
     const kept = [...dump].filter(([name]) => !name.startsWith(`${FRESH_MARKS.partition} history/`));
     return new Map(kept.map(([name, { value }]) => [name, withoutSum(value)]));
@@ -284,7 +287,7 @@ describe('determinism', () => {
   }
 });
 
-test('the counters of a market are what counting its observations gives, after any appends and corrections', async () => {
+test('the counters of a market equal the counts of its observations, after any appends and corrections', async () => {
   const batch = fc.record({ rows: observations, mode: fc.constantFrom('append' as const, 'correct' as const) });
   await fc.assert(
     fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 5 }), async (batches) => {
@@ -309,7 +312,7 @@ test('the counters of a market are what counting its observations gives, after a
   );
 });
 
-/** Every call of the port waits for its turn, which the scheduler gives. */
+/** Each call of the port waits until the scheduler lets it run. */
 function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
   return new Proxy(ledger, {
     get: (target, method) => {
@@ -320,7 +323,7 @@ function scheduled(scheduler: fc.Scheduler, ledger: Ledger): Ledger {
 }
 
 describe('two writers at once', () => {
-  test('lose nothing and double nothing, however their storage operations interleave', async () => {
+  test('apply each row exactly once, in any order of their storage operations', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), observations, observations, async (scheduler, left, right) => {
         const ledger = await ledgerWith([market('a')]);
@@ -329,7 +332,7 @@ describe('two writers at once', () => {
         );
         const reports = await scheduler.waitFor(Promise.all(writers));
 
-        // Where both say the same, one was first; where they differ, the other one was refused.
+        // If both have the same content, one was first. If they differ, the other one was refused.
         const serial = new Map([...left, ...right].map((row) => [JSON.stringify(recordOf(row)), row]));
         const identities = new Set([...serial.values()].map(({ slug, day, source }) => `${slug} ${day} ${source}`));
         const found = (await Promise.all(SLUGS.map((slug) => observationsOf(ledger, slug)))).flat();
@@ -355,7 +358,7 @@ describe('two writers at once', () => {
 describe.each<{ name: string; fault: Fault }>([
   { name: 'without effect', fault: failsWithoutEffect },
   { name: 'with effect', fault: failsWithEffect },
-])('when storage fails $name, applying the batch again ends as if it had not', ({ fault }) => {
+])('when storage fails $name, a second run of the batch ends as if nothing had happened', ({ fault }) => {
   const batch = [
     market('a'),
     { ...market('b'), name: 'Other' },
@@ -367,7 +370,7 @@ describe.each<{ name: string; fault: Fault }>([
   ];
   const start = () => ledgerWith([market('b'), price('b', 0, 1)]);
 
-  test('at every operation in turn', async () => {
+  test('at each operation in turn', async () => {
     const undisturbed = await start();
     const recording = faultyStorage(undisturbed, openMemoryObjects(), -1, fault);
     await apply(recording.ledger, batch);

@@ -1,4 +1,4 @@
-/** A file of any size is cut into the same parts, however its bytes arrive and wherever reading begins again. */
+/** A file is cut into the same parts, however its bytes arrive and wherever reading starts again. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutParts, type PartLimits, UNREADABLE, type UploadPart } from '../../lambdas/ingest/upload-parts.ts';
@@ -40,18 +40,18 @@ describe('a file', () => {
     ['with one more', '12345678\n1234567\n1234567\n', [['12345678', '1234567'], ['1234567']]],
     ['with other line ends', '1\r\n2\r\n', [['1', '2']]],
     ['with blank lines', '\n1\n \t\r\n2', [['', '1', ''], ['2']]],
-    ['with a line as long as one may be', '1234567890\n', [['1234567890']]],
-    ['with one longer', '12345678901\n1', [[UNREADABLE, '1']]],
-    ['with what is no JSON', '{"a"\n1', [[UNREADABLE, '1']]],
+    ['with a line of the greatest length', '1234567890\n', [['1234567890']]],
+    ['with a longer line', '12345678901\n1', [[UNREADABLE, '1']]],
+    ['with a line that is not JSON', '{"a"\n1', [[UNREADABLE, '1']]],
     ['with a name twice', '{"a":1,"a":2}\n1'.replaceAll('a', ''), [[UNREADABLE, '1']]],
-    ['with a line that ends for some only', '1\r2\n3', [[UNREADABLE, '3']]],
+    ['with a carriage return inside a line', '1\r2\n3', [[UNREADABLE, '3']]],
     ['with a byte order mark', '\ufeff1\n2', [[UNREADABLE, '2']]],
   ])('%s', async (_, text, parts) => {
     const limits = text.includes('""') ? { ...SMALL, maxLineBytes: 20 } : SMALL;
     expect(await linesOf(text, limits)).toEqual(parts);
   });
 
-  test('with bytes that are no UTF-8', async () => {
+  test('with bytes that are not UTF-8', async () => {
     expect(await linesOf(Buffer.from([0x22, 0xff, 0x22, 0x0a, 0x31]))).toEqual([[UNREADABLE, '1']]);
   });
 });
@@ -65,7 +65,7 @@ const text = fc
   .map(([lines, end]) => lines.join(end));
 const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 });
 
-describe('whatever is in it, and however it arrives,', () => {
+describe('of any content, in any chunks:', () => {
   test('the parts are the same', async () => {
     await fc.assert(
       fc.asyncProperty(text, sizes, async (text, sizes) => {
@@ -74,7 +74,7 @@ describe('whatever is in it, and however it arrives,', () => {
     );
   });
 
-  test('reading on from the end of any part gives the parts after it', async () => {
+  test('reading from the end of any part gives the later parts', async () => {
     await fc.assert(
       fc.asyncProperty(text, sizes, async (text, sizes) => {
         const parts = await partsOf(text);
@@ -85,7 +85,7 @@ describe('whatever is in it, and however it arrives,', () => {
     );
   });
 
-  test('no part is empty or larger than it may be, and all of the file is in them', async () => {
+  test('no part is empty or too large, and together they hold the whole file', async () => {
     await fc.assert(
       fc.asyncProperty(text, async (text) => {
         const parts = await partsOf(text);

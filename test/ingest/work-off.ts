@@ -1,4 +1,4 @@
-/** A worker that works off the queue, and fails where anything fails. */
+/** A worker that works off the queue, and rejects if any item fails. */
 import { createUploadRunner, type UploadDependencies } from '../../lambdas/ingest/run-upload.ts';
 import { runWork, type WorkDependencies, type WorkDone } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
@@ -10,7 +10,7 @@ export type WorkOffDependencies = Pick<WorkDependencies, 'ledger'> &
 
 let workers = 0;
 
-/** Works off what there is, with a clock and ids of its own where none are given. */
+/** Works off the queue, by default with a clock and ids of its own. */
 export async function workOff(given: WorkOffDependencies): Promise<WorkDone> {
   const dependencies = { ...systemRuntime, random: () => 0, pause: async () => {}, ...given };
   const { uploads } = given;

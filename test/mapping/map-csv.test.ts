@@ -115,7 +115,7 @@ describe('rows become records', () => {
     expect(await observations(file(line))).toMatchObject([record]);
   });
 
-  test('without a quoted quantity the file quotes what the market does', async () => {
+  test('without a quoted quantity the file has the unit of the market', async () => {
     const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', undefined);
     expect(await observations(file('tea,yen,123,2026-01-02,,actual'), mapping)).toMatchObject([{ amountMinor: 123 }]);
   });
@@ -134,14 +134,14 @@ describe('rows become records', () => {
     ]);
   });
 
-  test('an asserted zero is the file’s own: what rounds to zero is refused all the same', async () => {
+  test('only a zero of the file can be asserted: a value that rounds to zero is refused', async () => {
     const mapping = withChange(exampleMapping, '/observation/value/zero', 'asserted');
     expect(await refusals(file('tea,yen,0.01,2026-01-02,,actual'), mapping)).toEqual([
       '2 amount.zero-unasserted /amountMinor (price)',
     ]);
   });
 
-  test('slugs are made of any text, and URLs are encoded', async () => {
+  test('slugs are derived from any text, and URLs are encoded', async () => {
     const mapping = withChange(exampleMapping, '/tables/0/otherwise', ['x']);
     const [observation] = await observations(file('"Côte d’Ivoire: 100 KG / a&b",yen,1,2026-01-02,,actual'), mapping);
     expect(observation?.market).toBe('cote-d-ivoire-100-kg-a-b-yen');
@@ -155,7 +155,11 @@ describe('rows that are refused', () => {
     ['an exponent', 'tea,yen,4e+06,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['a thousands separator', 'tea,yen,"1,000",2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['a zero', 'tea,yen,0,2026-01-02,,actual', ['2 amount.zero-unasserted /amountMinor (price)']],
-    ['what rounds to zero', 'tea,yen,0.01,2026-01-02,,actual', ['2 amount.zero-unasserted /amountMinor (price)']],
+    [
+      'a value that rounds to zero',
+      'tea,yen,0.01,2026-01-02,,actual',
+      ['2 amount.zero-unasserted /amountMinor (price)'],
+    ],
     [
       'too large a number',
       'tea,yen,9007199254740992,2026-01-02,,actual',
@@ -206,7 +210,7 @@ describe('rows that are refused', () => {
     ]);
   });
 
-  test('a currency after its end, and nothing said of its amount', async () => {
+  test('a currency after its end, without a fault of its amount', async () => {
     const mapping = withChange(exampleMapping, '/tables/1/rows/rouble', ['BYR']);
     expect(
       await refusals(file('tea,rouble,0.25,2016-07-01,,actual', 'tea,rouble,1,2016-06-30,,actual'), mapping),
@@ -316,7 +320,7 @@ describe('files', () => {
     ).toMatchObject([{ market: 'tea-yen', amountMinor: 10 }]);
   });
 
-  test('another delimiter, where the mapping says so', async () => {
+  test('another delimiter, by the mapping', async () => {
     const mapping = withChange(exampleMapping, '/csv', { delimiter: ';' });
     expect(await observations(file(ROW).replaceAll(',', ';'), mapping)).toMatchObject([{ amountMinor: 10 }]);
   });
@@ -341,7 +345,7 @@ describe('files', () => {
     }
   });
 
-  test('whatever the line ends, the byte order mark and the pieces, the records are the same', async () => {
+  test('line ends, a byte order mark and chunks do not change the records', async () => {
     const lines = [
       HEADER,
       ROW,

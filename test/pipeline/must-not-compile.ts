@@ -1,6 +1,6 @@
 /**
- * Writes that could skip idempotency or audit: none of them compiles. The type checker fails where one of these lines is
- * fine after all, because an expected error is missing then. Nothing here is run.
+ * Writes that would skip idempotency or audit must not compile. If one of these lines compiles, the type checker reports a
+ * missing error. Nothing here is run.
  */
 
 import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
@@ -26,9 +26,9 @@ declare const ledger: Ledger;
 
 export function handlersCannotWrite(): unknown {
   return [
-    // @ts-expect-error what a write's handler reads from cannot be written to
+    // @ts-expect-error the reading half of the ledger in a write's handler cannot write
     reader.transact([], { attemptId: 'mine' }),
-    // @ts-expect-error nor can what a read's handler is given
+    // @ts-expect-error nor can the ledger of a read's handler
     tools.reader.transact([], { attemptId: 'mine' }),
     writeHandler<'deleteWatchlist'>()({
       async read(_request, ownReader) {
@@ -51,17 +51,17 @@ const { response: _response, ...withoutResponse } = deleted;
 
 export const decisions: Decision<'deleteWatchlist'>[] = [
   deleted,
-  // @ts-expect-error the audit needs to know what was acted upon
+  // @ts-expect-error the audit needs its target
   withoutTarget,
-  // @ts-expect-error a commit says what it changes
+  // @ts-expect-error a commit needs its changes
   withoutChanges,
-  // @ts-expect-error and what is answered, since that is stored with it
+  // @ts-expect-error a commit needs its answer, which is stored with it
   withoutResponse,
   // @ts-expect-error an answer alone is no decision
   { body: null },
 ];
 
-// @ts-expect-error what is answered has the shape of the operation's row
+// @ts-expect-error the answer has the shape of the operation's row
 export const otherBody: Commit<'createWatchlist'> = { ...deleted, response: { body: { id: 'wl_1' } } };
 
 // @ts-expect-error 204 has no body

@@ -11,23 +11,23 @@ const item = (revision: number): Item => {
 
 describe('matched', () => {
   it.each<[string, IfMatch, Item | null | undefined, string | null]>([
-    ['what is not there', null, null, 'not-found'],
-    ['what is not there, by any version', 'any', null, 'not-found'],
-    ['what is not there, by a version', [1], null, 'not-found'],
-    ['what is there', null, item(3), null],
-    ['what is there, by any version', 'any', item(3), null],
-    ['what is there, by its version', [3], item(3), null],
-    ['what is there, by one of several', [1, 3], item(3), null],
-    ['what is there, by another version', [2], item(3), 'precondition-failed'],
-    ['what is there, by a version of nobody', [], item(3), 'precondition-failed'],
-    ['what nothing is known of', [2], undefined, null],
+    ['an absent resource', null, null, 'not-found'],
+    ['an absent resource, by any version', 'any', null, 'not-found'],
+    ['an absent resource, by a version', [1], null, 'not-found'],
+    ['a resource', null, item(3), null],
+    ['a resource, by any version', 'any', item(3), null],
+    ['a resource, by its version', [3], item(3), null],
+    ['a resource, by one of several', [1, 3], item(3), null],
+    ['a resource, by another version', [2], item(3), 'precondition-failed'],
+    ['a resource, by an impossible version', [], item(3), 'precondition-failed'],
+    ['an unread resource', [2], undefined, null],
   ])('of %s', (_what, ifMatch, found, code) => {
     const answer = matched(ifMatch, found);
     expect(isRefused(answer) ? answer.problem.code : null).toBe(code);
     if (code === null) expect(answer).toBe(found);
   });
 
-  it('shows the version that there is', () => {
+  it('shows the current version', () => {
     expect(matched([2], item(3))).toMatchObject({ headers: { etag: '"3"' } });
   });
 });
@@ -38,12 +38,12 @@ describe('assumedRevision', () => {
     ['the one that is named', [5], undefined, 5],
     ['the first that is named', [5, 6], undefined, 5],
     ['the first there is, where any will do', 'any', undefined, 1],
-    ['the first there is, where none is named', null, undefined, 1],
+    ['any version, if none is named', null, undefined, 1],
   ])('is %s', (_what, ifMatch, found, revision) => {
     expect(assumedRevision(ifMatch, found)).toBe(revision);
   });
 
-  it('is one that nothing has, where only versions of nobody are named', () => {
+  it('is an impossible one, if only impossible versions are named', () => {
     expect(assumedRevision([], undefined)).toBeLessThan(0);
   });
 });

@@ -32,7 +32,7 @@ describe('limitOf', () => {
     expect(limitOfWatchlists({})).toBe(defaultLimit);
   });
 
-  it('can be none at all', () => {
+  it('can be 0', () => {
     expect(limitOfWatchlists({ watchlists: grant(0, null) })).toBe(0);
   });
 });

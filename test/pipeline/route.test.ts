@@ -45,7 +45,7 @@ describe('route', () => {
     expect(route('GET', path)).toEqual({ kind: 'unknown' });
   });
 
-  test('takes a parameter as one segment, whatever it holds', () => {
+  test('takes a parameter as one segment, with any content', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
         const routed = route('GET', `/api/v1/watchlists/${encodeURIComponent(id)}`);
@@ -66,7 +66,7 @@ describe('route', () => {
 });
 
 describe('isWriteApiPath', () => {
-  it.each(own)('is true of every path of %s, and of what is under its resource', (id) => {
+  it.each(own)('is true of every path of %s, and below its resource', (id) => {
     const path = operationOf(id).path.replaceAll(/\{\w+\}/g, 'x');
     for (const each of [path, `${path}/x`]) expect([each, isWriteApiPath(each)]).toEqual([each, true]);
   });

@@ -49,11 +49,11 @@ describe('a fingerprint', () => {
       ['POST', '/a'],
       ['POST/', 'a'],
     ],
-  ])('tells %j from %j', (one, other) => {
+  ])('distinguishes %j and %j', (one, other) => {
     expect(secrets.fingerprint(one)).not.toBe(secrets.fingerprint(other));
   });
 
-  it('says nothing to whoever guesses what was written but has not the secret', () => {
+  it('reveals nothing to a guess without the secret', () => {
     const print = secrets.fingerprint(['guess']);
     expect(print).toMatch(/^[0-9a-f]{64}$/);
     expect(others.fingerprint(['guess'])).not.toBe(print);
@@ -62,7 +62,7 @@ describe('a fingerprint', () => {
 });
 
 describe('a sealed text', () => {
-  test('opens to what it was', () => {
+  test('opens to its content', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
         expect(secrets.open(secrets.seal(text, context, IV), context)).toBe(text);
@@ -88,7 +88,7 @@ describe('a sealed text', () => {
     );
   });
 
-  it('shows nothing of what it holds, and is another one each time', () => {
+  it('hides its content, and differs each time', () => {
     const one = secrets.seal('a long enough text', 'here', IV);
     expect(Buffer.from(one, 'base64').toString()).not.toContain('text');
     expect(secrets.seal('a long enough text', 'here', bytes(4, SEAL_IV_BYTES))).not.toBe(one);

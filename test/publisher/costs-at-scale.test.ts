@@ -1,4 +1,4 @@
-/** What may not grow: the same change costs the same, however many markets there are and however long a history is. */
+/** The same change costs the same, however many markets there are and however long a history is. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { countLedger, countObjects } from '../../bench/counting-storage.ts';
 import { differences, OperationCounter, type Operations, sumOf } from '../../bench/operations.ts';
@@ -11,7 +11,7 @@ const { markets: LIST_PAGE, observations: HISTORY_PAGE } = DEFAULT_PAGE_SIZES;
 const BATCH_ROWS = 1_000;
 
 interface CountedWorld extends World {
-  /** Publishes, and says what was asked of storage since this was last called. */
+  /** Publishes, and returns the storage operations since the last call. */
   publish(settings?: Partial<PublisherDependencies>): Promise<Operations>;
 }
 
@@ -45,7 +45,7 @@ describe('one changed market of 300 and of 3,000', () => {
     }
   });
 
-  /** What it costs to take in and to publish an observation of one market in each world. */
+  /** In each world, the cost to take in and to publish an observation of one market. */
   async function costsOf(indexOf: (markets: number) => number, settings: Partial<PublisherDependencies> = {}) {
     const costs: Operations[] = [];
     for (const [place, world] of worlds.entries()) {
@@ -59,18 +59,18 @@ describe('one changed market of 300 and of 3,000', () => {
   test.each([
     { which: 'first', indexOf: () => 0 },
     { which: 'last', indexOf: (markets: number) => markets - 1 },
-  ])('costs the same operations but for the list, which costs objects alone: the $which', async ({ indexOf }) => {
+  ])('costs the same operations, apart from objects of the list: the $which', async ({ indexOf }) => {
     const [few, many] = await costsOf(indexOf);
     expect(differences(few.other, many.other)).toEqual([]);
     for (const [place, { list }] of [few, many].entries()) {
       expect(list).toMatchObject({ transactions: 0, itemsChanged: 0, itemsRead: 0, ledgerReads: 1 });
-      // The layout and the first page; and where the market is further back, every page up to its own.
+      // The layout and the pages up to the market's own.
       const pages = 2 + Math.floor(indexOf(SIZES[place] as number) / LIST_PAGE);
       expect([list.objectPuts, list.objectReads]).toEqual([pages, pages]);
     }
   });
 
-  test('costs one record more where the list is not due, among few and among many', async () => {
+  test('costs one more record if the list is not due, with few markets and with many', async () => {
     const [few, many] = await costsOf(() => 1, { listEverySeconds: () => 60 });
     expect(differences(few.other, many.other)).toEqual([]);
     for (const { list } of [few, many]) expect(list).toMatchObject({ objectPuts: 0, objectReads: 0, itemsChanged: 1 });
@@ -87,11 +87,11 @@ describe('a history', () => {
     return world;
   }
 
-  /** As many on the newest page of each. */
+  /** The newest pages have equal length. */
   const SHORT = 5 * HISTORY_PAGE + 7;
   const LONG = 50 * HISTORY_PAGE + 7;
 
-  test('that is appended to costs the same, long or short, to take in and to publish', async () => {
+  test('costs the same to append to, long or short, to take in and to publish', async () => {
     const [short, long] = await Promise.all(
       [SHORT, LONG].map(async (length) => {
         const world = await worldOfHistory(length);
@@ -103,7 +103,7 @@ describe('a history', () => {
     expect(differences(short as Operations['other'], long as Operations['other'])).toEqual([]);
   });
 
-  test('that is corrected at its beginning is found to have no kept page in a few reads, not in one for each', async () => {
+  test('that is corrected at its beginning needs a few reads to find that no page is kept, not one for each page', async () => {
     const [short, long] = await Promise.all(
       [SHORT, LONG].map(async (length) => {
         const world = await worldOfHistory(length);

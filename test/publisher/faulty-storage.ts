@@ -1,10 +1,10 @@
-/** Storage in which every operation is numbered, and one of them goes wrong in a chosen way. */
+/** Storage that numbers its operations, and lets one of them fail in a chosen way. */
 
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 
-/** The process is gone: nothing that it does from here on has an effect. Never caught by the code under test. */
+/** The process is dead: its later operations have no effect. The code under test never catches this. */
 export class ProcessDied extends Error {
   override readonly name = 'ProcessDied';
 }
@@ -13,25 +13,25 @@ export interface Operation {
   /** E.g. `objects.put public/api/v1/markets.json`. */
   readonly what: string;
   readonly isWrite: boolean;
-  /** Does it, on the storage beneath. */
+  /** Does the operation on the real storage. */
   readonly run: () => Promise<unknown>;
 }
 
-/** What happens at one operation, in place of simply doing it. */
+/** Replaces one operation. */
 export type Fault = (operation: Operation) => Promise<unknown>;
 
-/** Fails and has had no effect. */
+/** Fails without effect. */
 export const failsWithoutEffect: Fault = async ({ what }) => {
   throw new StorageUnavailable(`${what}: injected, without effect`);
 };
 
-/** Has its effect, and the answer is lost. */
+/** Has its effect, but its answer is lost. */
 export const failsWithEffect: Fault = async ({ what, run }) => {
   await run();
   throw new StorageUnavailable(`${what}: injected, with effect`);
 };
 
-/** Has its effect, and is the last thing that the process does. */
+/** Has its effect; then the process dies. */
 export const diesAfter: Fault = async ({ what, run }) => {
   await run();
   throw new ProcessDied(what);
@@ -40,13 +40,13 @@ export const diesAfter: Fault = async ({ what, run }) => {
 export interface FaultyStorage {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
-  /** What was done, in order. */
+  /** In the order in which they began. */
   readonly operations: readonly Operation[];
 }
 
 const WRITES: readonly string[] = ['transact', 'put', 'delete'];
 
-/** Wraps both ports. `fault` happens at operation number `at`, counted from 0, or at all; the others are done. */
+/** Wraps both ports. `fault` replaces operation number `at`, counted from 0, or all of them. */
 export function faultyStorage(ledger: Ledger, objects: ObjectStore, at: number | 'all', fault: Fault): FaultyStorage {
   const operations: Operation[] = [];
   let died = false;

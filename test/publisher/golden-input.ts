@@ -83,10 +83,10 @@ const ORIGINALS: readonly IngestRecordInput[] = [
 
 const CORRECTIONS: readonly IngestRecordInput[] = [price('wti', 2, -3763)];
 
-/** What comes in after the first generation: its redo bundle is a golden file. */
+/** The records of the second generation, whose redo bundle is a golden file. */
 const LATER: readonly IngestRecordInput[] = [price('eur-jpy', 1, 163000, 'JPY')];
 
-/** What claims and verifications have said of `wti`; its members are not in canonical order. */
+/** The standing of `wti` by claims and verifications. Its members are not in canonical order. */
 const STANDING: MarketStanding = {
   representedBy: { name: 'Bank of Exämple', claim: 'claim_01JD0000000000000000000000' },
   disputes: { price: 'claim_01JD0000000000000000000001' },
@@ -108,13 +108,13 @@ const STANDING: MarketStanding = {
 
 const PAGE_SIZES = { markets: 3, observations: 4 };
 
-/** One stored object, as text; an internal one as it is before compression. */
+/** One stored object as text. A bundle as it is before compression. */
 export interface Golden {
   readonly metadata: ObjectMetadata;
   readonly body: string;
 }
 
-/** Two stores, opened anew for every step where they outlive it. */
+/** Ledger and objects. Those in files are opened again for each step. */
 export interface Stores {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
@@ -127,7 +127,7 @@ export function memoryStores(): () => Promise<Stores> {
   return async () => ({ ledger, objects, close: () => undefined });
 }
 
-/** A store that keeps bundles: a publisher deletes its own once it is applied. */
+/** A store that keeps bundles, which publishers delete once they are applied. */
 function withoutDeletes(objects: ObjectStore): ObjectStore {
   return {
     get: (key, options) => objects.get(key, options),
@@ -139,7 +139,7 @@ function withoutDeletes(objects: ObjectStore): ObjectStore {
 }
 
 /**
- * Ingests and publishes the input in two generations, and gives back everything that has been stored. `seed` shuffles
+ * Ingests and publishes the input in two generations, and returns everything that was stored. `seed` shuffles
  * the order of arrival and the cutting into batches; 0 leaves the input in its order, in one batch.
  */
 export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0): Promise<Map<string, Golden>> {
@@ -174,7 +174,7 @@ export async function publishGoldenInput(open: () => Promise<Stores>, seed = 0):
   return all;
 }
 
-/** Gives `wti` its standing, as the handlers of claims and verifications do. */
+/** Sets the standing of `wti`, as the handlers of claims and verifications do. */
 async function settle(open: () => Promise<Stores>): Promise<void> {
   const { ledger, close } = await open();
   await setStanding(ledger, 'wti', STANDING, 'settle');
@@ -199,7 +199,7 @@ async function readAllObjects(objects: ObjectStore): Promise<Map<string, Golden>
 /** Shuffles records and cuts them into batches, the same way for the same seed. */
 function shuffler(seed: number): <Value>(values: readonly Value[]) => readonly (readonly Value[])[] {
   let state = seed;
-  // A linear congruential generator (Numerical Recipes): any order will do, so long as it can be repeated.
+  // A linear congruential generator (Numerical Recipes). Any order is good, if it can be repeated.
   const below = (limit: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * limit);
@@ -219,7 +219,7 @@ function shuffler(seed: number): <Value>(values: readonly Value[]) => readonly (
   };
 }
 
-/** As a program: `node golden-input.ts <seed>` prints all that is stored as JSON. */
+/** As a program, `node golden-input.ts <seed>` prints all stored objects as JSON. */
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const objects = await publishGoldenInput(memoryStores(), Number(process.argv[2]));
   process.stdout.write(JSON.stringify([...objects]));

@@ -1,6 +1,6 @@
 /**
- * Every kind of stored object, to the byte. `UPDATE_GOLDEN=1` writes the files anew: look at the difference before you
- * commit it, since it changes what readers, caches and cursors see.
+ * Every kind of stored object, to the byte. `UPDATE_GOLDEN=1` writes the files again: read the difference before you
+ * commit it, because readers, caches and cursors see it.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -26,25 +26,25 @@ beforeAll(async () => {
 
 type GoldenKind = PublicObjectKind | 'bundle' | 'layout';
 
-/** By kind, in order of key: list and history have several pages, markets are several. */
+/** By kind, in order of key. There are several markets, and several pages of the list and of a history. */
 function keysOf(kind: GoldenKind): readonly string[] {
   const kindOf = (key: string) => parsePublicKey(key)?.kind ?? (key.startsWith(REDO_PREFIX) ? 'bundle' : 'layout');
   return [...published.keys()].filter((key) => kindOf(key) === kind);
 }
 
-/** The object of each kind that shows most; where any will do, the first. */
+/** For each kind, the object with the most variety, or the first. */
 const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => string | undefined } = {
   'market-list': ([key]) => key,
   'market-list-page': ([key]) => key,
   market: (keys) => keys.find((key) => key.endsWith('/wti.json')),
   history: (keys) => keys.find((key) => key.endsWith('/wti.json')),
-  // The one with the corrected pair.
+  // With an observation and its correction.
   'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
   snapshot: ([key]) => key,
   'not-found': ([key]) => key,
   waitlist: ([key]) => key,
   openapi: ([key]) => key,
-  // Of the second generation, which changes one market.
+  // The second generation changes one market.
   bundle: (keys) => keys.find((key) => key.startsWith('redo/2-')),
   layout: (keys) => keys.find((key) => key.startsWith('layout/2-')),
 };
@@ -63,7 +63,7 @@ test.each(kinds)('key, metadata and bytes of a %s', (kind) => {
   expect(found).toEqual(JSON.parse(readFileSync(file, 'utf8')));
 });
 
-test('the golden files show what is easily lost', () => {
+test('the golden files show the details that are easily lost', () => {
   const seen = kinds
     .map((kind) => readFileSync(new URL(`${kind}.json`, FOLDER), 'utf8'))
     .join('\n')
@@ -96,11 +96,11 @@ test('the golden files show what is easily lost', () => {
 });
 
 describe('the same input gives the same bytes', () => {
-  /** But for bundles: they hold sums of histories, and those depend on the revisions that batches have come to. */
+  /** Without bundles: they hold sums of histories, which depend on revisions, and so on the batches. */
   const withoutBundles = (all: ReadonlyMap<string, Golden>) =>
     new Map([...all].filter(([key]) => !key.startsWith(REDO_PREFIX)));
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('in whatever order and batches it arrives (seed %i)', async (seed) => {
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])('in any order and in any batches (seed %i)', async (seed) => {
     expect(withoutBundles(await publishGoldenInput(memoryStores(), seed))).toEqual(withoutBundles(published));
   });
 
@@ -116,7 +116,7 @@ describe('the same input gives the same bytes', () => {
     expect(withoutBundles(all)).toEqual(withoutBundles(published));
   });
 
-  test.each([0, 21])('after every step has gone through files that were closed and opened (seed %i)', async (seed) => {
+  test.each([0, 21])('with files that are closed and opened again after every step (seed %i)', async (seed) => {
     const folder = await temporaryFolder();
     const open = async () => {
       const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'));

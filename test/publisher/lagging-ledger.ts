@@ -1,25 +1,25 @@
 /**
- * A ledger whose reads fall behind its commits, item by item: as far as the port allows while a transaction is not yet
- * acknowledged. Conditions are judged by what is committed.
+ * A ledger whose reads lag behind its commits, item by item, as the port allows before a transaction is acknowledged.
+ * Conditions are checked against the committed items.
  */
 import type { Item, ItemKey, ItemsOf, Ledger, QueryOptions } from '../../storage/ledger.ts';
 
 export interface LaggingLedger {
-  /** As its writers see it: they read what is committed. */
+  /** Reads committed items. */
   readonly writer: Ledger;
-  /** As the others see it. */
+  /** Reads items that may lag. */
   readonly reader: Ledger;
-  /** From now on readers do not see what is committed. */
+  /** From now on `reader` does not show new commits. */
   hold(): void;
-  /** The items that were written meanwhile, in the order in which they were. */
+  /** The items that `reader` does not show yet, in the order of their writes. */
   held(): readonly Pick<ItemKey, 'partition' | 'sort'>[];
-  /** From now on readers see what is committed at once, and of what was held those items of which this says yes. */
+  /** From now on `reader` shows new commits at once. Of the held items, it shows those for which `isMeant` is true. */
   show(isMeant?: (item: Pick<ItemKey, 'partition' | 'sort'>) => boolean): void;
 }
 
 export function laggingLedger(ledger: Ledger): LaggingLedger {
   let isHolding = false;
-  /** By place, the item as reads see it. */
+  /** By key, the item that `reader` shows. */
   const stale = new Map<string, { readonly key: Pick<ItemKey, 'partition' | 'sort'>; readonly item: Item | null }>();
   const placeOf = ({ partition, sort }: Pick<ItemKey, 'partition' | 'sort'>) => JSON.stringify([partition, sort]);
   const seen = <Value>(key: ItemKey<Value>, item: Item<Value> | null): Item<Value> | null => {
@@ -44,7 +44,7 @@ export function laggingLedger(ledger: Ledger): LaggingLedger {
     for (const [index, { kind, key }] of changes.entries()) {
       const place = placeOf(key);
       if (kind === 'check') continue;
-      // What is written afterwards shows at once.
+      // Later writes are visible at once.
       if (!isHolding) stale.delete(place);
       else if (!stale.has(place)) stale.set(place, { key, item: before[index] ?? null });
     }

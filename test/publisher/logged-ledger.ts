@@ -1,9 +1,9 @@
-/** A ledger that remembers its transactions, so that an older copy of it can be made: one that lacks the last of them. */
+/** A ledger that remembers its transactions, so that a test can make an older copy without the last of them. */
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
 export interface LoggedLedger extends Ledger {
-  /** Those that were committed, in order. */
+  /** The committed transactions, in order. */
   readonly transactions: readonly (readonly Change[])[];
 }
 
@@ -23,10 +23,10 @@ export function openLoggedLedger(): LoggedLedger {
   };
 }
 
-/** Which changes of the torn transaction are in the copy, by their places. */
+/** Whether the copy has this change of the torn transaction. */
 export type Tear = (index: number, changes: readonly Change[]) => boolean;
 
-/** A copy with the first transactions, and a part of the next one. */
+/** A copy with the first transactions and a part of the next one. */
 export async function olderCopy(
   { transactions }: LoggedLedger,
   count: number,
@@ -40,7 +40,7 @@ export async function olderCopy(
   return copy;
 }
 
-/** What held when it was committed holds again. */
+/** The conditions held at the commit, so they hold again. */
 async function replay(ledger: Ledger, changes: readonly Change[], number: number): Promise<void> {
   const any = { kind: 'any' } as const;
   const free = changes.map((change) => ('if' in change ? { ...change, if: any } : change));

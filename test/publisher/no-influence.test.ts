@@ -1,4 +1,4 @@
-/** What nobody can buy: no entitlement, key or payment is an input to what is published. */
+/** No entitlement, key or payment changes what is published. */
 import { expect, test } from 'vitest';
 import { publish } from '../../publisher/publish.ts';
 import { rebuild } from '../../publisher/repair/rebuild.ts';
@@ -122,7 +122,7 @@ async function fillAccounts({ ledger }: World): Promise<void> {
   expect(await ledger.transact(puts, { attemptId: 'accounts' })).toEqual({ committed: true });
 }
 
-/** Two generations and a rebuild; gives every object that is stored after each, layouts included, with its metadata. */
+/** Two generations and a rebuild. Returns all stored objects after each, with layouts and metadata. */
 async function publishAll(world: World): Promise<unknown[]> {
   const seen: unknown[] = [];
   const look = () => seen.push(structuredClone([...world.objects.snapshot()]));
@@ -137,7 +137,7 @@ async function publishAll(world: World): Promise<unknown[]> {
   return seen;
 }
 
-test('with and without accounts, keys, entitlements, undecided claims: the same objects, byte for byte', async () => {
+test('the published objects are the same, byte for byte, with and without accounts, keys, entitlements and open claims', async () => {
   const [without, withAccounts] = [createWorld(), createWorld()];
   await fillAccounts(withAccounts);
   const published = await publishAll(without);

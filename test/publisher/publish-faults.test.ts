@@ -1,4 +1,4 @@
-/** Every storage operation of a publish goes wrong in every way, and readers never notice. */
+/** Each storage operation of a publish fails in each way, and readers never notice. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../contract/public-objects.ts';
 import { Superseded } from '../../publisher/errors.ts';
@@ -9,6 +9,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
+import { sampled } from '../runs.ts';
 import {
   diesAfter,
   type Fault,
@@ -35,8 +36,8 @@ const NO_FAULT: Fault = ({ run }) => run();
 const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
 
 /**
- * A published generation, and then all kinds of changes at once: 4 pages of markets, histories with closed pages; and some
- * who wait to be told of it.
+ * A published generation with 4 list pages and closed history pages; then changes of all kinds at once, and batches and
+ * publications that wait for their generation.
  */
 async function worldWithChanges(): Promise<World> {
   const world = createWorld();
@@ -54,7 +55,7 @@ async function worldWithChanges(): Promise<World> {
   return world;
 }
 
-/** Whatever went wrong, it is the generation after the first, and it was told to all of them. */
+/** The result after any fault: generation 2 is public, and all that waited have got its number. */
 async function expectToldOfSecondGeneration(world: World): Promise<void> {
   const publishedAt = new Date(world.clock.nowMs).toISOString();
   for (const what of ['batch/one', 'batch/two', 'publication/three']) {
@@ -63,7 +64,7 @@ async function expectToldOfSecondGeneration(world: World): Promise<void> {
   expect(await waiting(world)).toEqual([]);
 }
 
-/** The generation after that: among others its list is one page shorter. */
+/** The next generation. Its list is one page shorter. */
 async function changeAgain(world: World): Promise<void> {
   await world.ingest([price('b', 10, 1000), price('c', 0, 3)]);
   await world.ingest([price('e', 1, -6)], 'correct');
@@ -71,7 +72,7 @@ async function changeAgain(world: World): Promise<void> {
   await removeMarket(world, 'cc');
 }
 
-/** And one more, which builds on what the ledger says of the ones before. */
+/** One more generation, which builds on the records of the earlier ones. */
 async function changeOnceMore(world: World): Promise<void> {
   await world.ingest([price('a', 0, 7), price('j', 0, 8)]);
 }
@@ -85,7 +86,7 @@ async function expectVerified(world: World, settled: boolean): Promise<void> {
   expect(report.findings).toEqual([]);
 }
 
-/** Publishes through other storage; gives the error that the publisher met, which must be one that it may meet. */
+/** Publishes through other storage. Returns the publisher's error, which must be an expected one. */
 async function publishThrough(world: World, ledger: Ledger, objects: ObjectStore): Promise<unknown> {
   const dependencies = dependenciesOn(ledger, objects, world.clock);
   const error = await publish(dependencies).then(
@@ -98,8 +99,8 @@ async function publishThrough(world: World, ledger: Ledger, objects: ObjectStore
 }
 
 /**
- * Which bodies of removed markets and which pages of lost races are in place depends on how far the first publisher came. The
- * sweep takes all of them, the pages once their generation has expired.
+ * Bodies of removed markets and pages of lost races may be in place, depending on when the first publisher stopped. The
+ * sweep removes all of them; it removes the pages when their generation has expired.
  */
 async function afterSweep(world: World): Promise<Map<string, string>> {
   const { clock, dependencies, objects } = world;
@@ -130,13 +131,13 @@ await changeOnceMore(undisturbed);
 await publish(undisturbed.dependencies);
 const expectedBytesInTheEnd = publicObjects(undisturbed.objects);
 
-const faults: readonly { readonly name: string; readonly fault: Fault }[] = [
-  { name: 'fails without effect', fault: failsWithoutEffect },
-  { name: 'fails with effect', fault: failsWithEffect },
-  { name: 'is the last before the process dies', fault: diesAfter },
+const faults: readonly { readonly name: string; readonly fault: Fault; readonly from: number }[] = [
+  { name: 'fails without effect', fault: failsWithoutEffect, from: 0 },
+  { name: 'fails with effect', fault: failsWithEffect, from: 1 },
+  { name: 'is the last one before the process dies', fault: diesAfter, from: 2 },
 ];
 
-test('the publish that is disturbed here touches every kind of object and both ports, and deletes no public object', () => {
+test('the publish under test uses every kind of object and both ports, and deletes no public object', () => {
   const done = operations.map(({ what }) => what);
   for (const part of ['markets.json', '/market-pages/', '/history-pages/', '/histories/', 'snapshot', 'redo/']) {
     expect(done.some((what) => what.includes(part))).toBe(true);
@@ -146,9 +147,9 @@ test('the publish that is disturbed here touches every kind of object and both p
 });
 
 describe.each(faults)(
-  'when a storage operation $name, readers see whole generations and the next publish mends it',
-  ({ fault }) => {
-    test.each(operations)('$number: $what', async ({ number }) => {
+  'when a storage operation $name, readers see whole generations, and the next publish completes it',
+  ({ fault, from }) => {
+    test.each(sampled(operations, 3, from))('$number: $what', async ({ number }) => {
       const world = await worldWithChanges();
       await publishWithFault(world, number, fault);
       await expectVerified(world, false);
@@ -162,8 +163,8 @@ describe.each(faults)(
   },
 );
 
-describe('when a second publisher does all of the work before an operation of the first, both end at the same bytes', () => {
-  test.each(operations)('$number: $what', async ({ number }) => {
+describe('when a second publisher does all the work before an operation of the first, both end with the same bytes', () => {
+  test.each(sampled(operations, 3, 1))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
       await publish(dependenciesOn(world.ledger, world.objects, world.clock));
@@ -176,7 +177,7 @@ describe('when a second publisher does all of the work before an operation of th
 });
 
 describe('when the next generation is published before an operation of the first publisher, the newer one stays', () => {
-  test.each(operations)('$number: $what', async ({ number }) => {
+  test.each(sampled(operations, 3, 2))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
       const rival = dependenciesOn(world.ledger, world.objects, world.clock);
@@ -191,8 +192,13 @@ describe('when the next generation is published before an operation of the first
   });
 });
 
-describe('when a write lands only after the next generation, it changes nothing', () => {
-  test.each(operations.filter(({ isWrite }) => isWrite))('$number: $what', async ({ number }) => {
+describe('a write that arrives after the next generation changes nothing', () => {
+  test.each(
+    sampled(
+      operations.filter(({ isWrite }) => isWrite),
+      3,
+    ),
+  )('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     let land: () => Promise<unknown> = async () => null;
     await publishWithFault(world, number, async ({ what, run }) => {
@@ -214,8 +220,8 @@ describe('when a write lands only after the next generation, it changes nothing'
   });
 });
 
-describe('when records are taken in between two storage operations, nothing of them is torn or lost', () => {
-  test.each(operations)('$number: $what', async ({ number }) => {
+describe('records that are taken in between two storage operations are neither torn nor lost', () => {
+  test.each(sampled(operations, 3, 3))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
       await world.ingest([price('b', 10, 1), price('h', 1, 2), market('k'), price('k', 0, 3)]);
@@ -228,7 +234,7 @@ describe('when records are taken in between two storage operations, nothing of t
     await expectVerified(world, true);
     await expectToldOfSecondGeneration(world);
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged' });
-    // A rebuild finds nothing to put back; the snapshot says that there was one.
+    // A rebuild puts nothing back, but the snapshot counts its generation.
     const withoutSnapshot = () => publicObjects(world.objects).set(SNAPSHOT_KEY, '');
     const before = withoutSnapshot();
     await rebuild(world.dependencies);
@@ -236,8 +242,8 @@ describe('when records are taken in between two storage operations, nothing of t
   });
 });
 
-describe('between any two storage operations of a publish, what readers can reach is whole', () => {
-  test.each(operations)('$number: $what', async ({ number }) => {
+describe('between any two storage operations of a publish, readers find whole generations', () => {
+  test.each(sampled(operations, 3, 4))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
       await expectVerified(world, false);

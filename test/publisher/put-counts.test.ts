@@ -1,4 +1,4 @@
-/** What a publish costs, to the last request: a rise in cost is a failing test. */
+/** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -16,18 +16,18 @@ type PutKind = PublicObjectKind | 'bundle' | 'layout';
 
 interface Cost {
   readonly outcome: PublishOutcome;
-  /** Objects stored, by kind. */
+  /** The number of stored objects, by kind. */
   readonly puts: { readonly [Kind in PutKind]?: number };
-  /** Keys of what was stored, in order. */
+  /** Keys of stored objects, in order. */
   readonly keys: readonly string[];
-  /** Puts that were asked for, also those that were refused. */
+  /** The number of puts, with those that were refused. */
   readonly tries: number;
   readonly transactions: number;
-  /** Kinds of what was deleted. */
+  /** Kinds of deleted objects. */
   readonly deletes: readonly PutKind[];
-  /** Whole objects read. */
+  /** The number of whole objects that were read. */
   readonly gets: number;
-  /** Every call of either port, in order, e.g. `objects.put public/api/v1/markets.json`. */
+  /** The calls of both ports, in order, e.g. `objects.put public/api/v1/markets.json`. */
   readonly calls: readonly string[];
 }
 
@@ -59,13 +59,13 @@ async function costOfPublish({ ledger, objects, clock }: World): Promise<Cost> {
 /** Four list pages: b d f | h j l | n p r | t v. */
 const SLUGS = ['b', 'd', 'f', 'h', 'j', 'l', 'n', 'p', 'r', 't', 'v'];
 
-/** Every second day, so that there is room between two observations. */
+/** Every second day, so that a test can add an observation in between. */
 function days(slug: string, count: number) {
   return Array.from({ length: count }, (_, index) => price(slug, 2 * index, 100 + index));
 }
 
 /**
- * Everything published. Histories of 4 to a page: `h` has one observation; `j` has 4 and its page is full; `l` has 13:
+ * A published world with 4 observations to a page. `h` has one observation; `j` has 4 and its page is full; `l` has 13:
  * three closed pages and 1 on the newest.
  */
 async function settledWorld(): Promise<World> {
@@ -75,7 +75,7 @@ async function settledWorld(): Promise<World> {
   return world;
 }
 
-/** Marks that no change stands behind: what a write that was undone by another leaves. */
+/** Marks without a change, as two writes leave that cancel each other. */
 async function markWithoutChange({ ledger, dependencies }: World): Promise<void> {
   const sourceUrl = 'https://example.com/l';
   const order = orderKey({ market: 'l', metric: 'price', observedAt: '2026-01-03T00:00:00Z', sourceUrl, ordinal: 0 });
@@ -95,13 +95,13 @@ async function marksLeft({ ledger }: World): Promise<readonly string[]> {
   return (await ledger.query(FRESH_MARKS.partition, { limit: 100 })).items.map(({ sort }) => sort);
 }
 
-/** What every generation puts in which the list changes. */
+/** The puts of each generation in which the list changes. */
 const COMMON = { 'market-list': 1, snapshot: 1, layout: 1, bundle: 1 };
-/** What is put when the deployment changes, and by the first publish. */
+/** The puts when the deployment changes, and of the first publish. */
 const STATIC = { 'not-found': 1, waitlist: 1, openapi: 1 };
 const ONE_MARKET = { ...COMMON, history: 1, market: 1 };
 
-/** HEAD is swapped, what is published is recorded, HEAD is marked applied, marks are cleared. */
+/** HEAD is swapped, the published state is recorded, HEAD is marked applied, marks are cleared. */
 const TRANSACTIONS = 4;
 
 interface Case {
@@ -109,7 +109,7 @@ interface Case {
   readonly happen: (world: World) => Promise<unknown>;
   readonly puts: Cost['puts'];
   readonly transactions?: number;
-  /** Unless said otherwise the list pages that are put and their layout, as they were before, and the bundle. */
+  /** Default: the previous versions of the list pages that are put, their layout, and the bundle. */
   readonly gets?: number;
 }
 
@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
   { what: 'nothing', happen: async () => undefined, puts: {}, transactions: 0 },
   { what: 'marks without a change, which are cleared', happen: markWithoutChange, puts: {}, transactions: 1 },
   {
-    what: 'a batch that brings what is known already',
+    what: 'a batch with known observations only',
     happen: (world) => world.ingest([market('h'), ...days('h', 1)]),
     puts: {},
     transactions: 0,
@@ -153,7 +153,7 @@ const CASES: readonly Case[] = [
     puts: { ...ONE_MARKET, 'market-list-page': 1 },
   },
   {
-    what: 'the observation that no longer fits, which closes one page',
+    what: 'an observation after a full page, which closes one page',
     happen: (world) => world.ingest([price('j', 8, 5)]),
     puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 1 },
   },
@@ -199,33 +199,33 @@ const CASES: readonly Case[] = [
     puts: { ...ONE_MARKET, 'market-list-page': 1, 'history-page': 3 },
   },
   {
-    what: 'a market that joins in the middle, which moves every market behind it',
+    what: 'a new market in the middle of the list, which moves all later markets',
     happen: (world) => world.ingest([market('k')]),
     puts: { ...ONE_MARKET, 'market-list-page': 3 },
   },
   {
-    what: 'two markets that join at the end, where one more list page begins',
+    what: 'two new markets at the end, where one more list page begins',
     happen: (world) => world.ingest([market('w'), market('x')]),
     puts: { ...COMMON, history: 2, market: 2, 'market-list-page': 4 },
     gets: 6,
   },
   {
-    what: 'a market that joins and one of the same page that leaves, which moves no market behind them',
+    what: 'a new market and a removed one of the same page, which move no later market',
     happen: async (world) => {
       await world.ingest([market('i')]);
       await removeMarket(world, 'j');
     },
     puts: { ...ONE_MARKET, 'market-list-page': 1 },
-    // Whether it moves any is known only when all of the list has been cut.
+    // Only the cut of the whole list shows that no market moves.
     gets: 6,
   },
   {
-    what: 'a market that leaves',
+    what: 'a removed market',
     happen: (world) => removeMarket(world, 'l'),
     puts: { ...COMMON, 'market-list-page': 3 },
   },
   {
-    what: 'a new name of a market, which leaves its history alone',
+    what: 'a new name of a market, which does not change its history',
     happen: (world) => world.ingest([{ ...market('h'), name: 'Another name' } as ReturnType<typeof market>]),
     puts: { ...COMMON, market: 1, 'market-list-page': 1 },
   },
@@ -244,7 +244,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('a publish puts exactly this, in one generation, and deletes its own bundle, after', () => {
+describe('a publish makes exactly these puts, in one generation, and deletes its own bundle, after', () => {
   test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, gets }) => {
     const world = await settledWorld();
     await happen(world);
@@ -268,7 +268,7 @@ describe('a publish puts exactly this, in one generation, and deletes its own bu
     expect(await marksLeft(world)).toEqual([]);
   });
 
-  test.each(CASES)('$what, and the publish after that puts nothing', async ({ happen }) => {
+  test.each(CASES)('$what, and the next publish puts nothing', async ({ happen }) => {
     const world = await settledWorld();
     await happen(world);
     await publish(world.dependencies);
@@ -297,7 +297,7 @@ test('a first publish without any market puts an empty list', async () => {
 });
 
 describe('the order of a publish', () => {
-  /** The place of the only call that this begins. */
+  /** The position of the only call that begins with `start`. */
   const placeOf = (calls: readonly string[], start: string): number => {
     const places = [...calls.keys()].filter((place) => calls[place]?.startsWith(start));
     expect(places).toHaveLength(1);
@@ -323,7 +323,7 @@ describe('the order of a publish', () => {
     expect(swap).toBeLessThan(placeOf(calls, `objects.put ${PUBLIC_PREFIX}/api/v1/histories/`));
   });
 
-  test('list pages come last to first, so that each names one that is there', async () => {
+  test('list pages are put from the last to the first, so that each names an existing one', async () => {
     const world = await settledWorld();
     await world.ingest([price('v', 0, 5)]);
     const { keys } = await costOfPublish(world);
@@ -336,7 +336,7 @@ describe('the order of a publish', () => {
   });
 });
 
-test('after an append, of a long history only what follows its last closed page is read', async () => {
+test('after an append, a long history is read from its last closed page on', async () => {
   const world = await settledWorld();
   await world.ingest([price('l', 26, 5)]);
   const read: string[] = [];
@@ -357,7 +357,7 @@ test('after an append, of a long history only what follows its last closed page 
   ]);
 });
 
-test('list pages behind the last change are shared by both generations', async () => {
+test('both generations share the list pages after the last change', async () => {
   const world = await settledWorld();
   const pages = async () => {
     const cursors: string[] = [];
@@ -388,7 +388,7 @@ describe('a history of any length', () => {
     return world;
   }
 
-  test('is rendered piece by piece: what was read is put before more is read', async () => {
+  test('is rendered piece by piece: each piece is put before the next is read', async () => {
     const world = await longWorld();
     const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, ({ run }) => run());
     await publish(dependenciesOn(ledger, objects, world.clock, DEFAULT_PAGE_SIZES));
@@ -403,7 +403,7 @@ describe('a history of any length', () => {
     expect(putAfterEachRead.map((puts) => puts.trim().split('\n').filter(isPut).length)).toEqual([15, 16, 15]);
   });
 
-  test('that is written to while it is rendered is read once, published as it stood, and then as it is', async () => {
+  test('with a write during its rendering is read once, and published first without the write, then with it', async () => {
     const world = await longWorld();
     let reads = 0;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {

@@ -5,7 +5,7 @@ import { waitForPublication } from './waiting.ts';
 
 let attempts = 0;
 
-/** Marks up to 100 markets to be rendered again, as the worker and the handler of publications do. */
+/** Sets refresh marks for up to 100 markets, as the worker and the handler of publications do. */
 export async function refresh({ ledger }: { readonly ledger: Ledger }, slugs: readonly string[]): Promise<void> {
   const marks = slugs.map((slug) => {
     return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } } as const;
@@ -13,7 +13,7 @@ export async function refresh({ ledger }: { readonly ledger: Ledger }, slugs: re
   await ledger.transact(marks, { attemptId: `refresh-${++attempts}` });
 }
 
-/** Asks for all markets, and for a purge: the waiting begins when all of them are marked. */
+/** Asks for all markets and for a purge. The publication waits from the moment when all of them are marked. */
 export async function askForEverything(
   { ledger }: { readonly ledger: Ledger },
   slugs: readonly string[],
@@ -22,7 +22,7 @@ export async function askForEverything(
   await waitForPublication({ ledger }, 'all', null, true);
 }
 
-/** Gives a market another name, and marks nothing: no write of ours does that. */
+/** Renames a market without a mark, which no write of the service does. */
 export async function renameUnmarked({ ledger }: { readonly ledger: Ledger }, slug: string): Promise<void> {
   const item = await ledger.get(marketKey(slug));
   if (item === null) throw new Error(`there is no market ${slug}`);

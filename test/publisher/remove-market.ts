@@ -3,7 +3,7 @@ import { marketIndexKey, marketKey, marketPartition, OBSERVATION_PREFIX } from '
 import { historyMarkKey, marketMarkKey, REMOVED_REVISION } from '../../storage/records/publication.ts';
 import type { World } from './world.ts';
 
-/** Takes a market with up to 90 observations out of the ledger, due to be taken out of what is published. */
+/** Removes a market with up to 90 observations from the ledger, and marks it. */
 export async function removeMarket({ ledger, dependencies }: World, slug: string): Promise<void> {
   const observations = await ledger.query(marketPartition(slug), { prefix: OBSERVATION_PREFIX, limit: 90 });
   const any = { kind: 'any' } as const;
@@ -13,7 +13,7 @@ export async function removeMarket({ ledger, dependencies }: World, slug: string
     ...observations.items.map(({ partition, sort }) => ({ partition, sort })),
   ];
   const deletes = gone.map((key): Change => ({ kind: 'delete', key, if: any }));
-  // The closed pages too: a market of the same name may be defined before this one has been published away.
+  // Marks the closed pages too: a market of the same name may be defined before the removal is published.
   const marks = [marketMarkKey(slug), historyMarkKey(slug, '')];
   const puts = marks.map((key): Change => ({ kind: 'put', key, revision: REMOVED_REVISION, value: null, if: any }));
   await ledger.transact([...deletes, ...puts], { attemptId: dependencies.newAttemptId() });

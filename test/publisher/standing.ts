@@ -2,7 +2,7 @@ import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 
-/** Sets what claims and verifications say of a market, due to be published: as their handlers do it. */
+/** Sets the standing of a market and marks it, as the handlers of claims and verifications do. */
 export async function setStanding(
   ledger: Ledger,
   slug: string,

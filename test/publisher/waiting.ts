@@ -1,4 +1,4 @@
-/** Those who wait to be told in which generation what they wrote became public. */
+/** Batches and publications that wait for the number of their generation. */
 
 import type { Change, Ledger } from '../../storage/ledger.ts';
 import { readAll } from '../../storage/paging.ts';
@@ -19,9 +19,9 @@ type Waiting = { readonly ledger: Ledger };
 let attempts = 0;
 
 /**
- * Begins to wait, or begins anew.
+ * Begins to wait, or begins again.
  *
- * @param markets a batch waits for the revisions that these have now; null, as a publication waits
+ * @param markets a batch waits for their present revisions; null for a publication
  */
 export async function wait({ ledger }: Waiting, what: string, markets: readonly string[] | null): Promise<void> {
   const revisions: { [slug: string]: number } = {};
@@ -52,7 +52,7 @@ export async function waitForPublication(
   await wait({ ledger }, `publication/${id}`, null);
 }
 
-/** Who still waits. */
+/** The names of those that still wait. */
 export async function waiting({ ledger }: Waiting): Promise<readonly string[]> {
   return (await readAll(ledger, AWAITING_GENERATION)).map(({ sort }) => sort);
 }

@@ -1,10 +1,10 @@
-/** Remembers what readers were given, to hold the sweep to it. */
+/** Remembers the cursors that readers were given, to check the sweep. */
 import { expect } from 'vitest';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import { readerOf, type World } from './world.ts';
 
-/** Every URL with a cursor that readers are given now, with the bytes that it leads to. */
+/** Each URL with a cursor that readers are given now, with its bytes. */
 async function cursorPages(world: World): Promise<Map<string, string>> {
   const reader = readerOf(world.objects);
   const pages = new Map<string, string>();
@@ -24,7 +24,7 @@ async function cursorPages(world: World): Promise<Map<string, string>> {
   return pages;
 }
 
-/** Follows a world through its generations, and knows until when each cursor must work. */
+/** Follows the generations of a world, and knows how long each cursor must work. */
 export class Witness {
   readonly #world: World;
   #current = new Map<string, string>();
@@ -43,13 +43,13 @@ export class Witness {
     this.#current = now;
   }
 
-  /** How many replaced pages of histories must still be there. */
+  /** The number of superseded history pages that must still exist. */
   retainedOfHistories(): number {
     const ofHistories = [...this.#replaced].filter(([url]) => !url.startsWith(`${MARKETS_URL}?`));
     return ofHistories.filter(([, { untilMs }]) => untilMs >= this.#world.clock.nowMs).length;
   }
 
-  /** Every cursor works for as long as it must; after a sweep, no longer. */
+  /** Each cursor works as long as it must; after a sweep, no longer. */
   async expectKept(swept: boolean): Promise<void> {
     const reader = readerOf(this.#world.objects);
     for (const [url, body] of this.#current) {

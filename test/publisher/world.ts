@@ -42,7 +42,7 @@ export function createWorld(pageSizes: PageSizes = SMALL_PAGES, ledger: Ledger =
 
 export const WAITLIST_EMAIL = 'keys@tidemark.test';
 
-/** Of a small deployment. */
+/** The static bodies of a small deployment. */
 export const STATIC_BODIES = staticBodies({
   waitlist: waitlistBody({ email: WAITLIST_EMAIL }),
   openapi: { openapi: '3.1.0', info: { title: 'Tidemark', version: '1' }, paths: { '/api/v1/markets': {} } },
@@ -67,9 +67,10 @@ export function dependenciesOn(
   };
 }
 
-/** Reads an object store as the CDN would: through the router, without a cache. */
+const route = loadRouter();
+
+/** Reads an object store as the CDN does: through the router, without a cache. */
 export function readerOf(objects: ObjectStore): PublicReader {
-  const route = loadRouter();
   return async (url, headers = {}) => {
     const routed = route('GET', url);
     if (routed.kind !== 'object') return { status: 400, headers: new Map(), body: new Uint8Array() };
@@ -122,7 +123,7 @@ export function price(slug: string, day: number, amountMinor: number | null, cur
   };
 }
 
-/** The public objects of a store, without redo bundles: what two runs must agree on. */
+/** The public objects of a store, without bundles. Two runs must agree on them. */
 export function publicObjects(objects: MemoryObjects): Map<string, string> {
   const bodies = [...objects.snapshot()].map(([key, { body }]) => [key, Buffer.from(body).toString('utf8')] as const);
   return new Map(bodies.filter(([key]) => key.startsWith(PUBLIC_PREFIX)));

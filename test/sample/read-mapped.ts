@@ -1,4 +1,4 @@
-/** Reads a mapping and a CSV file, and sorts what comes out. */
+/** Reads a mapping and a CSV file, and sorts the results. */
 import { readFileSync } from 'node:fs';
 import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
 import type { CsvMapping } from '../../mapping/csv-mapping.ts';

@@ -15,7 +15,7 @@ const WFP = new URL('wfp.csv', DATA);
 const BIG_MAC_MAPPING = new URL('big-mac.mapping.json', import.meta.url);
 const WFP_MAPPING = new URL('wfp.mapping.json', import.meta.url);
 
-/** Whether a file is there. Where it is not, every test of the `describe` that asks is skipped, and says why. */
+/** Whether a file exists. Without it, the tests of the `describe` are skipped, with a reason. */
 function isThere(file: URL): boolean {
   const there = existsSync(file);
   const name = file.pathname.split('/').at(-1);
@@ -23,7 +23,7 @@ function isThere(file: URL): boolean {
   return there;
 }
 
-/** Every fault that ingest would find in what the mapping accepted. */
+/** All faults of ingest in records that the mapping accepted. */
 function faultsOf(mapped: Mapped): readonly RowError[] {
   return mapped.observations.flatMap(({ record }) => {
     const parsed = parseRecord(record);

@@ -94,7 +94,7 @@ describe('golden observations', () => {
   const find = (market: string, day: string) =>
     series.get(market)?.find(({ observedAt }) => observedAt === `${day}T00:00:00Z`);
 
-  test('gold is rounded to the cent, and says so', () => {
+  test('gold is rounded to the cent, and marked as rounded', () => {
     expect(find('gold-usd', '2026-09-29')).toEqual({
       type: 'observation',
       market: 'gold-usd',

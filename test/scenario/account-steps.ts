@@ -88,7 +88,7 @@ export const accountSteps: readonly Step[] = [
     },
   },
   {
-    says: 'the account may do what its scopes say: all else is 403; its watchlist is there for nobody else; without a credential it is 401',
+    says: 'the scopes of the account are its limits: all else is 403; other subjects do not find its watchlist; without a credential it is 401',
     async run(session) {
       const { key: credential } = session.noted('account');
       const { id: batch, body } = session.noted('batch');

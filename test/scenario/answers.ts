@@ -1,4 +1,4 @@
-/** Answers over HTTP, and what the contract says of them. */
+/** Answers over HTTP, checked against the contract. */
 import assert from 'node:assert/strict';
 import { problemCodesOf, problemSchema } from '../../contract/openapi-problems.ts';
 import { OPERATIONS, type OperationId, operationOf, type ResponseOf } from '../../contract/operations.ts';
@@ -15,14 +15,14 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The body of a success of this operation. Throws an `AssertionError` when the answer is none. */
+/** The body of a success of this operation. Throws an `AssertionError` for any other answer. */
 export function succeeded<Id extends OperationId>(id: Id, answer: Answer): ResponseOf<Id> {
   const { status, body } = operationOf(id).success;
   assert.equal(answer.status, status, `${inWords(answer)}, expected ${status} of ${id}: ${answer.text}`);
   return (body === null ? null : body.parse(JSON.parse(answer.text))) as ResponseOf<Id>;
 }
 
-/** The problem document with this code. Throws an `AssertionError` when the answer is none. */
+/** The problem document with this code. Throws an `AssertionError` for any other answer. */
 export function refused(code: ProblemCode, answer: Answer): Problem {
   assert.ok(answer.status >= 400, `${inWords(answer)}, expected ${code}`);
   assert.equal(answer.headers.get('content-type'), PROBLEM_CONTENT_TYPE, inWords(answer));
@@ -40,7 +40,7 @@ export function fieldOf(answer: Answer, name: string): string {
   return value;
 }
 
-/** Gives the answer back. Throws when it is not what the table of operations says of its URL. */
+/** Returns the answer. Throws if it differs from the table of operations. */
 export function heldToContract(answer: Answer): Answer {
   const id = operationAt(answer);
   const operation = id === null ? null : operationOf(id);
@@ -68,7 +68,7 @@ export function heldToContract(answer: Answer): Answer {
 /** RFC 9110, section 8.8.3; weak where the body came compressed. */
 const ENTITY_TAG = /^(W\/)?"[\x21\x23-\x7e]+"$/;
 
-/** The operation that the table has for a method and a path, null when it has none. */
+/** The operation of a method and a path, or null. */
 function operationAt({ method, path }: Answer): OperationId | null {
   const [pathname] = path.split('?', 1) as [string];
   const found = (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {

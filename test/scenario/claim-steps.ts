@@ -1,4 +1,4 @@
-/** The account claims, the operator verifies and decides, readers see what came of it. */
+/** The account claims, the operator verifies and decides, readers see the result. */
 import assert from 'node:assert/strict';
 import type { Claim } from '../../contract/operations/claims.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
@@ -11,7 +11,7 @@ import type { Step } from './step.ts';
 
 const CLAIMS = '/api/v1/claims';
 const VERIFIED_AT = '2025-07-01T09:30:00Z';
-/** What the price should have been. */
+/** The right price. */
 const CORRECTED = {
   amountMinor: 419_210,
   currency: 'USD',
@@ -24,7 +24,7 @@ export function representative(session: Session): string {
   return `Representative of ${session.slug('copper')}`;
 }
 
-/** What identifies the observation that is claimed to be wrong. */
+/** The identity of the wrong observation. */
 const wrongPrice = (session: Session) => priceOn(session.slug('gold'), '2025-06-03');
 
 function assertionsOf(session: Session) {

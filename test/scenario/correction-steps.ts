@@ -1,4 +1,4 @@
-/** What was published turns out to be wrong. */
+/** A published number turns out to be wrong. */
 import assert from 'node:assert/strict';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { succeeded } from './answers.ts';

@@ -1,4 +1,4 @@
-/** What the scenario is told of a deployment: what anybody needs who reads it and writes to it. */
+/** The addresses and credentials of a deployment that a reader and a writer need. */
 export interface Deployment {
   /** Where the public reads are, e.g. `http://127.0.0.1:8787`, without a slash at the end. */
   readonly readBaseUrl: string;

@@ -1,4 +1,4 @@
-/** The operator sends batches, and readers see what was in them. */
+/** The operator sends batches, and readers see their records. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { BatchReport, IngestRecordInput } from '../../contract/ingest-records.ts';
@@ -17,7 +17,7 @@ export async function sendBatch(session: Session, parts: WriteParts, query = '')
   return await reportOf(session, answer);
 }
 
-/** What has become of the batch whose acceptance is given. */
+/** The report of an accepted batch. */
 async function reportOf(session: Session, answer: Answer): Promise<BatchReport> {
   const { id } = succeeded('createIngestBatch', answer);
   assert.equal(fieldOf(answer, 'location'), `${BATCHES}/${id}`);

@@ -70,7 +70,7 @@ const after: readonly Step[] = [
     },
   },
   {
-    says: 'the list has changed, and with it its ETag; the market that nobody has touched keeps its bytes',
+    says: 'the list has changed, and with it its ETag; an unchanged market keeps its bytes',
     async run(session) {
       const { etag } = session.noted('listBefore');
       const { etag: untouched } = session.noted('untouched');

@@ -1,4 +1,4 @@
-/** What steps leave for those after them. */
+/** Notes of steps for later steps. */
 import type { Market } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
 
@@ -32,7 +32,7 @@ export interface Notes {
   /** Of the operator's credential, as the audit names it. */
   readonly operator: string;
   readonly batch: SentBatch;
-  /** The market that nobody touches, as it was first read. */
+  /** The market that stays unchanged, as it was first read. */
   readonly untouched: { readonly etag: string; readonly text: string };
   /** The history of the market that a batch corrects, before that. */
   readonly yenBefore: readonly Observation[];

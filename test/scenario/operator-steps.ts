@@ -1,4 +1,4 @@
-/** What else operators do: publish again, purge, end keys, and look at who did what. */
+/** Other work of operators: publications, purges, revoked keys, and the audit. */
 import assert from 'node:assert/strict';
 import { MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { fieldOf, refused, succeeded } from './answers.ts';
@@ -8,7 +8,7 @@ import type { Step } from './step.ts';
 
 const PUBLICATIONS = '/api/v1/publications';
 
-/** What is promised, and the way there and back. */
+/** The promised time, and the time of the requests. */
 const REVOKED_WITHIN_MS = (30 + 2) * 1000;
 
 interface PublicationBody {
@@ -36,7 +36,7 @@ const auditOf = (session: Session, by: { readonly actor: string } | { readonly t
 
 export const operatorSteps: readonly Step[] = [
   {
-    says: 'everything is published again, and a market purged: what has not changed keeps its bytes, and the ETags that readers hold',
+    says: 'everything is published again, and a market purged: unchanged bodies keep their bytes and ETags',
     async run(session) {
       const etag = fieldOf(await session.read(MARKETS_URL), 'etag');
       session.note('publication', await published(session, { markets: 'all' }));
@@ -49,7 +49,7 @@ export const operatorSteps: readonly Step[] = [
     },
   },
   {
-    says: 'the audit says who did what to what, once for each request, and nothing of what was refused',
+    says: 'the audit has actor, action and target, once for each request, without refused ones',
     async run(session) {
       const { keyId } = session.noted('account');
       const operator = session.noted('operator');

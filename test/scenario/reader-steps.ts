@@ -1,4 +1,4 @@
-/** Anybody reads: no credential, any origin, conditional requests. */
+/** Public reads: no credential, any origin, conditional requests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
@@ -28,7 +28,7 @@ export const readerSteps: readonly Step[] = [
     },
   },
   {
-    says: 'who has the newest bytes is answered 304, and HEAD has the fields of GET',
+    says: 'a reader with the newest bytes gets 304, and HEAD has the fields of GET',
     async run(session) {
       for (const url of Object.values(DOCUMENTS)) {
         const etag = fieldOf(await session.read(url), 'etag');
@@ -55,7 +55,7 @@ export const readerSteps: readonly Step[] = [
     },
   },
   {
-    says: 'what is not there, or not understood, is a problem document, which any origin may read; any origin may ask before',
+    says: 'an unknown or malformed URL gets a problem document, which any origin may read; preflights succeed',
     async run(session) {
       const cursor = `1-${'0'.repeat(32)}`;
       const refusals = [

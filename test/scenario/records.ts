@@ -1,4 +1,4 @@
-/** What the scenario ingests: markets in currencies of 0, 2 and 3 decimals, with prices from one source. */
+/** The records of the scenario: markets in currencies of 0, 2 and 3 decimals, with prices from one source. */
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 
 export const SOURCE = {
@@ -22,7 +22,7 @@ export function marketRecord(slug: string, nativeCurrency: string): IngestRecord
   return { type: 'market', slug, name: `Market ${slug}`, kind: 'food', nativeCurrency, unit, sources: [SOURCE] };
 }
 
-/** What identifies the price of a day. */
+/** The identity of the price of a day. */
 export function priceOn(market: string, day: string) {
   return {
     market,

@@ -10,12 +10,12 @@ import type { Notes } from './notes.ts';
 type Fields = Readonly<Record<string, string>>;
 
 export interface WriteParts {
-  /** The Idempotency-Key: left out, a new one; null: none. */
+  /** The Idempotency-Key. Default: a new one. Null: no key. */
   readonly key?: string | null;
   /** Bytes as they are; anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Fields;
-  /** Left out: the operator's; null: none. */
+  /** Default: the operator's. Null: no credential. */
   readonly credential?: string | null;
 }
 
@@ -33,21 +33,21 @@ export interface Session {
    * ETag.
    */
   readUntil<Seen>(path: string, check: (answer: Answer) => Seen | Promise<Seen>): Promise<Seen>;
-  /** Reads a copy that its cache has asked for after `sinceMs`, give or take a second, whatever it says. */
+  /** Reads a copy that its cache has fetched after `sinceMs`, within a second, with any content. */
   readSince(path: string, sinceMs: number, headers?: Fields): Promise<Answer>;
   /** Sends to the write host, GETs too. */
   write(method: string, path: string, parts?: WriteParts): Promise<Answer>;
   note<Name extends keyof Notes>(name: Name, value: Notes[Name]): void;
   /** Throws when no step has noted it. */
   noted<Name extends keyof Notes>(name: Name): Notes[Name];
-  /** Says that no public body may hold this. */
+  /** Forbids this text in public bodies. */
   keepPrivate(...texts: string[]): void;
   readonly privateTexts: ReadonlySet<string>;
   /** Every public body that was read, with a path where it was. */
   readonly publicBodies: ReadonlyMap<string, string>;
 }
 
-/** An edge may have asked another cache, whose copy was as old as may be; the rest is for a slow machine. */
+/** An edge may have asked another cache with an old copy. The rest is for a slow machine. */
 const SHOWN_WITHIN_MS = (2 * FRESH_SECONDS + 10) * 1000;
 
 export function openSession(deployment: Deployment): Session {
@@ -121,10 +121,10 @@ export function openSession(deployment: Deployment): Session {
   };
 }
 
-/** What nothing has woken is found by a sweep once a minute, and an erasure of an account is held back for 35 s before. */
+/** A schedule finds forgotten work once a minute, and an erasure of an account waits 35 s first. */
 export const DONE_WITHIN_MS = 150 * 1000;
 
-/** Looks until what is seen is `done`, at ever longer intervals. Throws what it sees then when that takes too long. */
+/** Reads until `done` is true, at growing intervals. After a limit it throws the last value. */
 export async function poll<Seen>(
   withinMs: number,
   look: () => Promise<Seen>,

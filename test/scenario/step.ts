@@ -2,7 +2,7 @@
 import type { Session } from './session.ts';
 
 export interface Step {
-  /** What holds once it has been run. */
+  /** The promise that holds after the step. */
   readonly says: string;
   /** Rejects with an `AssertionError` or a `ZodError` where that is not so. */
   run(session: Session): Promise<void>;

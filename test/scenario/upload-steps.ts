@@ -1,4 +1,4 @@
-/** A large file: announced, put where the answer says, applied in the background. */
+/** A large file: announced, put to its target, applied in the background. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Upload } from '../../contract/ingest-uploads.ts';
@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const UPLOADS = '/api/v1/ingest/uploads';
 
-/** More than a page of the list holds, so that there is a second page wherever the scenario runs. */
+/** More than a page of the list, so that there is a second page. */
 const MARKETS = MARKETS_PAGE_SIZE + 1;
 /** More than a batch of the worker holds, and more than a page of a history. */
 const DAYS = 1_000;
@@ -53,7 +53,7 @@ async function put(session: Session, target: Upload['put'], bytes: Buffer): Prom
 
 export const uploadSteps: readonly Step[] = [
   {
-    says: 'a large file is taken in where the announcement says, and nothing but that file',
+    says: 'a large file is accepted at the announced target, and no other file',
     async run(session) {
       const { bytes, records } = fileOf(session);
       const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -10,14 +10,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What is written to a pipe. */
+/** Progress on a pipe. */
 function openOnPipe() {
   const stream = new PassThrough({ encoding: 'utf8' });
   const written = () => ((stream.read() as string | null) ?? '').split('\n').slice(0, -1);
   return { progress: openProgress(stream as unknown as NodeJS.WriteStream), written };
 }
 
-test('on a pipe a run says now and then how far each of its steps is, until all have ended', () => {
+test('on a pipe a run prints the progress of its steps now and then, until all have ended', () => {
   const { progress, written } = openOnPipe();
   progress.at('lint', '');
   progress.at('tests', '1 of 9 files');
@@ -36,7 +36,7 @@ test('on a pipe a run says now and then how far each of its steps is, until all 
   expect(written()).toEqual([]);
 });
 
-test('on a pipe what is said in between is said at once, on lines of its own', () => {
+test('on a pipe other messages are printed at once, on their own lines', () => {
   const { progress, written } = openOnPipe();
   progress.at('tests', '');
   progress.say('lint passed');

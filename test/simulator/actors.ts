@@ -1,18 +1,18 @@
-/** Processes that live in a world: they are woken, do their round, die and are started again. */
+/** The processes of a world: they are woken, do a round of work, die, and are started again. */
 
-import { isMarket, rungBy } from './facts.ts';
+import { isMarket, wokenBy } from './facts.ts';
 import type { Incarnation } from './processes.ts';
 import { type AcceptedBatch, type Api, type Host, isPassing } from './wiring.ts';
 import type { World } from './world.ts';
 
-/** How long an invocation has time for more work. */
+/** The time that an invocation has for more work. */
 const INVOCATION_MS = 60_000;
-/** How often a market that is put off is tried again by the invocation that has put it off. */
+/** How often an invocation tries a put-off market again. */
 const PUT_OFF_RETRIES = 4;
 const PUT_OFF_PAUSE_MS = 500;
 const OPERATOR_PAUSE_MS = 5_000;
 
-/** One process after another under one name. */
+/** The successive lives of one process. */
 export class Slot<State> {
   readonly #world: World;
   readonly #name: string;
@@ -53,7 +53,7 @@ export class Slot<State> {
   }
 }
 
-/** A process that does rounds of work, one at a time, when it is rung for. */
+/** A process that does rounds of work, one at a time, when it is woken. */
 export class Actor {
   readonly #world: World;
   readonly #slot: Slot<Host>;
@@ -62,7 +62,7 @@ export class Actor {
   #isRunning = false;
   #again = false;
 
-  /** @param isOperator works also while the service is down */
+  /** @param isOperator works also while the service is stopped */
   constructor(world: World, name: string, round: (host: Host) => Promise<void>, isOperator = false) {
     this.#world = world;
     this.#isOperator = isOperator;
@@ -76,12 +76,12 @@ export class Actor {
         if (!this.#isRunning) return;
         this.#isRunning = false;
         this.#again = false;
-        this.ring(world.random.spread(10, 60_000));
+        this.wake(world.random.spread(10, 60_000));
       },
     );
   }
 
-  ring(delayMs: number): void {
+  wake(delayMs: number): void {
     this.#world.scheduler.after(delayMs, () => this.#begin());
   }
 
@@ -102,7 +102,7 @@ export class Actor {
       this.#isRunning = false;
       if (this.#again) {
         this.#again = false;
-        this.ring(0);
+        this.wake(0);
       }
     };
     this.#world.note(life.name, 'round begins');
@@ -124,7 +124,7 @@ export interface Actors {
   readonly api: Slot<{ readonly request: Api; readonly accept: (batch: AcceptedBatch) => Promise<void> }>;
 }
 
-/** Brings the processes to life, and has them rung for what is due: by each commit, and once a minute. */
+/** Starts the processes. Commits wake them if work is due, and so does a schedule, once a minute. */
 export function startActors(
   world: World,
   publisherCount: number,
@@ -161,7 +161,7 @@ export function startActors(
       'operator',
       async (host) => {
         await untilDone(host, () => wiring.restore(host));
-        // Of a market that is in no index, the log of a worker tells whose batches it is in the way of.
+        // If a market is in no index, the log of a worker names it, because its batches fail.
         const named = [...world.torn].filter((market) => !isMarket(world.items, market));
         for (const market of named) await untilDone(host, () => wiring.repair(host, market));
         world.restored();
@@ -176,19 +176,19 @@ export function startActors(
   const { random } = world;
   if (!isRungByCommits) return actors;
   world.onCommit(({ changes }) => {
-    const rung = rungBy(changes);
-    if (rung.publishing) ringSome(publishers);
-    if (rung.working) ringSome(workers);
+    const woken = wokenBy(changes);
+    if (woken.publishing) wakeSome(publishers);
+    if (woken.working) wakeSome(workers);
   });
-  /** As a stream does, mostly; sometimes it rings twice. */
-  function ringSome(some: readonly Actor[]): void {
-    random.pick(some).ring(random.spread(0.5, 400));
-    if (random.chance(0.3)) random.pick(some).ring(random.spread(0.5, 400));
+  /** Wakes as a stream does: sometimes twice. */
+  function wakeSome(some: readonly Actor[]): void {
+    random.pick(some).wake(random.spread(0.5, 400));
+    if (random.chance(0.3)) random.pick(some).wake(random.spread(0.5, 400));
   }
   return actors;
 }
 
-/** What fails for a while, an operator tries again. */
+/** An operator tries failed work again. */
 async function untilDone(host: Host, step: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** What most worlds begin with: a few markets that are published. Made once, by the code under test, without a schedule. */
+/** The beginning of most worlds: a few published markets. Made once, by the code under test, without the scheduler. */
 import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import { CALM } from './faults.ts';
@@ -19,7 +19,7 @@ export interface BaseWorld {
 
 const NO_WITNESS = { put: () => undefined, deleted: () => undefined };
 
-/** Does what it is asked for at once and on its own: for what is no part of a schedule. */
+/** Does operations at once, without the scheduler. */
 export function hostAtOnce(items: LedgerItems, objects: ObjectEntries, name: string, settings = PLAIN): Host {
   const random = new Random(1);
   const atOnce = new AtOnce();
@@ -43,7 +43,7 @@ export function emptyWorld(): BaseWorld {
   return { items: new LedgerItems(), objects: new Map(), expected: new Map() };
 }
 
-/** The markets are defined, but nothing was ever published. */
+/** The markets are defined, but not published. */
 export async function definedWorld(): Promise<BaseWorld> {
   const base = emptyWorld();
   const host = hostAtOnce(base.items, base.objects, 'base');
@@ -58,7 +58,7 @@ export async function definedWorld(): Promise<BaseWorld> {
     const body = { mode, partial, records };
     const answer = await api(requestOf('/api/v1/ingest/batches', 'base', `base-key-${1_000 + index}`, body, START_MS));
     if (answer.statusCode >= 300) throw new Error(`the base world's own batch was refused: ${answer.body}`);
-    // The clock stands still, so the order of several would be chance.
+    // The clock does not advance, so the order of several markets would be random.
     await WIRING.work(host, () => true, rethrow);
   }
   return base;
@@ -71,7 +71,7 @@ function rethrow(error: unknown): never {
 let published: Promise<BaseWorld> | null = null;
 let defined: Promise<BaseWorld> | null = null;
 
-/** The same for every world: to be copied, not changed. */
+/** Shared by all worlds: copy it, do not change it. */
 export function baseWorld(isPublished: boolean): Promise<BaseWorld> {
   defined ??= definedWorld();
   published ??= defined.then(async ({ items, expected }) => {

@@ -1,4 +1,4 @@
-/** A market that is written to all the time is published all the time: it does not wait for its writers to pause. */
+/** A market with continuous writes is published continuously, without a pause of its writers. */
 import { startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { Client, sendBatch } from './clients.ts';
@@ -11,13 +11,13 @@ import type { Trace } from './trace.ts';
 import { PLAIN } from './wiring.ts';
 import { type Alterations, World } from './world.ts';
 
-/** Nothing fails; transactions take their time to show. */
+/** Nothing fails, but transactions become visible slowly. */
 const STEADY: Conditions = { ...CALM, staggerRate: 0.5, staggerMs: 50 };
 const WRITERS = 4;
 const BATCHES = 40;
 const GAP_MS = 40;
 
-/** From its last transaction to its answer; in ten thousand batches the longest took 750 ms. */
+/** From the last transaction of a batch to its answer. In ten thousand batches the longest time was 750 ms. */
 const LONGEST_MS = 1_100;
 
 export async function judgeBusy(seed: number, trace: Trace, alterations: Alterations): Promise<World> {

@@ -1,4 +1,4 @@
-/** Clients of the write API: they send until they are answered, under one Idempotency-Key, and then send the next. */
+/** Clients of the write API. Each sends a request, with one Idempotency-Key, until it is answered; then the next. */
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
@@ -8,7 +8,7 @@ import { type SentBatch, Writer } from './model.ts';
 import { requestOf } from './requests.ts';
 import type { World } from './world.ts';
 
-/** More than any fault lasts. */
+/** Longer than any fault lasts. */
 const MOST_TRIES = 300;
 
 export class Client {
@@ -36,7 +36,7 @@ export class Client {
     });
   }
 
-  /** Sends a batch past the pipeline of requests; gives its id. */
+  /** Sends a batch without the request pipeline. Returns its id. */
   async accept({ mode, partial, records }: SentBatch): Promise<string> {
     const { random } = this.#world;
     const id = `bat_${newUlid(this.#world.nowMs(), (count) => random.bytes(count))}`;
@@ -49,7 +49,7 @@ export class Client {
   async #untilAnswered<Answer>(what: string, ask: () => Promise<Answer>): Promise<Answer> {
     const { scheduler, random } = this.#world;
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      // A process that dies answers nobody.
+      // A dead process does not answer.
       const patience = scheduler.sleep(random.spread(500, 10_000)).then(() => NO_ANSWER);
       const answer = await Promise.race([ask().catch(noAnswer), patience]);
       this.#world.note(this.#name, what, answer === NO_ANSWER ? 'no answer' : 'answered');
@@ -98,7 +98,7 @@ export async function sendMany(world: World, actors: Actors, isPlain: boolean): 
   await sendBatch(world, new Client(world, actors, name), writer.many());
 }
 
-/** Announces a file, puts it, and has its arrival told, at least once. */
+/** Announces a file, puts it, and reports its arrival at least once. */
 export async function sendUpload(world: World, actors: Actors, rows: number): Promise<void> {
   const writer = new Writer('uploader', world.random, world.expected);
   const sent = writer.rows(world.random.pick(['a', 'b', 'c']), rows);
@@ -110,20 +110,20 @@ export async function sendUpload(world: World, actors: Actors, rows: number): Pr
   world.uploads.put(id, bytes);
   let isTold = false;
   const arrival: Actor = new Actor(world, 'arrival', async (host) => {
-    // What fails is delivered again.
-    if (!isTold) arrival.ring(30_000);
+    // A failed event is delivered again.
+    if (!isTold) arrival.wake(30_000);
     await world.wiring.uploadArrived(host, id);
     isTold = true;
   });
-  arrival.ring(world.random.spread(1, 1_000));
-  // An operator says it once more: the ledger may have lost it.
+  arrival.wake(world.random.spread(1, 1_000));
+  // An operator reports it again, because the ledger may have lost it.
   world.onRestored(() => {
     isTold = false;
-    arrival.ring(0);
+    arrival.wake(0);
   });
 }
 
-/** Asks for some markets, or for all of them, to be published again. */
+/** Asks for a publication of some markets, or of all. */
 export async function askForPublication(world: World, actors: Actors): Promise<void> {
   const markets = world.random.chance(0.4) ? 'all' : [world.random.pick(['a', 'b']), 'c'];
   await new Client(world, actors, 'operator').post('/api/v1/publications', { markets, purge: false });

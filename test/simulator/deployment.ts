@@ -1,9 +1,9 @@
-/** A deployment: processes of the new version take over one after the other, while those of the old one go on for some time. */
+/** A deployment: processes of the new version take over one by one, while those of the old version still run. */
 import type { Actors } from './actors.ts';
 import type { Settings } from './wiring.ts';
 import type { World } from './world.ts';
 
-/** Each renders something otherwise. */
+/** Each version renders something differently. */
 const VERSIONS: readonly Partial<Settings>[] = [
   { version: 2 },
   { pageSizes: { markets: 2, observations: 4 } },
@@ -20,7 +20,7 @@ export async function deploy(world: World, { publishers, operator, sweeper }: Ac
   sweeper.die();
   for (const publisher of publishers) {
     publisher.die();
-    publisher.ring(0);
+    publisher.wake(0);
     await scheduler.sleep(random.pick([1, 100, 60_000]));
   }
 }

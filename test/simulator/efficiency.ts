@@ -1,4 +1,4 @@
-/** Workers must not fight: with a second one the same work takes no longer, and hardly more transactions. */
+/** Workers must not obstruct each other: two do the same work in the same time, with hardly more transactions. */
 import { startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { Client, sendBatch } from './clients.ts';
@@ -10,12 +10,12 @@ import type { Trace } from './trace.ts';
 import { PLAIN } from './wiring.ts';
 import { type Alterations, type Violation, World } from './world.ts';
 
-/** Every transaction takes its time, during which others that touch its items are cancelled. */
+/** Transactions take time, and during that time cancel others on the same items. */
 const SLOW: Conditions = { ...CALM, latencyMs: 20, staggerRate: 1, staggerMs: 60 };
 
-/** Two mostly take two thirds of the time. */
+/** Two workers usually take two thirds of the time. */
 const MORE_TIME = 1.1;
-/** Of nine batches. They find out that another one has a lane, or has just written to a market. Without leases it is 17 and more. */
+/** For nine batches. A worker may find that another one has the lane, or has just written. Without leases there are 17 or more. */
 const MORE_TRANSACTIONS = 15;
 
 interface Effort {
@@ -44,7 +44,7 @@ export async function judgeEfficiency(
   return { violation: isWorse ? { rule: 'workers-fight', detail: said } : null, operations };
 }
 
-/** Queues batches while no worker runs, then starts so many at once. */
+/** Queues batches while no worker runs, then starts this many workers at once. */
 async function work(seed: number, workers: number, trace: Trace, alterations: Alterations): Promise<Effort> {
   const world = new World(seed, await baseWorld(true), SLOW, PLAIN, trace, alterations);
   world.note('world', `seed ${seed}`, `${workers} workers`);
@@ -60,7 +60,7 @@ async function work(seed: number, workers: number, trace: Trace, alterations: Al
       for (const slug of ['a', 'b', 'c']) await sendBatch(world, client, writer.rows(slug, world.random.int(1, 4)));
     }
     startedMs = world.scheduler.elapsedMs;
-    for (const actor of actors.workers) actor.ring(world.random.unit() * 50);
+    for (const actor of actors.workers) actor.wake(world.random.unit() * 50);
     poll.limit(60);
   };
   world.onCommit(({ by }) => {

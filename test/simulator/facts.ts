@@ -1,4 +1,4 @@
-/** What the committed records of a simulated ledger say, read past the code under test. */
+/** Facts about the committed records of a simulated ledger, read without the code under test. */
 import type { Change } from '../../storage/ledger.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
 import { marketIndexKey, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
@@ -18,13 +18,13 @@ import {
 import type { LedgerItems } from './ledger-items.ts';
 import type { ShownObservation } from './published.ts';
 
-/** What waits for a publisher, and for a worker. */
+/** The items that wait for a publisher, and for a worker. */
 export interface Due {
   readonly publishing: readonly string[];
   readonly working: readonly string[];
 }
 
-/** What the committed ledger says is left to do. */
+/** The work that is left, by the committed ledger. */
 export function dueIn(items: LedgerItems): Due {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
   const ranges = [FRESH_MARKS, REFRESH_MARKS, AWAITING_GENERATION, LIST_CHANGES, PUT_OFF];
@@ -45,8 +45,8 @@ function leftOf({ applied, generation, list }: HeadValue): readonly string[] {
   ];
 }
 
-/** Whom a committed change rings for: the publisher for each mark, the worker for what was not on the queue before. */
-export function rungBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
+/** The processes that a committed change wakes: the publisher for each mark, the worker for each new work item. */
+export function wokenBy(changes: readonly Change[]): { readonly publishing: boolean; readonly working: boolean } {
   const puts = changes.filter((change) => change.kind === 'put');
   const ringing = [FRESH_MARKS.partition, AWAITING_GENERATION.partition];
   return {
@@ -55,12 +55,12 @@ export function rungBy(changes: readonly Change[]): { readonly publishing: boole
   };
 }
 
-/** Batches that these changes tell to be public. */
+/** Batches that these changes report as public. */
 export function batchesAnsweredBy(changes: readonly Change[]): readonly string[] {
   return batchesPutInto(generationOfKey('').partition, changes);
 }
 
-/** Batches that end with these changes, and wait to be public from then on. */
+/** Batches that end with these changes, and then wait to be public. */
 export function batchesAppliedBy(changes: readonly Change[]): readonly string[] {
   return batchesPutInto(AWAITING_GENERATION.partition, changes);
 }
@@ -73,7 +73,7 @@ function batchesPutInto(partition: string, changes: readonly Change[]): readonly
   );
 }
 
-/** Batches of which these changes are a part: they are taken in, worked off, or told to be public. */
+/** Batches that these changes accept, apply, or report as public. */
 export function batchesOf(changes: readonly Change[]): readonly string[] {
   const names = changes.flatMap(({ key: { partition, sort } }) => {
     if (partition.startsWith('batch/')) return [partition.slice('batch/'.length)];
@@ -92,7 +92,7 @@ export function isMarket(items: LedgerItems, slug: string): boolean {
   return items.committed(marketIndexKey(slug)) !== null;
 }
 
-/** Whether the ledger has such a batch, or upload. */
+/** Whether the ledger has this batch or upload. */
 export function isAccepted(items: LedgerItems, id: string): boolean {
   return items.committed(batchKey(id)) !== null || items.committed(uploadKey(id)) !== null;
 }
@@ -101,19 +101,19 @@ export function isAnswered(items: LedgerItems, batch: string): boolean {
   return items.committed(generationOfKey(`batch/${batch}`)) !== null;
 }
 
-/** The observations of a market, as the ledger has them, newest first. */
+/** The observations of a market in the ledger, newest first. */
 export function historyIn(items: LedgerItems, market: string): readonly ShownObservation[] {
   const found = items.committedIn(observationsOf(market));
   return found.map(({ value }) => value as unknown as ShownObservation).reverse();
 }
 
-/** The market to which this transaction adds observations; null where it is no such transaction. */
+/** The market to which this transaction adds observations, or null. */
 export function marketWrittenBy(changes: readonly Change[]): string | null {
   const observation = changes.find(({ key }) => key.sort.startsWith(OBSERVATION_PREFIX));
   return observation?.key.partition.slice('market/'.length) ?? null;
 }
 
-/** The ledger as it would be had nothing ever been published. */
+/** The ledger without any trace of publishing. */
 export function withoutPublication(items: LedgerItems): LedgerItems {
   const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, PUT_OFF];
   const names = new Set(ofPublication.map(({ partition }) => partition));

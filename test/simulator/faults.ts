@@ -1,33 +1,33 @@
-/** What may go wrong in one world, how often, and how slow everything is: drawn once from the seed. */
+/** The faults of one world, their rates, and the speed of storage: drawn once from the seed. */
 import type { Random } from './random.ts';
 
-/** What becomes of one operation. The ones that die take the whole process of their caller with them. */
+/** The fate of one operation. If it dies, the whole process of its caller dies. */
 export type Fate =
   | 'done'
-  /** Rejects, without an effect. */
+  /** Rejects without effect. */
   | 'fails'
-  /** Has its effect; the answer is lost. */
+  /** Has its effect, but the answer is lost. */
   | 'answer-lost'
-  /** Rejects now, and has its effect later, maybe after a retry. */
+  /** Rejects now, and has its effect later, perhaps after a retry. */
   | 'lands-late'
   | 'dies-before'
   | 'dies-after'
-  /** The process dies, and the request lands later. */
+  /** The process dies, and the request takes effect later. */
   | 'dies-late';
 
 export interface Conditions {
-  /** Probability that an operation does not simply succeed. */
+  /** Probability of a fault in an operation. */
   readonly faultRate: number;
-  /** Share of the faults that take their process down. */
+  /** Share of the faults in which the process dies. */
   readonly deathShare: number;
-  /** The longest time that an operation takes to get to the storage. */
+  /** The longest time until an operation reaches the storage. */
   readonly latencyMs: number;
   /** Probability that a transaction's items become visible one by one, and the longest time that this takes. */
   readonly staggerRate: number;
   readonly staggerMs: number;
-  /** Of processes whose names begin with this; of all where it is empty. */
+  /** Only for processes whose names begin with this. Empty: all. */
   readonly staggered: string;
-  /** Probability that a page of a query is cut short. */
+  /** Probability of a short page of a query. */
   readonly shortPageRate: number;
 }
 
@@ -63,7 +63,7 @@ export function drawConditions(random: Random): Conditions {
 
 const READ_FAULTS = ['fails', 'dies-before'] as const;
 
-/** Draws what becomes of each operation, until faults end. */
+/** Draws the fate of each operation, until faults end. */
 export class Fates {
   readonly conditions: Conditions;
   readonly #random: Random;
@@ -74,12 +74,12 @@ export class Fates {
     this.#random = random;
   }
 
-  /** From now on every operation is done. What was to land late still does. */
+  /** From now on all operations succeed. Late requests still arrive. */
   end(): void {
     this.#over = true;
   }
 
-  /** Sometimes minutes, during which the caller waits and others go on. */
+  /** Sometimes minutes, in which the caller waits and others work. */
   latencyMs(): number {
     const { faultRate } = this.conditions;
     if (!this.#over && faultRate > 0 && this.#random.chance(faultRate / 2)) return this.#random.spread(200, 300_000);

@@ -1,25 +1,25 @@
 /**
- * The items of a simulated ledger. Each has a committed state, by which conditions are judged, and the state that reads
- * see: that follows some time after the commit, item by item.
+ * The items of a simulated ledger. Each has a committed state, against which conditions are checked, and a visible state
+ * for reads, which follows some time after the commit, item by item.
  */
 import type { Json } from '../../contract/canonical-json.ts';
 import type { Condition, Item } from '../../storage/ledger.ts';
 
-/** Where an item is, whatever it holds. */
+/** The key of an item with any value. */
 export type Place = Pick<Item, 'partition' | 'sort'>;
 
 interface Entry {
   committed: Item | null;
-  /** What reads see until `visibleAtMs`. */
+  /** The visible item until `visibleAtMs`. */
   before: Item | null;
   visibleAtMs: number;
-  /** Until then the transaction that wrote it is under way. */
+  /** The end of the transaction that wrote it. */
   lockedUntilMs: number;
 }
 
 interface Partition {
   readonly entries: Map<string, Entry>;
-  /** Sort keys of all entries, also of those that were deleted. */
+  /** Sort keys of all entries, with deleted ones. */
   readonly order: string[];
 }
 
@@ -50,7 +50,7 @@ export class LedgerItems {
     entry.visibleAtMs = visibleAtMs;
   }
 
-  /** What a query sees: in the direction of travel, each item as reads see it now. */
+  /** The visible items of a query, in its direction. */
   *visibleRange(partition: string, atMs: number, { prefix, after, descending }: Range): Generator<Item> {
     const found = this.#partitions.get(partition);
     if (found === undefined) return;
@@ -73,7 +73,7 @@ export class LedgerItems {
     return sorts.flatMap((sort) => found.entries.get(sort)?.committed ?? []);
   }
 
-  /** The committed items alone: all of them visible, none under way. */
+  /** A copy of the committed items, all visible, without running transactions. */
   copy(isCopied: (partition: string) => boolean = () => true): LedgerItems {
     const copy = new LedgerItems();
     for (const [name, { entries, order }] of this.#partitions) {
@@ -90,7 +90,7 @@ export class LedgerItems {
     this.#entryOf(key).committed = before;
   }
 
-  /** All that is committed is visible, and nothing is under way. */
+  /** Makes all committed items visible, without running transactions. */
   settle(): void {
     for (const { entries } of this.#partitions.values()) {
       for (const [sort, { committed }] of entries) entries.set(sort, settledEntry(committed));
@@ -136,7 +136,7 @@ export function conditionHolds(condition: Condition, found: Item | null): boolea
   }
 }
 
-/** Readers of one value share it: a reader that changed it would change the ledger, so that throws. */
+/** Readers share one value. A reader that changes it would change the ledger, so a change throws. */
 export function frozen(value: Json): Json {
   if (typeof value === 'object' && value !== null) {
     for (const part of Object.values(value)) frozen(part as Json);

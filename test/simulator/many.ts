@@ -8,14 +8,14 @@ export interface ManyOptions {
   readonly count: number;
   readonly threads: number;
   readonly kind?: Kind;
-  /** Told of each, in the order in which they end. */
+  /** Called for each, in the order in which they end. */
   readonly onAnswer?: (answer: Answer) => void;
 }
 
-/** Short-lived worlds: with room for many of them, little is copied by the collector of garbage. */
+/** Worlds are short-lived. With room for many of them, the garbage collector copies little. */
 const YOUNG_GENERATION_MB = 64;
 
-/** What came of each seed, in order of the seeds. */
+/** The results, in order of the seeds. */
 export async function simulateMany({ first, count, threads, kind, onAnswer }: ManyOptions): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   let next = first;

@@ -1,27 +1,26 @@
 /**
- * What must be public in the end: an account of what writers have sent, independent of the code under test. Each writer has
- * a source of its own and waits for the answer to one write before it sends the next, so what comes of its writes does not
- * depend on those of others.
+ * The expected public state: an account of all writes, independent of the code under test. Each writer has its own source,
+ * and waits for an answer before its next write. So the effect of its writes does not depend on other writers.
  */
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { ShownObservation } from './published.ts';
 import type { Random } from './random.ts';
 
 export const KNOWN_SLUGS = ['a', 'b', 'c', 'd', 'e'] as const;
-/** Some of them are defined by the first batch that writes to them. */
+/** The first batch to some of these markets also defines them. */
 const SLUGS = [...KNOWN_SLUGS, 'f', 'g', 'h'];
 
 export interface SentBatch {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly records: readonly IngestRecordInput[];
-  /** What comes of it. */
+  /** The expected outcome. */
   readonly versions: readonly SentVersion[];
-  /** It is not told as a whole that it is public. */
+  /** Its report does not say that all of it is public. */
   readonly isUpload?: true;
 }
 
-/** A version of an observation, and how many of it there are then. */
+/** A version of an observation, and the number of versions up to it. */
 export interface SentVersion {
   readonly market: string;
   readonly identity: string;
@@ -38,7 +37,7 @@ interface Own {
   readonly day: number;
 }
 
-/** One writer, and what has come of its writes. */
+/** One writer, and the outcomes of its writes. */
 export class Writer {
   readonly name: string;
   readonly #isPlain: boolean;
@@ -49,7 +48,7 @@ export class Writer {
   #day: number;
   #amount = 1_000;
 
-  /** @param isPlain each batch is about one market, and says nothing else of what is known: none depends on another market */
+  /** @param isPlain each batch is about one market and contradicts nothing, so none depends on another market */
   constructor(name: string, random: Random, expected: Expected, isPlain = false) {
     this.name = name;
     this.#isPlain = isPlain;
@@ -117,7 +116,7 @@ export class Writer {
     return rows.length > 0 ? rows : [{ market: only ?? 'a', day: this.#day++ }];
   }
 
-  /** Rows that say something else of what is known are refused, and unless it is partial the whole batch with them. */
+  /** Rows that contradict known ones are refused, and the whole batch too, unless it is partial. */
   #conflicting(partial: boolean, old: readonly Own[], fresh: readonly Own[]): SentBatch {
     const records = [...old, ...fresh].map((own) => this.#observation(own, this.#amount++));
     const taken = partial ? fresh : [];
@@ -189,7 +188,7 @@ export class Writer {
   }
 }
 
-/** Adds a version to what must be public, and gives how many there are. */
+/** Adds a version to the expected public state. Returns the number of versions. */
 function expect(expected: Expected, { market, identity, amount }: Omit<SentVersion, 'count'>): number {
   const ofMarket = expected.get(market) ?? new Map<string, (number | null)[]>();
   expected.set(market, ofMarket);
@@ -204,7 +203,7 @@ export function copyOf(expected: Expected): Expected {
   );
 }
 
-/** What must be public where of all that was sent these batches alone are left. */
+/** The expected public state if only these batches are left. */
 export function expectOnly(expected: Expected, base: Expected, batches: Iterable<SentBatch>): void {
   expected.clear();
   for (const [market, known] of copyOf(base)) expected.set(market, known);
@@ -224,13 +223,13 @@ function identityOf({ sourceUrl, observedAt }: Pick<ShownObservation, 'sourceUrl
   return `${sourceUrl} ${Date.parse(observedAt)}`;
 }
 
-/** The versions that a published history shows, by source and instant, oldest first. */
+/** The versions in a published history, by source and instant, oldest first. */
 export function versionsShown(history: readonly ShownObservation[]): Map<string, (number | null)[]> {
   const shown = new Map<string, (number | null)[]>();
   for (const observation of history) {
     const identity = identityOf(observation);
     const versions = shown.get(identity) ?? [];
-    // Newest first in what is published.
+    // A published history is newest first.
     versions.unshift(observation.amountMinor);
     shown.set(identity, versions);
   }

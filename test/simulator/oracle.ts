@@ -1,10 +1,10 @@
 /**
- * What must hold when a world has come to rest: nothing is due, `verify` finds nothing, each acknowledged write is public
- * exactly once, and the public bytes are those of a publication that nothing has disturbed.
+ * The checks at the end of a world: nothing is due, `verify` finds nothing, each acknowledged write is public exactly
+ * once, and the public bytes equal those of an undisturbed publication.
  *
- * That publication is made from the final ledger, into an empty store. All bytes must be the same but for three things that
- * depend on how often and when something was published, and on nothing else: cursors, which name the generation that first
- * put their page, the generation and time in the snapshot, and its digest of the list, whose bytes hold a cursor.
+ * The undisturbed publication is made from the final ledger into an empty store. Only three parts may differ, because they
+ * depend on the number and the times of generations: cursors, which name the generation that first put their page; the
+ * generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { hostAtOnce } from './base-world.ts';
@@ -37,7 +37,7 @@ export async function judge(world: World): Promise<void> {
   });
 }
 
-/** Each observation that was acknowledged, once, with all its versions. Of a torn market nobody knows which they are. */
+/** Each acknowledged observation, once, with all its versions. Torn markets are left out: their versions are not known. */
 function checkContent(world: World): void {
   for (const [market, expected] of world.expected) {
     if (world.torn.has(market)) continue;
@@ -52,7 +52,7 @@ function checkContent(world: World): void {
   }
 }
 
-/** Whatever a market that does not add up holds up, all other markets are published as the ledger has them. */
+/** All other markets are published as they are in the ledger, although one market does not add up. */
 export function checkOthers(world: World): void {
   for (const market of world.expected.keys()) {
     if (world.torn.has(market)) continue;
@@ -69,7 +69,7 @@ async function compareWithFresh(world: World): Promise<void> {
   const items = withoutPublication(world.items);
   await publishAfresh(items, hostAtOnce(items, objects, 'afresh', { ...world.settings, maxMarkedMarkets: 100 }));
   const right = comparable(objects);
-  // A body without a market is what a restore has lost. No link leads to it, and some day it is swept.
+  // A restore may have lost the market of a body. No link leads to such a body, and later it is swept.
   const found = comparable(world.objects, (slug) => isMarket(world.items, slug));
   for (const key of new Set([...right.keys(), ...found.keys()])) {
     if (right.get(key) === found.get(key)) continue;
@@ -83,7 +83,7 @@ async function compareWithFresh(world: World): Promise<void> {
 
 const CURSOR = /"nextCursor":"[^"]*"/g;
 
-/** The bytes of each head, and of the pages behind it in their order. */
+/** The bytes of each head and of its pages, in order. */
 function comparable(objects: ObjectEntries, isMarket: (slug: string) => boolean = () => true): Map<string, string> {
   const texts = new Map<string, string>();
   const textOf = (body: Uint8Array) => Buffer.from(body).toString('utf8').replace(CURSOR, '"nextCursor":"…"');

@@ -1,4 +1,4 @@
-/** Ports that lie: through them the code under test has one of its guards switched off. */
+/** Ports with wrong answers, which switch off one guard of the code under test. */
 import type { Json } from '../../contract/canonical-json.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../storage/records/markets.ts';
 import type { PublishedPage } from '../../storage/records/publication.ts';
 
-/** The ledger, of which reads show items otherwise than they are. */
+/** A ledger whose reads show altered items. */
 export function showing(ledger: Ledger, shown: (item: Item) => Item): Ledger {
   const show = (item: Item | null) => item && shown(item);
   return {
@@ -28,7 +28,7 @@ export function showing(ledger: Ledger, shown: (item: Item) => Item): Ledger {
   };
 }
 
-/** What was read of one history: pages by their last place, and observations since the first query. */
+/** The reads of one history: pages by their last place, and observations since the first query. */
 interface Reading {
   readonly sums: Map<string, string>;
   sum: HistorySum;
@@ -36,7 +36,7 @@ interface Reading {
   revision: number;
 }
 
-/** Records whose sums are always those of what has been read: nobody can tell that something is missing. */
+/** Records whose sums always equal the sum of the items that were read, so that missing items go unnoticed. */
 export function sumOfWhatWasRead(ledger: Ledger): Ledger {
   const readings = new Map<string, Reading>();
   const readingOf = (slug: string): Reading => {
@@ -80,7 +80,7 @@ export function sumOfWhatWasRead(ledger: Ledger): Ledger {
   };
 }
 
-/** Puts what `isHeld` says only after `isLast` is put, although it says at once that it is there. */
+/** Delays the puts for which `isHeld` is true until `isLast` is put, but acknowledges them at once. */
 export function lateFor(
   objects: ObjectStore,
   { isHeld, isLast }: { readonly isHeld: (key: string) => boolean; readonly isLast: (key: string) => boolean },
@@ -104,7 +104,7 @@ export function lateFor(
   };
 }
 
-/** The first of these objects is stored with other bytes, and the answer is lost. */
+/** Stores the first of these objects with other bytes, and loses the answer. */
 export function damagingOnce(objects: ObjectStore, isDamaged: (key: string) => boolean): ObjectStore {
   let isDone = false;
   return {
@@ -118,7 +118,7 @@ export function damagingOnce(objects: ObjectStore, isDamaged: (key: string) => b
   };
 }
 
-/** A refusal of one of these puts is taken for the trace of an earlier try. */
+/** Answers a refused put of these as if an earlier try had succeeded. */
 export function believing(objects: ObjectStore, isBelieved: (key: string) => boolean): ObjectStore {
   return {
     ...objects,

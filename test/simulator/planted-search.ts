@@ -7,7 +7,7 @@ export interface Found extends Violation {
   readonly seed: number;
 }
 
-/** Null where it is not found within as many seeds as the table says. */
+/** Null if it is not found within the number of seeds in the table. */
 export async function findPlanted({ options, within, butFor }: Planted): Promise<Found | null> {
   for (let seed = 1; seed <= within; seed++) {
     const { violation } = await simulate(seed, options);

@@ -1,4 +1,4 @@
-/** Guards, switched off one at a time: the simulator must find out each time. */
+/** Guards that are switched off one at a time. The simulator must find each of these faults. */
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
@@ -18,18 +18,18 @@ import type { SimulationOptions } from './simulate.ts';
 import { WIRING } from './wiring.ts';
 
 export interface Planted {
-  /** The guard that is off. */
+  /** The guard that is switched off. */
   readonly what: string;
   readonly options: SimulationOptions;
-  /** Found within so many seeds. */
+  /** The fault is found within this many seeds. */
   readonly within: number;
-  /** It takes a coincidence that only many seeds bring. */
+  /** Needs a rare coincidence, and so many seeds. */
   readonly isRare?: true;
-  /** What is right, and not counted. */
+  /** A violation that is correct, and does not count. */
   readonly butFor?: string;
 }
 
-/** Nothing fails: what is found is a matter of order alone. */
+/** Nothing fails: only the order of events causes the violation. */
 const NO_FAULTS: Partial<Conditions> = { faultRate: 0 };
 const SLOW_TO_SHOW: Partial<Conditions> = { ...NO_FAULTS, staggerRate: 0.9, staggerMs: 2_000, staggered: '' };
 const AT_ONCE: Partial<Conditions> = { staggerRate: 0 };
@@ -41,12 +41,12 @@ const isOf =
   (item: Pick<Item, 'partition' | 'sort'>) =>
     item.partition === partition && item.sort.startsWith(prefix);
 
-/** Lies to processes of this kind. */
+/** Wraps the ports of processes of this kind. */
 function toThe(process: string, shown: (item: Item) => Item): Pick<SimulationOptions, 'ledger'> {
   return { ledger: (ledger, name) => (name.startsWith(process) ? showing(ledger, shown) : ledger) };
 }
 
-/** One publisher leaves a damaged page behind: the next one that puts this page stops, and raises an alarm. */
+/** One publisher leaves a damaged page. The next one that puts this page stops and raises an alarm. */
 export const DAMAGED: SimulationOptions = {
   kind: 'ordinary',
   conditions: { ...AT_ONCE, ...NO_FAULTS },
@@ -96,7 +96,7 @@ export const PLANTED: readonly Planted[] = [
     isRare: true,
   },
   {
-    what: 'the fence of records by HEAD',
+    what: 'the condition of records on HEAD',
     options: {
       kind: 'ordinary',
       conditions: { ...AT_ONCE, ...FAULTY },
@@ -138,7 +138,7 @@ export const PLANTED: readonly Planted[] = [
     within: 200,
   },
   {
-    what: 'the memory of what the list does not show yet',
+    what: 'the record of changes that the list does not show yet',
     options: {
       kind: 'ordinary',
       conditions: { ...AT_ONCE, ...NO_FAULTS },
@@ -168,7 +168,7 @@ export const PLANTED: readonly Planted[] = [
     within: 100,
   },
   {
-    what: 'the comparison of a page with what is there',
+    what: 'the comparison of a page with the existing one',
     options: {
       ...DAMAGED,
       objects: (objects, name) => believing(DAMAGED.objects?.(objects, name) ?? objects, isPage),
@@ -209,7 +209,7 @@ export const PLANTED: readonly Planted[] = [
     isRare: true,
   },
   {
-    what: 'the condition on how far a batch has come',
+    what: 'the condition on the checkpoint of a batch',
     options: {
       kind: 'ordinary',
       conditions: { ...AT_ONCE, ...FAULTY },
@@ -220,7 +220,7 @@ export const PLANTED: readonly Planted[] = [
     isRare: true,
   },
   {
-    what: 'the lifetime of a cursor, when a sweep judges pages',
+    what: 'the lifetime of a cursor, in the sweep',
     options: {
       kind: 'ordinary',
       conditions: AT_ONCE,
@@ -244,7 +244,7 @@ export const PLANTED: readonly Planted[] = [
   },
 ];
 
-/** Passes every comparison as if it were early; adds up as what it is. */
+/** Compares like an early revision, but adds up with its real value. */
 function passing(revision: number): number {
   const disguised = { [Symbol.toPrimitive]: (hint: string) => (hint === 'string' ? String(revision) : 0) };
   return disguised as unknown as number;

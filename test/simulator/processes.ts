@@ -1,11 +1,11 @@
-/** Processes that call storage, and what becomes of each of their calls. */
+/** Processes that call storage, and the fates of their calls. */
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Fate, Fates } from './faults.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Trace } from './trace.ts';
 
-/** One life of a process. After its death no call of it is answered, so nothing of its code runs on. */
+/** One life of a process. After its death no call is answered, so its code stops. */
 export interface Incarnation {
   readonly name: string;
   readonly isMortal: boolean;
@@ -15,7 +15,7 @@ export interface Incarnation {
   die(): void;
 }
 
-/** Other transactions are under way on an item of this one; nothing was done. */
+/** Another transaction on one of its items is running. Nothing was done. */
 export const CONTENDED = Symbol('contended');
 
 export interface Operation<Result> {
@@ -23,26 +23,26 @@ export interface Operation<Result> {
   readonly name: string;
   readonly key: () => string;
   readonly isWrite: boolean;
-  /** Does it, at one moment. Throws for what the port does not admit. */
+  /** Does the operation at one moment. Throws for input that the port forbids. */
   readonly effect: () => Result | typeof CONTENDED;
-  /** How much later than its effect the answer comes. Default: at once. */
+  /** The delay of the answer after the effect. Default: none. */
   readonly answerAfterMs?: (result: Result) => number;
   readonly describe: (result: Result) => string;
 }
 
-/** Does operations, now or later. */
+/** Runs operations, now or later. */
 export interface Performer {
-  /** Simulated time since the world began. */
+  /** Simulated time since the beginning of the world. */
   readonly elapsedMs: number;
   perform<Result>(caller: Incarnation, operation: Operation<Result>): Promise<Result>;
 }
 
-/** Does every operation at once: for what is no part of a schedule, such as the oracle. */
+/** Runs each operation at once, without the scheduler, e.g. for the oracle. */
 export class AtOnce implements Performer {
   elapsedMs = 0;
 
   async perform<Result>(_caller: Incarnation, operation: Operation<Result>): Promise<Result> {
-    // Longer than a transaction is under way.
+    // Longer than a transaction runs.
     this.elapsedMs += 10;
     const result = operation.effect();
     if (result === CONTENDED) throw new StorageUnavailable('contended, although nothing is under way');
@@ -57,7 +57,7 @@ export function immortal(name: string): Incarnation {
   return { name, isMortal: false, age: Number.POSITIVE_INFINITY, dead: false, die: () => undefined };
 }
 
-/** As the adapter of DynamoDB does it. */
+/** As the adapter of DynamoDB does. */
 const MOST_TRIES = 10;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
@@ -67,9 +67,9 @@ export class Operations implements Performer {
   readonly #fates: Fates;
   readonly #random: Random;
   readonly #trace: Trace;
-  /** Counted up when a ledger is restored: no request of a process that was there before lands any more. */
+  /** Grows with each restore. Requests of earlier processes then have no effect. */
   age = 0;
-  /** How many operations there were, and how often a transaction met another one. */
+  /** The number of operations, and of conflicts between transactions. */
   performed = 0;
   contended = 0;
 
@@ -100,7 +100,7 @@ export class Operations implements Performer {
     reject: (error: unknown) => void,
     tries: number,
   ): void {
-    // A request that its process has sent may arrive after the process died, or never.
+    // A request may arrive after its process died, or never.
     if (caller.age < this.age || (caller.dead && (!operation.isWrite || this.#random.chance(0.5)))) return;
     const note = (outcome: string) => this.#note(caller, operation, outcome);
     const unavailable = () => reject(new StorageUnavailable(`${operation.name}: injected`));
@@ -158,7 +158,7 @@ export class Operations implements Performer {
     else answer();
   }
 
-  /** Nobody waits for it; one that meets another transaction is cancelled for good. */
+  /** A request without a caller. If it conflicts with another transaction, it is not repeated. */
   #landLate<Result>(caller: Incarnation, operation: Operation<Result>): void {
     this.#scheduler.after(this.#fates.lateMs(), () => {
       if (caller.age < this.age) return;

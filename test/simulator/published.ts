@@ -1,4 +1,4 @@
-/** What a store shows to readers, read at one moment and past all simulated operations. */
+/** The public state of a store at one moment, read without simulated operations. */
 import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
@@ -21,7 +21,7 @@ export const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
 
 const parsed = new WeakMap<StoredEntry, unknown>();
 
-/** The body as JSON; read once. */
+/** The body as JSON, parsed once. */
 export function bodyOf<Body>(entry: StoredEntry): Body {
   let body = parsed.get(entry);
   if (body === undefined) {
@@ -35,14 +35,14 @@ export function pageItems<Item>(entry: StoredEntry): readonly Item[] {
   return bodyOf<{ data: readonly Item[] }>(entry).data;
 }
 
-/** The key of the page that a cursor of this collection leads to. */
+/** The key of the page of this cursor. */
 export function pageKeyOf(head: PublicObjectName, cursor: string): string {
   return head.kind === 'history'
     ? publicKey({ kind: 'history-page', slug: head.slug, cursor })
     : publicKey({ kind: 'market-list-page', cursor });
 }
 
-/** The keys of the pages behind a first page, in order; `null` for one that is not there. */
+/** The keys of the pages after a first page, in order; `null` for a missing page. */
 export function chainOf(
   entries: ObjectEntries,
   key: string,
@@ -59,7 +59,7 @@ export function chainOf(
   return pages;
 }
 
-/** Every item behind a first page, in order; null where a page is missing. */
+/** The items of a first page and its pages, in order; null if a page is missing. */
 export function itemsBehind<Item>(entries: ObjectEntries, key: string, first: StoredEntry): readonly Item[] | null {
   const items = [...pageItems<Item>(first)];
   for (const { entry } of chainOf(entries, key, first)) {
@@ -69,7 +69,7 @@ export function itemsBehind<Item>(entries: ObjectEntries, key: string, first: St
   return items;
 }
 
-/** A market's published history, newest first; empty where nothing is published. */
+/** A market's published history, newest first; empty if there is none. */
 export function shownHistory(entries: ObjectEntries, slug: string): readonly ShownObservation[] {
   const key = publicKey({ kind: 'history', slug });
   const first = entries.get(key);

@@ -1,4 +1,4 @@
-/** Chance that repeats itself: the same seed gives the same draws (sfc32, seeded by splitmix32). */
+/** Repeatable random numbers: the same seed gives the same draws (sfc32, seeded by splitmix32). */
 
 export class Random {
   #a: number;
@@ -50,7 +50,7 @@ export class Random {
     return choices[this.int(0, choices.length - 1)] as Choice;
   }
 
-  /** A choice for each point of weight. */
+  /** A weighted choice. */
   weighted<Choice>(choices: readonly (readonly [weight: number, choice: Choice])[]): Choice {
     let left = this.unit() * choices.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, choice] of choices) {
@@ -60,7 +60,7 @@ export class Random {
     return (choices.at(-1) as readonly [number, Choice])[1];
   }
 
-  /** Spread over orders of magnitude: as often from 1 to 10 as from 10 to 100. */
+  /** Uniform over orders of magnitude: as often from 1 to 10 as from 10 to 100. */
   spread(from: number, to: number): number {
     return from * (to / from) ** this.unit();
   }

@@ -1,4 +1,4 @@
-/** Readers: they walk the list by its cursors, follow links, and poll through a cache. */
+/** Readers, who walk the list by its cursors, follow links, and poll through a cache. */
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { createObjectCache } from '../../embedded/edge/cache.ts';
@@ -8,10 +8,10 @@ import { bodyOf, LIST_KEY, type ListedMarket, pageItems, pageKeyOf, type ShownOb
 import type { StoredEntry } from './simulated-objects.ts';
 import type { World } from './world.ts';
 
-/** What a reader is answered; `unavailable` is to be asked again. */
+/** The answer to a reader. `unavailable`: the reader asks again. */
 export type Read = (key: string) => Promise<StoredEntry | 'absent' | 'unavailable'>;
 
-/** Straight from the store. */
+/** Reads from the store, without a cache. */
 export function storeReader(world: World, name: string): Read {
   const { objects } = world.hostOf(immortal(name));
   return async (key) => {
@@ -27,16 +27,16 @@ export function storeReader(world: World, name: string): Read {
 
 const FRESH_MS = FRESH_SECONDS * 1000;
 const LONGEST_STALE_MS = FRESH_MS + STALE_IF_ERROR_SECONDS * 1000;
-/** Real time, which does not pass in a simulation. */
+/** Uses real time, which does not advance in a simulation. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
-/** A read of the store takes that long at most, and what it says may be as old. */
+/** The longest read of the store. Its answer may be this old. */
 const READ_MS = 1_000;
 
-/** Through a shared cache; checks that what it serves is not too old, and never older than what it has served before. */
+/** Reads through a shared cache. Checks that answers are not too old, and never older than earlier ones. */
 export function edgeReader(world: World, name: string): Read {
   const { objects } = world.hostOf(immortal(name));
   const cache = createObjectCache<StoredEntry>({
-    // The cache's own timer of real time would outlive the world.
+    // The cache's own timer would outlive the world.
     objects: { get: (key, options) => Promise.race([objects.get(key, options), world.ended]) },
     nowMs: () => world.nowMs(),
     view: (_key, { etag, body, metadata }) => ({ etag, body, metadata }),
@@ -78,8 +78,8 @@ async function readSurely(world: World, read: Read, key: string): Promise<Stored
 }
 
 /**
- * Walks the list from its first page to its last, with pauses, and then follows links. What it finds must be the list as it
- * was when the walk began.
+ * Walks the list from its first page to its last, with pauses, and then follows links. It must find the list as it was at
+ * the beginning of the walk.
  */
 export async function walkList(world: World, read: Read, name: string, pauseMs: () => number): Promise<void> {
   const first = await readSurely(world, read, LIST_KEY);
@@ -99,7 +99,7 @@ export async function walkList(world: World, read: Read, name: string, pauseMs: 
   world.note(name, 'walked', walked);
 }
 
-/** Follows a link of the list: what it leads to is there, and no older. */
+/** Follows a link of the list. The target exists and is not older. */
 export async function followLinks(world: World, read: Read, name: string, pauseMs: () => number): Promise<void> {
   const first = await readSurely(world, read, LIST_KEY);
   if (first === 'absent') return;
@@ -111,7 +111,7 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
   if (body === 'absent')
     return world.fail('missing-page', `${name}: the list links to ${item.slug}, which is not there`);
   const market = bodyOf<ListedMarket>(body);
-  // A restore goes back behind what the list has shown, which stays as it was until all markets are published again.
+  // After a restore, markets may be older than the list, until all of them are published again.
   const isOfBefore = first.metadata.generation <= world.watch.lastOfBefore;
   if (market.revision < item.revision && !isOfBefore) {
     return world.fail('older-than-its-link', `${name}: ${item.slug} is ${market.revision}, its item ${item.revision}`);

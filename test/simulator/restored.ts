@@ -5,7 +5,7 @@ import { marketsOf } from './model.ts';
 import { marketsIn } from './torn.ts';
 import type { World } from './world.ts';
 
-/** Stops everything, goes back to an older ledger, and has an operator do what the procedure says. Resolves when all may go on. */
+/** Stops everything, restores an older ledger, and lets an operator follow the procedure. Resolves when work may continue. */
 export async function goBack(world: World, actors: Actors): Promise<void> {
   const { random, ledger, scheduler } = world;
   const count = ledger.log?.length ?? 0;
@@ -22,13 +22,13 @@ export async function goBack(world: World, actors: Actors): Promise<void> {
   for (const batch of batches) {
     world.untold.add(batch);
     if (!isOfWrites) continue;
-    // What is no batch that was sent is a part of an upload.
+    // Any other batch is a part of an upload.
     const sent = world.acknowledged.get(batch);
     for (const market of (sent === undefined ? uploads : [sent]).flatMap(marketsOf)) world.torn.add(market);
   }
   for (const market of marketsIn(torn)) world.torn.add(market);
   world.goBack((batch) => isAccepted(world.items, batch));
-  actors.operator.ring(random.spread(10, 3_600_000));
+  actors.operator.wake(random.spread(10, 3_600_000));
   while (world.isDown) await scheduler.sleep(1_000);
-  for (const actor of [...actors.publishers, ...actors.workers]) actor.ring(random.unit() * 60_000);
+  for (const actor of [...actors.publishers, ...actors.workers]) actor.wake(random.unit() * 60_000);
 }

@@ -1,15 +1,15 @@
 /**
- * The only source of time and order in a simulated world. Everything that happens is an event of one queue; the next one
- * runs when all code that the last one has set free waits again. No timer, no I/O: what runs when follows from the seed.
+ * The only source of time and order in a simulated world. All events are in one queue. The next event runs when all code
+ * that the last one resumed waits again. There are no timers and no I/O, so the order follows from the seed.
  */
 import type { Random } from './random.ts';
 
-/** More than any world that comes to rest: what goes on for ever ends here. */
+/** More than any finite world needs: ends a world that never stops. */
 const MOST_EVENTS = 500_000;
 
 interface Event {
   readonly atMs: number;
-  /** Decides between events of the same moment. */
+  /** Orders events of the same moment. */
   readonly tie: number;
   readonly run: () => void;
 }
@@ -25,7 +25,7 @@ export class Scheduler {
     this.#random = random;
   }
 
-  /** Simulated time since the world began. */
+  /** Simulated time since the beginning of the world. */
   get elapsedMs(): number {
     return this.#elapsedMs;
   }
@@ -43,7 +43,7 @@ export class Scheduler {
     this.#stopped = true;
   }
 
-  /** Runs events until none is left. */
+  /** Runs all events. */
   run(): Promise<void> {
     return new Promise((resolve, reject) => {
       const step = (): void => {
@@ -62,7 +62,7 @@ export class Scheduler {
         }
         queueMicrotask(settle);
       };
-      // A tick that is asked for by a microtask runs when the queue of microtasks is empty.
+      // A tick that a microtask asks for runs when the queue of microtasks is empty.
       const settle = (): void => process.nextTick(step);
       queueMicrotask(settle);
     });

@@ -1,4 +1,4 @@
-/** A whole simulation: what happens in the world of a seed, from its beginning until it is judged. */
+/** A whole simulation: the world of a seed, from its beginning to its checks. */
 import { type Actors, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { judgeBusy } from './busy.ts';
@@ -33,22 +33,22 @@ export interface SimulationOptions extends Alterations {
   readonly keepTrace?: boolean;
   /** Default: drawn from the seed. */
   readonly kind?: Kind;
-  /** Over those that are drawn from the seed. */
+  /** Override those that are drawn from the seed. */
   readonly conditions?: Partial<Conditions>;
   readonly settings?: Partial<Settings>;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** The most of each. Most worlds are small: many of them find more than few large ones. */
+/** The greatest numbers. Most worlds are small, because many small ones find more than few large ones. */
 const SIZES: readonly (readonly [weight: number, { writers: number; phases: number; batches: number }])[] = [
   [4, { writers: 2, phases: 1, batches: 2 }],
   [3, { writers: 2, phases: 2, batches: 2 }],
   [1, { writers: 3, phases: 3, batches: 3 }],
 ];
 
-/** In so many minutes without a fault everything must have come to rest. */
+/** Within this many minutes without faults, all work must be finished. */
 const SETTLING_POLLS = 60;
-/** And in so many all that does not wait for a person. */
+/** Within this many minutes, all work that needs no operator must be finished. */
 const POLLS_BEFORE_REPAIR = 10;
 
 /** Runs the world of the seed. The same seed, code and options give the same trace. One at a time in a thread. */
@@ -107,15 +107,15 @@ async function runOrdinary(world: World, isRestored: boolean): Promise<void> {
   settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored }), () => poll.limit(SETTLING_POLLS));
   await world.scheduler.run();
   if (world.violation !== null || !isSwept) return;
-  // A day later nothing of what is public may be swept.
+  // A day later no current object may be swept.
   for (let days = 0; days < 2; days++) {
-    world.scheduler.after(26 * HOUR_MS, () => actors.sweeper.ring(0));
+    world.scheduler.after(26 * HOUR_MS, () => actors.sweeper.wake(0));
     await world.scheduler.run();
   }
   if (world.violation === null) checkSwept(world);
 }
 
-/** One market does not add up: all others are published nevertheless, and a repair mends that one. */
+/** One market does not add up. All others are published, and a repair restores that market. */
 async function runTorn(world: World): Promise<void> {
   const actors = startActors(world, 2, 2);
   const poll = new Poll(world, actors);
@@ -128,7 +128,7 @@ async function runTorn(world: World): Promise<void> {
   if (world.violation !== null) return;
   if (world.torn.size > 0) {
     checkOthers(world);
-    actors.operator.ring(0);
+    actors.operator.wake(0);
   }
   poll.limit(SETTLING_POLLS);
   await world.scheduler.run();
@@ -148,11 +148,11 @@ function settleAfter(world: World, script: Promise<void>, settle: () => void): v
 interface ScriptOptions {
   /** The ledger is restored after one of the phases. */
   readonly isRestored: boolean;
-  /** No batch depends on more than one market. */
+  /** Each batch depends on one market only. */
   readonly isPlain: boolean;
 }
 
-/** What clients and readers do, in one to three phases that may lie a day apart. */
+/** The clients and readers, in one to three phases, perhaps a day apart. */
 async function script(world: World, actors: Actors, { isRestored, isPlain }: ScriptOptions): Promise<void> {
   const { random, scheduler } = world;
   const size = random.weighted(SIZES);
@@ -173,18 +173,18 @@ async function script(world: World, actors: Actors, { isRestored, isPlain }: Scr
     if (random.chance(0.1) && phase === 1) busy.push(sendUpload(world, actors, random.int(4, 10)));
     if (random.chance(0.03)) busy.push(sendMany(world, actors, isPlain));
     if (random.chance(0.08)) busy.push(deploy(world, actors));
-    if (random.chance(0.4)) actors.sweeper.ring(random.spread(1, 20_000));
+    if (random.chance(0.4)) actors.sweeper.wake(random.spread(1, 20_000));
     readDuring(world, edge);
     await Promise.all(busy);
     await scheduler.sleep(random.pick([10, 1_000, 60_000, 2 * HOUR_MS, 25 * HOUR_MS]));
     if (phase !== restoredAfter) continue;
     await goBack(world, actors);
-    // What became of their writes, writers from before cannot know.
+    // Earlier writers cannot know the outcome of their writes.
     writers = writersOf('-later');
   }
 }
 
-/** Nobody waits for readers. */
+/** The world does not wait for readers. */
 function readDuring(world: World, edge: Read | null): void {
   const { random, scheduler } = world;
   const fail = (error: unknown) => world.fail('simulator', String(error instanceof Error ? error.stack : error));

@@ -1,7 +1,7 @@
 /**
- * The ledger of a simulated world: as the port promises, and no more. Transactions are serialised at the moment of their
- * commit, and conditions are judged by what is committed. To reads the items of a transaction become visible one by one, in
- * any order, until it is acknowledged. A transaction that meets another one on an item is cancelled, as DynamoDB does it.
+ * The ledger of a simulated world: exactly as strong as the port promises. Transactions are serialised at the moment of
+ * their commit, and conditions are checked against committed items. Until a transaction is acknowledged, reads see its items
+ * one by one, in any order. As in DynamoDB, two transactions on one item cancel each other.
  */
 import type {
   Change,
@@ -28,7 +28,7 @@ import { conditionHolds, frozen, type LedgerItems } from './ledger-items.ts';
 import { CONTENDED, type Incarnation, type Performer } from './processes.ts';
 import type { Random } from './random.ts';
 
-/** Longer than any transaction takes to be acknowledged once its items are visible. */
+/** Longer than the time from the visibility of a transaction to its acknowledgement. */
 const ACKNOWLEDGED_AFTER_MS = 2;
 
 export interface Committed {
@@ -41,10 +41,10 @@ export interface Logged {
   readonly before: readonly (Item | null)[];
 }
 
-/** What a point-in-time restore may leave of a transaction: which of its changes are there. */
+/** The changes that a point-in-time restore may leave of a transaction. */
 export type Tear = (changes: readonly Change[]) => ReadonlySet<number> | null;
 
-/** Guards that a test of the simulator switches off: conditions that always hold. */
+/** Guards that are switched off: conditions that always hold. */
 export type LedgerGaps = (change: Change, process: string, changes: readonly Change[]) => boolean;
 
 export class SimulatedLedger {
@@ -54,13 +54,13 @@ export class SimulatedLedger {
   readonly #random: Random;
   readonly #gaps: LedgerGaps;
   readonly #onCommit: (committed: Committed) => void;
-  /** Asked of every transaction; one that is torn takes the whole world down. Unset: none is. */
+  /** Decides for each transaction whether it is torn. That stops the whole world. */
   tear: Tear | null = null;
   onTorn: () => void = () => undefined;
-  /** Transactions that reached the ledger, by process. */
+  /** The number of transactions that reached the ledger, by process. */
   readonly attempts = new Map<string, number>();
   committed = 0;
-  /** Every transaction, with what was there before; kept where the ledger is to be restored. */
+  /** All transactions, with the previous items. Kept if the ledger will be restored. */
   log: Logged[] | null = null;
 
   constructor(
@@ -79,7 +79,7 @@ export class SimulatedLedger {
     this.#onCommit = onCommit;
   }
 
-  /** The port, as one process has it. */
+  /** The port of one process. */
   portOf(caller: Incarnation): Ledger {
     const operations = this.#operations;
     const now = () => operations.elapsedMs;
@@ -142,7 +142,7 @@ export class SimulatedLedger {
   }
 
   /**
-   * Takes back the last transactions, as a restore does. Of the first one of them these changes stay.
+   * Undoes the last transactions, as a restore does. A part of the first of them stays.
    *
    * @returns that transaction
    */

@@ -1,6 +1,6 @@
 /**
- * The object store of a simulated world. Stricter than a real one: every put and delete is shown to a witness, which ends
- * the run where a reader could see something that must not be.
+ * The object store of a simulated world. Stricter than a real one: it shows each put and delete to a watch, which ends the
+ * run if a reader could see a fault.
  */
 import {
   bodyDigest,
@@ -21,19 +21,19 @@ export interface StoredEntry {
 
 export type ObjectEntries = Map<string, StoredEntry>;
 
-/** Told of what is about to be stored or deleted, with all else as it is. */
+/** Called before each put or delete. */
 export interface StoreWitness {
   put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void;
   deleted(key: string, entry: StoredEntry): void;
 }
 
-/** Guards that a test of the simulator switches off: the store stores and deletes whatever is there. */
+/** Guards that are switched off: the store does not check the condition. */
 export interface StoreGaps {
   readonly put?: (key: string) => boolean;
   readonly delete?: (key: string) => boolean;
 }
 
-/** The port, as one process has it. */
+/** The port of one process. */
 export function objectsPortOf(
   entries: ObjectEntries,
   operations: Performer,

@@ -1,10 +1,11 @@
-/** The simulator itself: it repeats itself, and finds what is broken on purpose. docs/simulator.md says what it does. */
+/** The simulator itself: it is repeatable, and finds planted faults. See docs/simulator.md. */
 import { describe, expect, test } from 'vitest';
+import { runs } from '../runs.ts';
 import { DAMAGED, PLANTED } from './planted.ts';
 import { findPlanted } from './planted-search.ts';
 import { KINDS, simulate } from './simulate.ts';
 
-const WORLDS = 200;
+const WORLDS = runs(100, 300);
 
 test.each(KINDS)('a seed gives the same trace each time: a world of kind %s', async (kind) => {
   for (const seed of kind === 'busy' || kind === 'workers' ? [1] : [1, 2, 3]) {
@@ -22,14 +23,14 @@ test('every promise holds in these worlds', async () => {
   }
 });
 
-test('nobody is led to a damaged page: there is an alarm instead', async () => {
+test('no link leads to a damaged page: there is an alarm instead', async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const { violation } = await simulate(seed, DAMAGED);
     if (violation !== null) expect(violation.rule, `seed ${seed}: ${violation.detail}`).toBe('alarm');
   }
 });
 
-describe('the simulator finds it when this is switched off:', () => {
+describe('the simulator finds the fault if it switches off', () => {
   test.each(PLANTED.filter(({ isRare }) => !isRare))('$what', async (planted) => {
     expect(await findPlanted(planted)).not.toBeNull();
   });

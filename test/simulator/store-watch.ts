@@ -1,19 +1,19 @@
 /**
- * Watches every change of the store for what a reader could see and must not: an older body after a newer one, a link that
- * leads to nothing or to something older, an immutable object with other bytes, a page that is deleted too early.
+ * Checks each change of the store for faults that a reader could see: an older body after a newer one, a link to nothing or
+ * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { bodyOf, chainOf, LIST_KEY, type ListedMarket, pageItems, SNAPSHOT_KEY, shownHistory } from './published.ts';
 import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objects.ts';
 
-/** A list may come out of a cache that late, and its cursors must work for their lifetime from then on. */
+/** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */
 const KEPT_MS = (CURSOR_LIFETIME_SECONDS + FRESH_SECONDS + STALE_IF_ERROR_SECONDS) * 1000;
 
 export interface WatchedWorld {
   readonly nowMs: () => number;
   readonly fail: (rule: string, detail: string) => void;
-  /** Whether the ledger has such a market. */
+  /** Whether the ledger has this market. */
   readonly isThere: (slug: string) => boolean;
 }
 
@@ -22,17 +22,17 @@ export class StoreWatch implements StoreWitness {
   readonly #nowMs: () => number;
   readonly #fail: (rule: string, detail: string) => void;
   readonly #isThere: (slug: string) => boolean;
-  /** By key, never forgotten. */
+  /** By key; kept for ever. */
   readonly #immutable = new Map<string, string>();
   readonly #newest = new Map<string, number>();
-  /** The last generation before the ledger was restored; 0 where it never was. */
+  /** The last generation before the latest restore; 0 without a restore. */
   lastOfBefore = 0;
-  /** The pages behind each first page, and when pages ceased to be behind one. */
+  /** The pages of each first page, and the time when former pages left it. */
   readonly #chains = new Map<string, ReadonlySet<string>>();
   readonly #retiredAtMs = new Map<string, number>();
-  /** What each version of the list's first page leads to: `slug@revision` of all its markets. */
+  /** For each version of the list's first page, all its markets as `slug@revision`. */
   readonly #lists = new Map<string, readonly string[]>();
-  /** Every version that a first page or body has had, with the time from which it was in place. */
+  /** All versions of each first page or body, with the time of each put. */
   readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
 
   constructor(entries: ObjectEntries, { nowMs, fail, isThere }: WatchedWorld) {
@@ -43,7 +43,7 @@ export class StoreWatch implements StoreWitness {
     for (const [key, entry] of entries) this.put(key, entry, undefined);
   }
 
-  /** What a walk that began with this version of the list must come to. */
+  /** The result of a walk that begins with this version of the list. */
   listOf(etag: string): readonly string[] | undefined {
     return this.#lists.get(etag);
   }
@@ -52,7 +52,7 @@ export class StoreWatch implements StoreWitness {
     return this.#versions.get(key) ?? [];
   }
 
-  /** Revisions are counted on from older ones. Generations only grow. */
+  /** After a restore, revisions may be reused. Generations only grow. */
   ledgerGoesBack(): void {
     this.lastOfBefore = Math.max(...this.#newest.values(), 0);
   }
@@ -86,7 +86,7 @@ export class StoreWatch implements StoreWitness {
     const name = parsePublicKey(key);
     if (name === null) return;
     if (!('cursor' in name)) {
-      // A restore may have lost the market; some time after that its body goes.
+      // A restore may have lost the market. Later its body is swept.
       const isGone = (name.kind === 'market' || name.kind === 'history') && !this.#isThere(name.slug);
       if (!isGone) this.#fail('deleted-in-use', `${key} is no page, and was deleted`);
       this.#chains.delete(key);

@@ -1,4 +1,4 @@
-/** What a sweep must have left over a day after the last publication: what readers can reach, and nothing else. */
+/** A day after the last generation, a sweep must leave exactly what readers can reach. */
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { packedGeneration } from '../../publisher/commit/packed-object.ts';
 import { isMarket, publishedIn } from './facts.ts';
@@ -16,7 +16,7 @@ export function checkSwept(world: World): void {
     for (const page of chainOf(objects, key, entry)) reached.add(page.key);
   }
   for (const key of objects.keys()) {
-    // What a rival has prepared for the newest generation is swept after the next one.
+    // Leftovers of a rival for the newest generation are swept after the next generation.
     if (!reached.has(key) && (packedGeneration(key) ?? 0) < generation)
       world.fail('never-swept', `${key} is still there`);
   }

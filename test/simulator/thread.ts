@@ -1,16 +1,16 @@
-/** A thread that simulates the seeds it is sent, one at a time, and answers each. */
+/** A thread that simulates the seeds that it receives, one at a time, and sends the results. */
 import { parentPort } from 'node:worker_threads';
 import { type Kind, simulate } from './simulate.ts';
 
 export interface Answer {
   readonly seed: number;
   readonly kind: Kind | null;
-  /** Null where all is well. */
+  /** Null if all promises hold. */
   readonly violation: { readonly rule: string; readonly detail: string } | null;
   readonly operations: number;
 }
 
-// Injected faults are errors by the thousand, whose stacks nobody reads.
+// Injected faults make thousands of errors, whose stacks are not needed.
 Error.stackTraceLimit = 0;
 
 parentPort?.on('message', async ({ seed, kind }: { readonly seed: number; readonly kind: Kind | undefined }) => {

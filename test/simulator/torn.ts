@@ -1,9 +1,9 @@
-/** A restore to a moment at which one transaction was there in part. */
+/** A restore to a moment with a part of one transaction. */
 import type { Change } from '../../storage/ledger.ts';
 import { marketWrittenBy } from './facts.ts';
 import type { World } from './world.ts';
 
-/** Tears one of the first transactions that add observations, takes all processes down, and starts them again. */
+/** Tears one of the first transactions that add observations, stops all processes, and starts them again. */
 export function tearOneTransaction(world: World): void {
   const { random, ledger } = world;
   let passed = random.int(0, 3);

@@ -1,4 +1,4 @@
-/** What happened in a world, for people: time, actor, operation, key, outcome. Kept only where somebody will read it. */
+/** The events of a world for people: time, actor, operation, key, outcome. Kept only if it will be printed. */
 
 export class Trace {
   readonly isKept: boolean;
@@ -16,7 +16,7 @@ export class Trace {
   }
 }
 
-/** Hours, minutes, seconds and milliseconds; the fraction tells apart what happened in one millisecond. */
+/** Hours, minutes, seconds and milliseconds, with a fraction to distinguish events of one millisecond. */
 function timeOf(elapsedMs: number): string {
   const seconds = Math.floor(elapsedMs / 1000);
   const pad = (value: number) => String(value).padStart(2, '0');

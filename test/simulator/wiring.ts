@@ -1,7 +1,6 @@
 /**
- * The only file of the simulator that knows how the code under test is put together: how each kind of process is built, and which
- * of its errors mean "try again". `Wiring` holds functions, so that a test can replace one of them by one with a guard switched
- * off.
+ * Puts the code under test together: how each kind of process is built, and which of its errors mean "try again". `Wiring`
+ * holds functions, so that a test can replace one and switch off a guard.
  */
 import type { Json } from '../../contract/canonical-json.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
@@ -43,7 +42,7 @@ import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadStore } from '../../storage/upload-store.ts';
 import type { LedgerItems } from './ledger-items.ts';
 
-/** What one process has of the world. */
+/** The part of the world that one process has. */
 export interface Host extends Runtime {
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
@@ -51,17 +50,17 @@ export interface Host extends Runtime {
   readonly settings: Settings;
 }
 
-/** What a deployment may say otherwise. */
+/** Settings that differ between deployments. */
 export interface Settings {
-  /** Between two publications of the list. */
+  /** The cadence of the list. */
   readonly listEverySeconds: number;
   readonly maxMarkedMarkets: number;
   readonly pageSizes: PageSizes;
-  /** Of the documents that are published beside the markets. */
+  /** A version of the static bodies. */
   readonly version: number;
 }
 
-/** Small pages, so that a handful of markets has several. */
+/** Small pages, so that a few markets fill several. */
 export const PLAIN: Settings = {
   listEverySeconds: 0,
   maxMarkedMarkets: 100,
@@ -69,7 +68,7 @@ export const PLAIN: Settings = {
   version: 1,
 };
 
-/** What is left to do after one generation: at once, soon, or when something new is due. */
+/** When to publish again: at once, soon, or when new work is due. */
 export type Left = 'more' | 'put-off' | 'nothing';
 
 export interface AcceptedBatch {
@@ -85,15 +84,15 @@ export type Api = (event: HttpEvent) => Promise<HttpResult>;
 export interface Wiring {
   /** Publishes one generation. */
   publish(host: Host): Promise<Left>;
-  /** Works off the queue; tells `failed` of work that only a person can mend. */
+  /** Works off the queue. Calls `failed` for work that needs an operator. */
   work(host: Host, hasTime: () => boolean, failed: (error: unknown) => void): Promise<void>;
   sweep(host: Host): Promise<void>;
-  /** What an operator does about a copy of the ledger that may hold a part of a transaction. */
+  /** An operator's repair of a ledger that may hold a part of a transaction. */
   restore(host: Host): Promise<void>;
-  /** And about a market that the log of a worker names. */
+  /** An operator's repair of a market that the log of a worker names. */
   repair(host: Host, market: string): Promise<void>;
   openApi(host: Host): Api;
-  /** Takes in a batch as the write API does, without the pipeline around it: most worlds are not about that. */
+  /** Takes in a batch as the write API does, but without the request pipeline, which most worlds do not test. */
   accept(host: Host, batch: AcceptedBatch): Promise<void>;
   /** The content of an upload has arrived. */
   uploadArrived(host: Host, id: string): Promise<void>;
@@ -169,7 +168,7 @@ export const WIRING: Wiring = {
       lease: null,
       ...touchesOf(records),
     });
-    // Refused where it was taken in by an earlier try.
+    // Refused if an earlier try has taken it in.
     await host.ledger.transact([...changes, work], { attemptId: host.newAttemptId() });
   },
   async uploadArrived(host, id) {
@@ -177,12 +176,12 @@ export const WIRING: Wiring = {
   },
 };
 
-/** An error that the code under test ends an invocation with, and that the next invocation gets over. */
+/** An error that ends one invocation, and that the next invocation survives. */
 export function isPassing(error: unknown): boolean {
   return error instanceof Superseded || error instanceof StorageUnavailable || isRetryable(error);
 }
 
-/** Whether a publisher of this deployment has something to do that no mark tells. */
+/** Whether a publisher of this deployment has work without a mark. */
 export function isOutdated(head: Json | undefined, { pageSizes, version }: Settings): boolean {
   if (head === undefined) return false;
   const { renderer, staticDigests } = head as unknown as HeadValue;
@@ -190,7 +189,7 @@ export function isOutdated(head: Json | undefined, { pageSizes, version }: Setti
   return renderer !== rendererOf(pageSizes) || staticDigests.openapi !== openapi.digest;
 }
 
-/** A process keeps its place in the file from one invocation to the next. */
+/** A process keeps its position in the file between invocations. */
 const uploadRunners = new WeakMap<Host, UploadRunner>();
 
 function uploadRunnerOf(host: Host): UploadRunner {
@@ -206,13 +205,13 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
   return putOff.length > 0 ? 'put-off' : 'nothing';
 }
 
-/** What `verify` finds in a store at rest. */
+/** The findings of `verify` in a settled store. */
 export async function findingsIn({ objects, settings }: Host): Promise<readonly string[]> {
   const { findings } = await verify(readerOf(objects), { pageSizes: settings.pageSizes, settled: true });
   return findings.map(({ url, rule, detail }) => `${url}: ${rule}: ${detail}`);
 }
 
-/** Publishes such a ledger, for the first time and whole. */
+/** Publishes this ledger for the first time, completely. */
 export async function publishAfresh(items: LedgerItems, host: Host): Promise<void> {
   for (const { sort } of items.committedIn(MARKET_INDEX)) {
     const mark = { kind: 'put', key: refreshMarkKey(sort), revision: 0, value: null, if: { kind: 'any' } } as const;
@@ -234,7 +233,7 @@ function publisherOf({ settings, ...host }: Host): PublisherDependencies {
 
 const SECRETS = createSecrets(new Uint8Array(32).fill(7));
 
-/** The bearer token is the name of whoever calls. */
+/** The bearer token is the name of the caller. */
 function principalOf(authorization: string): Principal {
   const name = authorization.replace(/^Bearer /, '');
   const subject = name === 'operator' ? name : `account:${name}`;

@@ -20,19 +20,19 @@ import { StoreWatch } from './store-watch.ts';
 import type { Trace } from './trace.ts';
 import { type Host, isOutdated, type Settings, START_MS, WIRING, type Wiring } from './wiring.ts';
 
-/** Something that must not be, and the rule that it breaks. */
+/** A fault, and the rule that it breaks. */
 export interface Violation {
   readonly rule: string;
   readonly detail: string;
 }
 
-/** For tests of the simulator: the code under test with one of its guards switched off. */
+/** Switches off a guard of the code under test, for tests of the simulator. */
 export interface Alterations {
   readonly wiring?: Partial<Wiring>;
   /** Wraps the ports of each process, by the process's name. */
   readonly ledger?: (ledger: Ledger, process: string) => Ledger;
   readonly objects?: (objects: ObjectStore, process: string) => ObjectStore;
-  /** Conditions that the storage does not judge, at whatever time a request lands. */
+  /** Conditions that the storage does not check. */
   readonly ledgerGaps?: LedgerGaps;
   readonly storeGaps?: StoreGaps;
 }
@@ -48,21 +48,21 @@ export class World {
   readonly watch: StoreWatch;
   readonly uploads = openMemoryUploads(() => this.nowMs());
   readonly wiring: Wiring;
-  /** Of what is deployed now: a process has those of when it was born. */
+  /** The present deployment. A process keeps the one of its start. */
   settings: Settings;
   /** All processes. */
   readonly mortals: { die(): void }[] = [];
   readonly expected: Expected;
-  /** Batches that were acknowledged, by id. */
+  /** Acknowledged batches, by id. */
   readonly acknowledged = new Map<string, SentBatch>();
-  /** Markets of which a transaction was torn: nobody knows what belongs to them. */
+  /** Markets with a torn transaction, whose content is not known. */
   readonly torn = new Set<string>();
   violation: Violation | null = null;
-  /** Batches of which nobody knows whether somebody was told. */
+  /** Batches that may have been reported as public. */
   readonly untold = new Set<string>();
-  /** Whether batches come by the write API. */
+  /** Whether batches come through the write API. */
   usesPipeline = true;
-  /** Everything is stopped that writes or publishes. */
+  /** Writers and publishers are stopped. */
   isDown = false;
   readonly #base: BaseWorld;
   readonly #restoreListeners: (() => void)[] = [];
@@ -122,12 +122,12 @@ export class World {
     return START_MS + Math.floor(this.scheduler.elapsedMs);
   }
 
-  /** What still waits for the world's storage waits no longer. */
+  /** Pending calls of the storage are dropped. */
   end(): void {
     this.#end(new StorageUnavailable('the world has ended'));
   }
 
-  /** Each one once in this world. */
+  /** Unique in this world. */
   newNumber(): number {
     return ++this.#numbers;
   }
@@ -143,7 +143,7 @@ export class World {
     for (const mortal of this.mortals) mortal.die();
   }
 
-  /** What waits for somebody, by the ledger and by what is deployed. */
+  /** The work that is due, by the ledger and the deployment. */
   due(): Due {
     const due = dueIn(this.items);
     const isOld = isOutdated(this.items.committed(HEAD_KEY)?.value, this.settings);
@@ -154,7 +154,7 @@ export class World {
     this.#restoreListeners.push(listener);
   }
 
-  /** From now on the ledger is an older one: what it does not know was never written. */
+  /** Continues with an older ledger: writes that it lacks never happened. */
   goBack(isKnown: (batch: string) => boolean): void {
     this.isDown = true;
     for (const batch of this.acknowledged.keys()) if (!isKnown(batch)) this.acknowledged.delete(batch);
@@ -162,7 +162,7 @@ export class World {
     this.watch.ledgerGoesBack();
   }
 
-  /** All processes may go on. */
+  /** Lets all processes continue. */
   restored(): void {
     this.isDown = false;
     for (const listener of this.#restoreListeners) listener();
@@ -176,7 +176,7 @@ export class World {
     this.#listeners.push(listener);
   }
 
-  /** What one life of a process has of this world. */
+  /** The part of this world that one life of a process has. */
   hostOf(life: Incarnation): Host {
     const { scheduler, random } = this;
     const process = life.name;
@@ -202,7 +202,7 @@ export class World {
     };
   }
 
-  /** Who is told that a batch is public must find it so, at that moment. */
+  /** A batch that is reported as public must be public at that moment. */
   #checkAnswers({ changes }: Committed): void {
     for (const batch of batchesAnsweredBy(changes)) {
       for (const { market, identity, count } of this.acknowledged.get(batch)?.versions ?? []) {
@@ -210,7 +210,7 @@ export class World {
         if (shown < count && !this.torn.has(market)) {
           this.fail(
             'told-too-early',
-            `batch ${batch} is told to be public; ${market} shows ${shown} of ${count} of ${identity}`,
+            `batch ${batch} is reported as public; ${market} shows ${shown} of ${count} of ${identity}`,
           );
         }
       }

@@ -1,4 +1,4 @@
-/** The benchmarks run. What they measure is not tested: numbers depend on the machine. */
+/** The benchmarks run. Their numbers are not tested, because they depend on the machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -18,7 +18,7 @@ async function bench(...args: string[]): Promise<{ code: number | null; stdout: 
   return { code, stdout };
 }
 
-/** Ends a run that hangs; says nothing about speed. */
+/** Ends a run that hangs. Not a limit on speed. */
 const RUN_LIMIT_MS = 300_000;
 
 const NAMES = [
@@ -39,7 +39,7 @@ const NAMES = [
 
 describe('npm run bench', () => {
   it(
-    '-- --quick prints, of every benchmark, a table or why there is none, and leaves nothing behind',
+    '-- --quick prints, for every benchmark, a table or the reason without one, and leaves no files',
     async () => {
       const folder = await temporaryFolder();
       const { code, stdout } = await bench('--quick', '--folder', folder);

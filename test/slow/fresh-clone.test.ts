@@ -1,6 +1,6 @@
 /**
  * The two README commands on a machine that has Node, npm and git, in a clone that has just been made.
- * It clones HEAD: what is tested is what is committed, not what lies in the work tree.
+ * It clones HEAD, so it tests the committed files, not the work tree.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const BASE_URL = /http:\/\/127\.0\.0\.1:\d+/;
-/** What only a start that found its data in place prints. */
+/** Printed only by a start that found its data. */
 const RESUMED = /in the ledger already/;
 const SAMPLE_MARKETS = 175;
 const NPM_CHATTER = /^npm /;
@@ -46,7 +46,7 @@ afterAll(() => {
 describe('npm start in a fresh clone', () => {
   let first: Snapshot;
 
-  it('installs what is missing, ingests the sample, publishes and serves it, and ends cleanly at Ctrl-C', async () => {
+  it('installs dependencies, ingests the sample, publishes and serves it, and ends cleanly at Ctrl-C', async () => {
     const server = await startServer();
     first = await getSnapshot(server.baseUrl);
     expect(first.counts.markets).toBe(SAMPLE_MARKETS);
@@ -83,7 +83,7 @@ describe('npm start in a fresh clone', () => {
     expect(await server.interrupt()).toBe(0);
   });
 
-  it('finishes what a first start that was killed in the middle had begun', async () => {
+  it('completes the work of a first start that was killed', async () => {
     const environment = { TIDEMARK_DATA: join(folder, 'interrupted') };
     const child = spawnNpm(['start'], { PORT: '0', ...environment });
     // The first line that is not npm's own announcement of the script: the work has begun.
@@ -97,7 +97,7 @@ describe('npm start in a fresh clone', () => {
     expect(await server.interrupt()).toBe(0);
   });
 
-  it('says in one line that the port is in use, and fails', async () => {
+  it('fails with one line if the port is in use', async () => {
     const other = createServer();
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const address = other.address();
@@ -115,8 +115,8 @@ describe('npm start in a fresh clone', () => {
 });
 
 describe('npm test in a fresh clone', () => {
-  // A few of the tests: whoever runs this one has just run them all, and CI runs all of them in a fresh clone anyway.
-  it('installs what is missing, runs the tests that it is asked for, and ends with the counts', async () => {
+  // A few of the tests: all of them run before this one, and CI runs all in a fresh clone.
+  it('installs dependencies, runs the named tests, and ends with the counts', async () => {
     const { exitCode, output } = await finish(spawnNpm(['test', '--', 'test/contract', 'test/docs'], {}));
     expect(output.trimEnd().split('\n').at(-1)).toMatch(/^[1-9]\d* passed, 0 failed(, \d+ skipped)?$/);
     expect(exitCode).toBe(0);
@@ -177,7 +177,7 @@ async function startServer(environment: Readonly<Record<string, string>> = {}) {
   };
 }
 
-/** The first match in what a process prints; rejects with everything that it printed when it ends without one. */
+/** The first match in the output of a process. Rejects with the whole output if it ends without one. */
 function firstOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let printed = '';

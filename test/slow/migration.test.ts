@@ -8,7 +8,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { looked, lostPages, observationsIn, pagesOf, startedOn, unpacked } from '../embedded/old-data-folder.ts';
 
-/** It serves at once; what the migration has marked is published in the background. */
+/** It serves at once, and publishes marked markets in the background. */
 const settled = (service: Service) => {
   const look = () => verify(httpReader(service.baseUrl), { settled: true });
   return vi.waitFor(
@@ -22,7 +22,7 @@ const settled = (service: Service) => {
 };
 
 describe('the embedded server', () => {
-  test('migrates such a folder when it starts, and says so; the next start finds nothing to migrate', async () => {
+  test('migrates an old folder when it starts, with a message; the next start does not migrate again', async () => {
     const folder = await unpacked('applied');
     const pages = await looked(folder, pagesOf);
     const first = await startedOn(folder);
@@ -37,7 +37,7 @@ describe('the embedded server', () => {
     expect([...first.reported, ...second.reported]).toEqual([]);
   });
 
-  test('publishes again, in place, what was committed by an earlier version, and not applied', async () => {
+  test('publishes, in place, a generation that an earlier version committed but did not apply', async () => {
     const folder = await unpacked('committed');
     const [pages, observations] = await looked(folder, async (data) => {
       return [await pagesOf(data), await observationsIn(data)] as const;

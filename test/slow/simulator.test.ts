@@ -17,7 +17,7 @@ test('every promise holds in some thousands of worlds', async () => {
   expect(answers).toHaveLength(WORLDS);
 });
 
-describe('the simulator finds it when this is switched off:', () => {
+describe('the simulator finds the fault if it switches off', () => {
   test.each(PLANTED.filter(({ isRare }) => isRare))('$what', async (planted) => {
     expect(await findPlanted(planted)).not.toBeNull();
   });

@@ -1,4 +1,4 @@
-/** `cdk synth` as somebody runs it who has neither a network nor an account. */
+/** `cdk synth` without a network and without an account. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const MAX_CPU_SECONDS = 20;
 
-/** Loaded first by every Node process of the synthesis: whatever opens a connection fails, and its stack is noted. */
+/** Loaded first by every Node process of the synthesis: connections fail, and their stacks are recorded. */
 const offline = (notes: string) => `
   import { appendFileSync } from 'node:fs';
   import { Socket } from 'node:net';
@@ -52,7 +52,7 @@ function synthesise(name: string): Synthesis {
   rmSync(join(ROOT, 'infra/build'), { recursive: true, force: true });
   // As npx would have it; npm itself asks for news.
   const path = [join(ROOT, 'node_modules/.bin'), process.env.PATH].join(delimiter);
-  // The shell tells what its children have used.
+  // The shell reports the CPU time of its children.
   const script = `cdk synth --all --quiet --output "$1" >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }; times`;
   const times = execFileSync('bash', ['-c', script, 'synth', output], {
     cwd: ROOT,
@@ -83,7 +83,7 @@ function hashesOf(manifest: string): string[] {
 }
 
 describe('cdk synth', () => {
-  it('asks nobody, and takes less than 20 seconds of one CPU; done again, every asset has the same hash', async ({
+  it('opens no connection, and takes less than 20 seconds of one CPU; a second run gives the same asset hashes', async ({
     annotate,
   }) => {
     const [first, second] = [synthesise('first'), synthesise('second')];

@@ -1,4 +1,4 @@
-/** What the writing child stores, so that its parent can tell a whole object from a torn one. */
+/** The objects of the writing child. Its parent can distinguish a whole object from a torn one. */
 import type { ObjectMetadata } from '../../storage/object-store.ts';
 
 export const bodyOfGeneration = (generation: number): Uint8Array =>

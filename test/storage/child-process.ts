@@ -10,7 +10,7 @@ import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 import { bodyOfGeneration, writeMetadata } from './child-bodies.ts';
 
 const TASKS = {
-  /** Opens the ledger for itself alone, and says what came of it. */
+  /** Opens the ledger exclusively, and prints the result. */
   'open-ledger': async (path: string) => {
     try {
       openSqliteLedger(path, { exclusive: true }).close();
@@ -20,7 +20,7 @@ const TASKS = {
     }
   },
 
-  /** Writes pairs of items without end, and says each number once its pair is acknowledged. */
+  /** Writes pairs of items without end, and prints the number of each acknowledged pair. */
   'write-ledger': async (path: string) => {
     const ledger = openSqliteLedger(path, { exclusive: true });
     for (let number = 1; ; number++) {
@@ -52,7 +52,7 @@ const TASKS = {
     ledger.close();
   },
 
-  /** Creates a page and swaps the head, again and again, and says each generation once both are acknowledged. */
+  /** Creates a page and swaps the head, again and again, and prints each generation once both are acknowledged. */
   'write-objects': async (path: string) => {
     const objects = await openDirectoryObjects(path);
     let condition: PutCondition = { kind: 'absent' };
@@ -71,18 +71,18 @@ const TASKS = {
   },
 };
 
-/** At once, past any buffer: what was said has left this process when it dies. */
+/** Prints at once, without a buffer, so that a killed process has printed everything. */
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
 export interface Child {
   readonly process: ChildProcess;
-  /** What it said until it ended. */
+  /** Its whole output. */
   readonly said: Promise<string[]>;
 }
 
-/** Starts a task in another process. `onLine` is called with how many lines it has said so far. */
+/** Starts a task in another process. `onLine` is called with the number of lines so far. */
 export function startChild(task: keyof typeof TASKS, path: string, onLine?: (lines: number) => void): Child {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), task, path], {
     stdio: ['ignore', 'pipe', 'inherit'],

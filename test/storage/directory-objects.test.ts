@@ -34,7 +34,7 @@ async function openWithObject() {
   return { folder, objects, etag, file: join(folder, 'objects', `${KEY}+object`) };
 }
 
-/** Notes what is synced from now on, in order. */
+/** Records syncs from now on, in order. */
 async function watchSyncs(): Promise<('file' | 'folder')[]> {
   const synced: ('file' | 'folder')[] = [];
   const prototype = await fileHandlePrototype();
@@ -104,7 +104,7 @@ describe('the object store in a directory', () => {
     expect(synced.splice(0)).toEqual(['folder']);
   });
 
-  test('shows no object in a new folder before the name of that folder is durable, whoever made it', async () => {
+  test('shows no object in a new folder before the name of that folder is durable', async () => {
     const folder = await temporaryFolder();
     const objects = await openDirectoryObjects(folder);
     const above = await stat(join(folder, 'objects'));
@@ -141,7 +141,7 @@ describe('the object store in a directory', () => {
     expect((await objects.stat(KEY))?.etag).toBe(etag);
   });
 
-  test('removes at opening what a killed process left, once what it put in place is durable', async () => {
+  test('removes leftovers of a killed process when it opens, once its finished objects are durable', async () => {
     const { folder, file, etag } = await openWithObject();
     await copyFile(file, join(folder, 'tmp', 'written'));
     await copyFile(file, join(folder, 'tmp', 'written-moving'));
@@ -150,12 +150,12 @@ describe('the object store in a directory', () => {
     await writeFile(join(folder, 'tmp', 'lost'), lost);
     const synced = await watchSyncs();
     const objects = await openDirectoryObjects(folder);
-    // Twice the folder of the object and the one above it; and the one above what was never put in place.
+    // Twice the folder of the object and its parent; and the parent of the unfinished object.
     expect(synced).toEqual(['folder', 'folder', 'folder', 'folder', 'folder']);
     expect([await readdir(join(folder, 'tmp')), (await objects.stat(KEY))?.etag]).toEqual([[], etag]);
   });
 
-  test('leaves no temporary file behind, whatever comes of a put', async () => {
+  test('leaves no temporary file, with any outcome of a put', async () => {
     const { folder, objects, etag } = await openWithObject();
     const second = etagOf(await objects.put(KEY, bytes('two'), metadataOf(2), { kind: 'matches', etag }));
     await objects.put(KEY, bytes('three'), metadataOf(2), { kind: 'matches', etag });
@@ -227,7 +227,7 @@ describe('the object store in a directory', () => {
     }
   });
 
-  test('lists no file that is none of its own', async () => {
+  test('does not list foreign files', async () => {
     const { folder, objects } = await openWithObject();
     await writeFile(join(folder, 'objects', 'heads', '.DS_Store'), '');
     await writeFile(join(folder, 'objects', 'README.md'), '');

@@ -1,4 +1,4 @@
-/** The client's timeouts and attempts, and what the SDK's own retries do to a transaction. */
+/** The client's timeouts and attempts, and the effect of the SDK's retries on a transaction. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,7 +33,7 @@ const failed =
     response.end(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'no' }));
   };
 
-/** A ledger whose requests are answered as told, in order, and the bodies of those requests. */
+/** A ledger with these answers, in order, and the bodies of its requests. */
 async function answering(...answers: readonly Answer[]) {
   const bodies: Record<string, unknown>[] = [];
   const server = createServer(async (request, response) => {
@@ -60,19 +60,15 @@ async function answering(...answers: readonly Answer[]) {
 it.each([
   ['at work', BACKGROUND_TIMEOUTS, { connectionTimeout: 2_000, requestTimeout: 5_000 }],
   ['for an answer', ANSWER_TIMEOUTS, { connectionTimeout: 1_000, requestTimeout: 1_500 }],
-])(
-  'waits, %s, for a connection and for an answer as long as it is told, and tries so often',
-  async (_what, patience, timeouts) => {
-    const client = createDynamoDbClient({ region: 'eu-central-1' }, patience);
-    onTestFinished(() => client.destroy());
-    expect(await client.config.maxAttempts()).toBe(3);
-    // The handler reads its settings when it is first used.
-    const config = await (client.config.requestHandler as unknown as { configProvider: Promise<object> })
-      .configProvider;
-    expect(config).toMatchObject({ ...timeouts, throwOnRequestTimeout: true });
-    expect(config).toMatchObject({ httpsAgent: { keepAlive: true, maxSockets: 256 } });
-  },
-);
+])('uses the configured timeouts and number of tries, %s', async (_what, patience, timeouts) => {
+  const client = createDynamoDbClient({ region: 'eu-central-1' }, patience);
+  onTestFinished(() => client.destroy());
+  expect(await client.config.maxAttempts()).toBe(3);
+  // The handler reads its settings when it is first used.
+  const config = await (client.config.requestHandler as unknown as { configProvider: Promise<object> }).configProvider;
+  expect(config).toMatchObject({ ...timeouts, throwOnRequestTimeout: true });
+  expect(config).toMatchObject({ httpsAgent: { keepAlive: true, maxSockets: 256 } });
+});
 
 it.each<[string, Answer]>([
   ['an answer is lost', lost],
@@ -101,7 +97,7 @@ it('gives up after so many tries', async () => {
   expect(bodies).toHaveLength(3);
 });
 
-it('gives up a call whose tries are not over in time, whatever they wait for', async () => {
+it('gives up a call if its tries take too long, for any reason', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const client = createDynamoDbClient({ region: 'eu-central-1', credentials: CREDENTIALS }, ANSWER_TIMEOUTS);
@@ -135,14 +131,14 @@ it('has a request of the write API answered in time, though each of its calls ta
   const startMs = maxAttempts * requestTimeout;
   // The key, and once more where its secret is another: see principal.ts.
   const credentialMs = 2 * CALL_TIMEOUT_MS;
-  // Three reads of a handler at most (test/write-api/cost.test.ts), and what may be newer where it refuses.
+  // At most three reads of a handler (test/write-api/cost.test.ts), and the reads after a refusal.
   const readsMs = 4 * CALL_TIMEOUT_MS;
   const transactMs = MAX_RETRYING_MS + CALL_TIMEOUT_MS;
   const writeMs = LAST_BEGIN_MS + Math.max(readsMs, transactMs);
   expect(startMs + credentialMs + writeMs).toBeLessThan(HTTP_API_TIMEOUT_MS);
 });
 
-/** A write over a ledger whose transactions take so long, and end as told; what came of it, and how many there were. */
+/** A write over a ledger with slow transactions and these outcomes. Returns the result and the number of transactions. */
 async function writeOver(transactMs: number, transact: Ledger['transact']) {
   let transactions = 0;
   const ledger: Ledger = {

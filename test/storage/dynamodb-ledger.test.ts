@@ -1,5 +1,5 @@
 /**
- * What the DynamoDB adapter says to DynamoDB, and what it makes of answers that no engine can be made to give. That it
+ * The requests of the DynamoDB adapter, and its reactions to answers that no engine can be made to give. That it
  * keeps the port's promises is shown on engines: test/aws.
  */
 import {
@@ -118,7 +118,7 @@ describe('a transaction is sent as', () => {
     ],
     ['a deletion', { kind: 'delete', key: KEY, if: { kind: 'any' } }, { Delete: { ...PLACE, Key: PK_SK } }],
     [
-      'a deletion of what one attempt wrote',
+      'a deletion of an item of one attempt',
       { kind: 'delete', key: KEY, if: { kind: 'written-by', attemptId: 'theirs' } },
       {
         Delete: {
@@ -153,7 +153,7 @@ describe('a transaction is sent as', () => {
       },
     ],
     [
-      'a count, bounded by what the old count may be',
+      'a count, with a limit on the old count',
       count(),
       {
         Update: {
@@ -199,7 +199,7 @@ describe('a transaction is sent as', () => {
   ])('%s', async (_what, change, expected) => {
     stub.on(TransactWriteItemsCommand).resolves({});
     expect(await transact(change)).toEqual({ committed: true });
-    // Without a token of ours: the SDK makes one for each call.
+    // Without an explicit token: the SDK makes one for each call.
     expect(inputs()).toEqual([{ TransactItems: [expected] }]);
   });
 
@@ -221,7 +221,7 @@ describe('a cancelled transaction', () => {
     put('c', { kind: 'revision-is', revision: 1 }),
   ];
 
-  it('is refused by the changes whose places the reasons take, with what was found', async () => {
+  it('is refused by the changes at the positions of the reasons, with the found items', async () => {
     stub.on(TransactWriteItemsCommand).rejects(cancelled([refused(STORED), NONE, refused()]));
     expect(await transact(...changes)).toEqual({
       committed: false,
@@ -252,8 +252,8 @@ describe('a cancelled transaction', () => {
     ['a refusal beside a conflict, which may hide others', [refused(STORED), { Code: 'TransactionConflict' }, NONE]],
     ['fewer reasons than changes', [refused(STORED)]],
     ['no reasons', undefined],
-    ['reasons that are none', [NONE, NONE, NONE]],
-    ['a refusal by an item that is not there', [refused(), NONE, NONE]],
+    ['empty reasons', [NONE, NONE, NONE]],
+    ['a refusal by an absent item', [refused(), NONE, NONE]],
   ];
 
   it.each(CONTENTION)('is tried again after %s, and may succeed', async (_what, reasons) => {
@@ -305,14 +305,14 @@ describe('a cancelled transaction', () => {
     },
   );
 
-  it('is corrupt where a count meets what is no counter', async () => {
+  it('is corrupt if a count finds an item that is not a counter', async () => {
     stub.on(TransactWriteItemsCommand).rejects(cancelled([refused(STORED)]));
     await expect(transact(count())).rejects.toBeInstanceOf(StorageCorrupt);
   });
 
   it.each<[string, Change]>([
     ['a count that could have started', count()],
-    ['a put of what may be expired', put('item', { kind: 'absent-or-expired', atMs: 1 })],
+    ['a put over an expired item', put('item', { kind: 'absent-or-expired', atMs: 1 })],
   ])('is tried again where the item is missing that must have refused %s', async (_what, change) => {
     stub
       .on(TransactWriteItemsCommand)
@@ -326,7 +326,7 @@ describe('a cancelled transaction', () => {
 
   it.each<[string, Change]>([
     ['a count that cannot start', count({ by: 6 })],
-    ['a put over what must be there', put('item', { kind: 'present' })],
+    ['a put over an existing item', put('item', { kind: 'present' })],
     ['a put over what another must have written', put('item', { kind: 'written-by', attemptId: 'theirs' })],
   ])('is refused by an absence: %s', async (_what, change) => {
     stub.on(TransactWriteItemsCommand).rejects(cancelled([refused()]));
@@ -334,7 +334,7 @@ describe('a cancelled transaction', () => {
   });
 });
 
-describe('whatever else goes wrong', () => {
+describe('other failures', () => {
   const CALLS: readonly [string, () => Promise<unknown>][] = [
     ['transact', () => transact(ABSENT)],
     ['get', () => ledger.get(KEY)],
@@ -442,7 +442,7 @@ describe('reads are strongly consistent:', () => {
     ['an empty prefix', { prefix: '' }, all],
     ['a prefix', { prefix: 'b/' }, prefixed],
     ['what follows', { after: 'b' }, { ...all, ExclusiveStartKey: keyOf('b') }],
-    ['what follows within a prefix', { prefix: 'b/', after: 'b/1' }, { ...prefixed, ExclusiveStartKey: keyOf('b/1') }],
+    ['later keys with a prefix', { prefix: 'b/', after: 'b/1' }, { ...prefixed, ExclusiveStartKey: keyOf('b/1') }],
     ['a prefix from a start before it', { prefix: 'b/', after: 'b' }, prefixed],
     ['a prefix after its end', { prefix: 'b/', after: 'b0' }, null],
     [
@@ -466,8 +466,8 @@ describe('reads are strongly consistent:', () => {
   it.each<[string, string[], string | undefined, string[], string | null]>([
     ['ends where nothing follows', ['a', 'b'], undefined, ['a', 'b'], null],
     ['holds no more than asked for', ['a', 'b', 'c'], 'c', ['a', 'b'], 'b'],
-    ['goes on where DynamoDB stopped early', ['a'], 'a', ['a'], 'a'],
-    ['goes on even where DynamoDB stopped without an item', [], 'a', [], 'a'],
+    ['continues where DynamoDB stopped early', ['a'], 'a', ['a'], 'a'],
+    ['continues even if DynamoDB stopped without an item', [], 'a', [], 'a'],
   ])('a page of a query %s', async (_what, sorts, last, expected, next) => {
     stub.on(QueryCommand).resolves({ Items: sorts.map(stored), ...(last && { LastEvaluatedKey: keyOf(last) }) });
     const page = await ledger.query('shelf', { limit: 2 });

@@ -9,9 +9,9 @@ import { crc32 } from 'node:zlib';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { createS3Client } from '../../storage/s3-client.ts';
 
-/** What becomes of one request instead of what should. */
+/** The fault of one request. */
 export interface Fault {
-  /** Whether the request is carried out all the same. */
+  /** Whether the request is carried out nevertheless. */
   readonly isDone: boolean;
   /** The error that is answered; null where the connection breaks without an answer. */
   readonly answer: { readonly status: number; readonly code: string } | null;

@@ -8,7 +8,7 @@ export interface OpenLedger {
   /** Empty. */
   readonly ledger: Ledger;
   close(): Promise<void>;
-  /** Closes it and opens what was stored again; gives the same ledger where nothing outlives it. */
+  /** Closes the ledger and opens it again. A ledger in memory is returned unchanged. */
   reopen(): Promise<Ledger>;
 }
 
@@ -59,7 +59,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       expect(await ledger.get(KEY)).toMatchObject({ value, expiresAtMs: null });
     });
 
-    test('gives null for what is absent, and getMany in the order asked', async () => {
+    test('gives null for absent items, and getMany in the order of its keys', async () => {
       await seed('a', 'b');
       const keys = ['b', 'none', 'a', 'b'].map((sort) => ({ partition: 'shelf', sort }));
       const sorts = (await ledger.getMany(keys)).map((item) => item?.sort ?? null);
@@ -190,7 +190,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       ]);
     });
 
-    test('changes nothing when one change of many is refused, whatever its place', async () => {
+    test('changes nothing if one change of many is refused, at any position', async () => {
       await seed('taken', 'doomed');
       const before = await shelf();
       const deletion: Change = { kind: 'delete', key: { partition: 'shelf', sort: 'doomed' }, if: { kind: 'any' } };
@@ -202,7 +202,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       expect(await shelf()).toEqual(before);
     });
 
-    test('names every refused change by its position, with what was found there', async () => {
+    test('names each refused change by its position, with the found item', async () => {
       await seed('a', 'b');
       const result = await transact([
         put('a', { kind: 'absent' }),
@@ -235,7 +235,7 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       expect(await transact(changes, 'somebody else')).toMatchObject({ committed: false });
     });
 
-    test('has no second effect where somebody has gone on from our lost commit', async () => {
+    test('has no second effect if another writer has built on the lost commit', async () => {
       const increment = (from: number) => put('counter', { kind: 'revision-is', revision: from }, from + 1, from + 1);
       await transact([put('counter', { kind: 'absent' }, 0, 0), put('receipt', { kind: 'absent' })]);
       const ours = [increment(0), put('our receipt', { kind: 'absent' })];
@@ -279,11 +279,11 @@ export function ledgerContract(name: string, open: () => Promise<OpenLedger>): v
       ['everything backwards', { descending: true }, SORTS.toReversed()],
       ['a prefix', { prefix: 'b/' }, ['b/1', 'b/2', 'b/3']],
       ['a prefix backwards', { prefix: 'b/', descending: true }, ['b/3', 'b/2', 'b/1']],
-      ['what follows, exclusive', { after: 'b/2' }, ['b/3', 'b0', 'c']],
-      ['what follows a key that does not exist', { after: 'b/25' }, ['b/3', 'b0', 'c']],
-      ['what precedes, exclusive', { after: 'b/2', descending: true }, ['b/1', 'a']],
-      ['what follows within a prefix', { prefix: 'b/', after: 'b/1' }, ['b/2', 'b/3']],
-      ['what precedes within a prefix', { prefix: 'b/', after: 'b/3', descending: true }, ['b/2', 'b/1']],
+      ['later keys, exclusive', { after: 'b/2' }, ['b/3', 'b0', 'c']],
+      ['keys after one that does not exist', { after: 'b/25' }, ['b/3', 'b0', 'c']],
+      ['earlier keys, exclusive', { after: 'b/2', descending: true }, ['b/1', 'a']],
+      ['later keys with a prefix', { prefix: 'b/', after: 'b/1' }, ['b/2', 'b/3']],
+      ['earlier keys with a prefix', { prefix: 'b/', after: 'b/3', descending: true }, ['b/2', 'b/1']],
       ['a whole prefix from a start before it', { prefix: 'b/', after: 'a' }, ['b/1', 'b/2', 'b/3']],
       [
         'a whole prefix backwards from a start after it',

@@ -70,7 +70,7 @@ const step = (partition: string): fc.Arbitrary<Step> =>
   );
 
 export function ledgerModelTest(ledger: () => Ledger): void {
-  test('behaves as a Map would, whatever the sequence of calls', async () => {
+  test('behaves as a Map, for any sequence of calls', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step('model'), { maxLength: 25 }), async (steps) => {

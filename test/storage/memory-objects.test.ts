@@ -56,7 +56,7 @@ describe('the object store in memory is stricter than a real one', () => {
     },
   );
 
-  test('counts calls by method, and lists what was stored', async () => {
+  test('counts calls by method, and lists stored objects', async () => {
     const objects = openMemoryObjects();
     const etag = etagOf(await objects.put(HEAD, bytes('one'), metadataOf(1), absent));
     await objects.put(HEAD, bytes('four'), metadataOf(1), absent);

@@ -18,7 +18,7 @@ import type {
   PutResult,
 } from '../../storage/object-store.ts';
 
-/** A caller did what it must never do. Not a storage error, so that no retry swallows it. */
+/** A forbidden call. Not a storage error, so that no retry hides it. */
 export class ObjectStoreMisuse extends Error {
   override readonly name = 'ObjectStoreMisuse';
 }
@@ -26,9 +26,9 @@ export class ObjectStoreMisuse extends Error {
 export type ObjectStoreMethod = keyof ObjectStore;
 
 export interface MemoryObjects extends ObjectStore {
-  /** Calls by method since the last {@link MemoryObjects.resetCounts}, whatever came of them. */
+  /** Calls by method since the last {@link MemoryObjects.resetCounts}, with any outcome. */
   readonly counts: { [Method in ObjectStoreMethod]: number };
-  /** What was stored since then, in order. Refused puts are not here, but in `counts.put`. */
+  /** Stored objects since then, in order. Refused puts are only in `counts.put`. */
   readonly puts: { readonly key: string; readonly sizeBytes: number }[];
   resetCounts(): void;
   /** Everything stored now, in order of key; copies. */
@@ -48,7 +48,7 @@ function isImmutable(key: string): boolean {
 
 export function openMemoryObjects(): MemoryObjects {
   const entries = new Map<string, Entry>();
-  /** By key, and never forgotten: what a deleted page was, and how far a deleted head had come. */
+  /** By key, kept for ever: the bytes of deleted pages, and the generations of deleted heads. */
   const immutableETags = new Map<string, ETag>();
   const newestGenerations = new Map<string, number>();
   const counts = { get: 0, stat: 0, put: 0, delete: 0, list: 0 };

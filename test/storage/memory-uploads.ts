@@ -1,4 +1,4 @@
-/** Uploads in memory for tests: a target tells nothing but what it is for, and files come by {@link MemoryUploads.put}. */
+/** Uploads in memory for tests: a target names only its file, which {@link MemoryUploads.put} stores. */
 import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadStore } from '../../storage/upload-store.ts';
 
 export interface MemoryUploads extends UploadStore {

@@ -6,7 +6,7 @@ export interface OpenObjectStore {
   /** Empty. */
   readonly objects: ObjectStore;
   close(): Promise<void>;
-  /** Opens what was stored again, as another process would; gives the same store where nothing outlives it. */
+  /** Opens the store again, as another process would. A store in memory is returned unchanged. */
   reopen(): Promise<ObjectStore>;
 }
 
@@ -59,7 +59,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       expect(await objects.stat(KEY)).toEqual({ etag, sizeBytes: 70_000, metadata });
     });
 
-    test('says absent of what is not there', async () => {
+    test('reports an unknown key as absent', async () => {
       expect([await objects.get(KEY), await objects.stat(KEY)]).toEqual([{ kind: 'absent' }, null]);
     });
 
@@ -78,13 +78,13 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       expect([again === first, other === first]).toEqual([true, false]);
     });
 
-    test('creates only what is absent', async () => {
+    test('creates only absent objects', async () => {
       await create(KEY, 'one');
       expect(await create(KEY, 'two')).toEqual({ kind: 'refused' });
       expect(await textOf(KEY)).toBe('one');
     });
 
-    test('swaps only what still has the ETag, and never what is absent', async () => {
+    test('swaps only an object with the ETag, and never an absent one', async () => {
       const first = await created(KEY, 'one');
       const second = etagOf(await swap(KEY, 'two', first));
       expect(await swap(KEY, 'three', first, 3)).toEqual({ kind: 'refused' });
@@ -160,7 +160,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       expect((await objects.list('')).keys).toEqual([]);
     });
 
-    test('counts what is already absent as deleted', async () => {
+    test('counts an absent object as deleted', async () => {
       const etag = await created(KEY, 'one');
       await objects.delete(KEY, etag);
       expect([await objects.delete(KEY, etag), await objects.delete('never/was.json', etag)]).toEqual([
@@ -169,7 +169,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       ]);
     });
 
-    test('creates again what was deleted', async () => {
+    test('creates a deleted object again', async () => {
       await objects.delete(KEY, await created(KEY, 'one'));
       expect(await create(KEY, 'two', 2)).toMatchObject({ kind: 'stored' });
       expect(await textOf(KEY)).toBe('two');
@@ -269,7 +269,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenObject
       expect(await objects.stat(KEY)).toBeNull();
     });
 
-    test('finds everything again after being opened anew', async () => {
+    test('finds all objects after it was opened again', async () => {
       const etag = await created(KEY, 'one');
       const second = etagOf(await swap(KEY, 'two', etag));
       await objects.delete('heads/gone.json', await created('heads/gone.json', 'x'));

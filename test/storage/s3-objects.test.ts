@@ -15,6 +15,7 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { ETag, ObjectMetadata, PutCondition } from '../../storage/object-store.ts';
 import { createS3Client, S3_ATTEMPTS, S3_MAX_SOCKETS } from '../../storage/s3-client.ts';
 import { openS3Objects, type S3ObjectsOptions } from '../../storage/s3-objects.ts';
+import { runs } from '../runs.ts';
 import {
   CONFLICT,
   etagOfBytes,
@@ -58,7 +59,7 @@ function openStore(options: Partial<S3ObjectsOptions> = {}) {
 const stored = (fake: FakeS3) => fake.objects.get(KEY)?.body.toString() ?? null;
 const methods = (fake: FakeS3) => fake.requests.map((line) => line.split(' ')[0]).join(' ');
 
-describe('what is asked of S3', () => {
+describe('the requests to S3', () => {
   const sent = async (use: (objects: ReturnType<typeof openS3Objects>) => Promise<unknown>) => {
     const mock = mockClient(S3Client);
     mock.on(PutObjectCommand).resolves({ ETag: '"1"' });
@@ -91,19 +92,19 @@ describe('what is asked of S3', () => {
       ['PutObjectCommand', { ...key, ...body, Metadata: { generation: '7' }, IfNoneMatch: '*' }],
     ],
     [
-      'a swap: one part, if what is there has the ETag',
+      'a swap: one part, if the object has the ETag',
       (objects) => objects.put(KEY, bytes('one'), full, { kind: 'matches', etag }),
       ['PutObjectCommand', { ...key, ...body, Metadata: fullMetadata, IfMatch: '"1"' }],
     ],
     ['a read', (objects) => objects.get(KEY), ['GetObjectCommand', key]],
     [
-      'a read of what may be known',
+      'a read with a known ETag',
       (objects) => objects.get(KEY, { ifNoneMatch: etag }),
       ['GetObjectCommand', { ...key, IfNoneMatch: '"1"' }],
     ],
     ['a look', (objects) => objects.stat(KEY), ['HeadObjectCommand', key]],
     [
-      'a deletion, if what is there has the ETag',
+      'a deletion, if the object has the ETag',
       (objects) => objects.delete(KEY, etag),
       ['DeleteObjectCommand', { ...key, IfMatch: '"1"' }],
     ],
@@ -113,7 +114,7 @@ describe('what is asked of S3', () => {
       ['ListObjectsV2Command', { Bucket: 'public', Prefix: 'public/', MaxKeys: 1000 }],
     ],
     [
-      'a listing that goes on',
+      'a continued listing',
       (objects) => objects.list('public/', { after: KEY }),
       ['ListObjectsV2Command', { Bucket: 'public', Prefix: 'public/', MaxKeys: 1000, StartAfter: KEY }],
     ],
@@ -126,7 +127,7 @@ describe('a put whose tries fail', () => {
   const other = 'of somebody else';
 
   test.each<[string, (Fault | undefined)[], string | null, string, string]>([
-    // what happens, to the tries in order; what was there; requests; outcome and what is there then
+    // the faults of the tries; the previous object; the requests; the outcome and the object after it
     ['a lost request', [LOST_REQUEST], null, 'PUT PUT', 'stored mine'],
     ['a lost answer', [LOST_ANSWER], null, 'PUT PUT GET', 'stored mine'],
     ['two lost answers', [LOST_ANSWER, LOST_ANSWER], null, 'PUT PUT PUT GET', 'stored mine'],
@@ -151,7 +152,7 @@ describe('a put whose tries fail', () => {
     ['lost answers without end', Array(9).fill(LOST_ANSWER), null, 'PUT PUT PUT PUT', 'unknown mine'],
     ['a role that may not', [refusal(403, 'AccessDenied')], null, 'PUT', 'unknown null'],
     ['a bucket that is not there', [refusal(404, 'NoSuchBucket')], null, 'PUT', 'unknown null'],
-  ])('after %s, says of a creation what is certain', async (_, faults, before, requests, outcome) => {
+  ])('after %s, reports the certain outcome of a creation', async (_, faults, before, requests, outcome) => {
     const { fake, put, putByRival } = openStore();
     if (before !== null) putByRival(before);
     fake.faults.push(...faults);
@@ -166,12 +167,12 @@ describe('a put whose tries fail', () => {
     ['nothing', [], 'start', 'PUT', 'stored mine'],
     ['a lost answer', [LOST_ANSWER], 'start', 'PUT PUT GET', 'stored mine'],
     ['nothing, and another is there', [], other, 'PUT', `refused ${other}`],
-    ['nothing, and none is there', [], null, 'PUT', 'refused null'],
-    ['throttling, and none is there', [SLOW_DOWN], null, 'PUT PUT', 'refused null'],
+    ['no fault on an absent object', [], null, 'PUT', 'refused null'],
+    ['throttling on an absent object', [SLOW_DOWN], null, 'PUT PUT', 'refused null'],
     ['a lost request, and another is there', [LOST_REQUEST], other, 'PUT PUT GET', `unknown ${other}`],
-    ['a lost request, and none is there', [LOST_REQUEST], null, 'PUT PUT GET', 'unknown null'],
+    ['a lost request on an absent object', [LOST_REQUEST], null, 'PUT PUT GET', 'unknown null'],
     ['a bucket that is not there', [refusal(404, 'NoSuchBucket')], null, 'PUT', 'unknown null'],
-  ])('after %s, says of a swap what is certain', async (_, faults, before, requests, outcome) => {
+  ])('after %s, reports the certain outcome of a swap', async (_, faults, before, requests, outcome) => {
     const { fake, put, putByRival } = openStore();
     if (before !== null) putByRival(before);
     fake.faults.push(...faults);
@@ -182,7 +183,7 @@ describe('a put whose tries fail', () => {
     expect([methods(fake), `${result} ${stored(fake)}`]).toEqual([requests, outcome]);
   });
 
-  test('gives the ETag of what it stored, also when the answer with it was lost', async () => {
+  test('gives the ETag of the stored object, even if the answer was lost', async () => {
     const { fake, put, objects } = openStore();
     fake.faults.push(LOST_ANSWER);
     expect((await objects.stat(KEY))?.etag).toBeUndefined();
@@ -196,7 +197,7 @@ describe('a put whose tries fail', () => {
     ['cacheTag', { cacheTag: null }],
     ['generation', { generation: 2 }],
     ['nextCursor', { nextCursor: '1-00' }],
-  ])('takes the same bytes with another %s for somebody else’s', async (_, difference) => {
+  ])('treats the same bytes with another %s as a rival’s', async (_, difference) => {
     const { fake, objects, put } = openStore();
     await put('mine');
     fake.faults.push(LOST_REQUEST);
@@ -204,7 +205,7 @@ describe('a put whose tries fail', () => {
     await expect(again).rejects.toBeInstanceOf(StorageUnavailable);
   });
 
-  test('never says stored of what it did not do, or refused of what it did, whatever fails and whoever is quicker', async () => {
+  test('never reports a wrong outcome, with any faults and any rival', async () => {
     const fault = fc.constantFrom(undefined, LOST_REQUEST, LOST_ANSWER, internalError(true), SLOW_DOWN, CONFLICT);
     const call = fc.record({
       faults: fc.array(fault, { maxLength: 5 }),
@@ -234,7 +235,7 @@ describe('a put whose tries fail', () => {
           if (outcome !== 'unknown') expect(outcome).toBe(isDone ? 'stored' : 'refused');
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50, 300) },
     );
   });
 });
@@ -357,7 +358,7 @@ describe('a read', () => {
   });
 });
 
-test('what is too large is not put, and what somebody else put so is not read', async () => {
+test('an object that is too large is neither put nor read', async () => {
   const { objects, put, putByRival } = openStore({ maxBodyBytes: 4 });
   await put('1234');
   expect((await objects.get(KEY)).kind).toBe('found');
@@ -366,7 +367,7 @@ test('what is too large is not put, and what somebody else put so is not read', 
   await expect(objects.get(KEY)).rejects.toBeInstanceOf(StorageCorrupt);
 });
 
-test('a listing that says there is more, but names nothing, rejects as unavailable', async () => {
+test('a truncated listing without a continuation rejects as unavailable', async () => {
   const { fake, objects } = openStore();
   const xml = '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>';
   fake.onAnswer = (answer) => ({ ...answer, body: Buffer.from(xml) });
@@ -391,7 +392,7 @@ test('no more requests are under way than were allowed, and a failed one gives i
 describe('the client', () => {
   const place = { region: 'eu-central-1', credentials: { accessKeyId: 'id', secretAccessKey: 'secret' } };
 
-  test('gives up on connections, answers and silence after a time that is said, and throws', async () => {
+  test('gives up on connections, answers and silence after the configured time, and throws', async () => {
     const client = createS3Client(place);
     const handler = client.config.requestHandler as NodeHttpHandler;
     // The handler resolves its configuration with the first request.

@@ -14,7 +14,7 @@ const BUCKET = 'tidemark-uploads';
 /** Two ranges and a half, no two pieces of which are alike. */
 const FILE = Buffer.from(Uint32Array.from({ length: (RANGE_BYTES / 4) * 2.5 }, (_, index) => index).buffer);
 
-/** What becomes of one GET. */
+/** The fate of one GET. */
 type Answer = (response: ServerResponse, body: Buffer) => void;
 
 const whole: Answer = (response, body) => response.end(body);
@@ -45,7 +45,7 @@ interface Bucket {
   /** How long was waited before another try, in milliseconds. */
   readonly pauses: number[];
   object: { bytes: Buffer; etag: string } | null;
-  /** Answers that have begun and not come to their end. */
+  /** Answers that have begun and not ended. */
   underWay: number;
 }
 
@@ -125,7 +125,7 @@ describe('a file', () => {
     },
   );
 
-  test('keeps no connection waiting for whoever reads it, and is not read ahead', async () => {
+  test('keeps no connection open while its reader pauses, and is not read ahead', async () => {
     let ranges = 0;
     for await (const chunk of bucket.uploads.read(ID, 0)) {
       ranges++;
@@ -170,13 +170,13 @@ describe('a range', () => {
     await expect(read()).rejects.toThrow(StorageUnavailable);
   });
 
-  test('of another object than the first one is for a person to look at', async () => {
+  test('of another object than the first one is reported to an operator', async () => {
     const reading = async () => {
       for await (const _ of bucket.uploads.read(ID, 0)) bucket.object = { bytes: FILE, etag: '"second"' };
     };
     await expect(reading()).rejects.toThrow(StorageCorrupt);
     expect(bucket.pauses).toEqual([]);
-    // Whoever begins anew reads the new one.
+    // A new reader gets the new object.
     expect((await read()).equals(FILE)).toBe(true);
   });
 });

@@ -131,11 +131,11 @@ describe('the SQLite ledger', () => {
     ['counts', { kind: 'count', key: COUNTER, by: 1, atLeast: 0, atMost: 5 }],
     ['replaces', { kind: 'put', key: ITEM, revision: 2, value: 'new', if: { kind: 'present' } }],
     ['deletes', { kind: 'delete', key: ITEM, if: { kind: 'revision-is', revision: 1 } }],
-  ])('lets no other process write between what a transaction that %s reads and what it writes', async (_, change) => {
+  ])('lets no other process write between the read and the write of a transaction that %s', async (_, change) => {
     const path = await writtenLedger();
     const ledger = openSqliteLedger(path);
     onTestFinished(() => ledger.close());
-    // A connection stands for a process; this one does not wait for its turn.
+    // A connection acts as a process. This one does not wait for locks.
     const other = new DatabaseSync(path, { timeout: 0 });
     onTestFinished(() => other.close());
     const attempts: unknown[] = [];
@@ -227,7 +227,7 @@ describe('the SQLite ledger', () => {
     expect(await ledger.transact([put('new')], { attemptId: 'does not' })).toEqual({ committed: true });
   });
 
-  test('ends a page of large items early, and says that more follow', async () => {
+  test('ends a page of large items early, with a continuation', async () => {
     const ledger = openSqliteLedger(':memory:');
     onTestFinished(() => ledger.close());
     for (const sort of ['1', '2', '3', '4', '5', '6']) {
@@ -237,7 +237,7 @@ describe('the SQLite ledger', () => {
     expect([items.map((item) => item.sort), next]).toEqual([['1', '2', '3', '4'], '4']);
   });
 
-  test('leaves nothing of what was deleted or replaced on disk, once its log is emptied', async () => {
+  test('leaves nothing of deleted or replaced items on disk, once its log is emptied', async () => {
     const path = join(await temporaryFolder(), 'ledger.sqlite');
     const ledger = openSqliteLedger(path, { exclusive: true });
     onTestFinished(() => ledger.close());
@@ -266,7 +266,7 @@ describe('the SQLite ledger', () => {
 const HOUR_MS = 60 * 60 * 1000;
 const NOW_MS = Date.UTC(2026, 10, 20);
 
-describe('removing what has expired', () => {
+describe('removing expired items', () => {
   const expiring = (sort: string, expiresAtMs?: number): Change => ({
     ...(put(sort) as PutChange),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
@@ -311,7 +311,7 @@ describe('removing what has expired', () => {
     expect(await sortsOf(ledger)).toEqual(['kept']);
   });
 
-  test('agrees with a list of what there is, whatever there is', async () => {
+  test('agrees with a model, for any items', async () => {
     const item = fc.record({
       sort: fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 }),
       expiresAtMs: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
@@ -405,7 +405,7 @@ describe('a file of version 1', () => {
     ...(await ledger.query('b', { limit: 10 })).items,
   ];
 
-  /** What the file is made of, as SQLite says it. */
+  /** The structure of the file, as SQLite reports it. */
   function schemaOf(path: string): unknown {
     const database = new DatabaseSync(path);
     const parts = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
@@ -414,7 +414,7 @@ describe('a file of version 1', () => {
     return { parts, version };
   }
 
-  test('keeps every item, and becomes what a new file is', async () => {
+  test('keeps every item, and gets the structure of a new file', async () => {
     const path = await fileOfVersion1();
     for (let time = 0; time < 2; time++) {
       const ledger = openSqliteLedger(path, { exclusive: true });
@@ -427,7 +427,7 @@ describe('a file of version 1', () => {
     ledger.close();
   });
 
-  test('stays what it was when the change does not come to its end', async () => {
+  test('does not change if the migration is interrupted', async () => {
     const path = await fileOfVersion1();
     const before = schemaOf(path);
     const { exec } = DatabaseSync.prototype;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Makes an empty folder; whoever asked removes it. */
+/** Makes an empty folder, which the caller removes. */
 export async function makeTemporaryFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-storage-'));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };

@@ -1,4 +1,4 @@
-/** Places for large files: who may put what there, and how it is read. */
+/** Targets for large files: who may put a file, and how it is read. */
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -60,7 +60,7 @@ describe('in a folder', () => {
     expect(await readdir(folder)).toEqual([ID]);
   });
 
-  /** Notes what is synced from now on, when that is done: of a file, its size and mode; of the folder, what was in it. */
+  /** Records syncs from now on: of a file, its size and mode; of the folder, its names. */
   async function watchSyncs(folder: string): Promise<unknown[]> {
     const synced: unknown[] = [];
     const handle = await open(folder, 'r');
@@ -126,7 +126,7 @@ describe('in a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a file with the digest that was said, but another length, is refused', async () => {
+  test('a file with the announced digest, but another length, is refused', async () => {
     const { uploads } = await opened();
     const { url } = await uploads.presign(ID, { ...CONTENT, bytes: CONTENT.bytes + 1 });
     expect(await uploads.receive(ID, queryOf(url), streamOf(TEXT))).toBe('content-differs');
@@ -280,7 +280,7 @@ describe('in a folder', () => {
     await expect(uploads.removePartial()).rejects.toThrow(StorageUnavailable);
   });
 
-  test('what a dead process has left half-way is removed, and nothing else', async () => {
+  test('incomplete files of a dead process are removed, and no others', async () => {
     const { uploads, folder } = await opened();
     await uploads.removePartial();
     const { url } = await uploads.presign(ID, CONTENT);
@@ -390,7 +390,7 @@ describe('in a bucket', () => {
     );
   });
 
-  test('what is not there is told from what cannot be asked', async () => {
+  test('an absent file is distinguished from a failed read', async () => {
     const s3 = mockClient(client);
     const failure = (httpStatusCode: number, name: string) =>
       Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });

@@ -12,7 +12,7 @@ import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/erasures';
 const CONTACT = 'jo.contact@example.org';
-/** In every other text of whoever is erased. */
+/** A part of all other texts of the erased account. */
 const MARK = 'Jo-was-here';
 
 describe('erasures of accounts', () => {
@@ -90,7 +90,7 @@ describe('erasures of accounts', () => {
     expect(await itemsOf(usageOf(subject).partition)).toEqual([]);
   });
 
-  it('do not begin while a key of the account may still write, and then take what it has written', async () => {
+  it('do not begin while a key of the account may still write, and then include its last writes', async () => {
     const request = await approvedRequest();
     const key = (await createKey(request)).json.id;
     const { json } = await erase(`account:${request}`);
@@ -167,7 +167,7 @@ describe('erasures of accounts', () => {
     expect(holdersOf(await ledger.dump(), CONTACT)).toEqual([]);
   });
 
-  it('of what was erased before do nothing more', async () => {
+  it('of an erased account do nothing more', async () => {
     const request = await approvedRequest();
     await createKey(request);
     for (const subject of [`account:${request}`, `account:${request}`]) await run((await erase(subject)).json.id);

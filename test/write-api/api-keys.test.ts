@@ -67,7 +67,7 @@ describe('API keys', () => {
     return json.entitlements.find(({ feature }: { feature: string }) => feature === 'api-keys').used;
   }
 
-  /** Whom a key opens the door for, in a process that has never seen it; null for nobody. */
+  /** The subject of a key, in a process that has never seen it; null if the key is refused. */
   async function opens(key: string): Promise<object | null> {
     const authenticator = createAuthenticator({ ledger, nowMs: () => world.nowMs, env: 'test', tokenIssuer: null });
     const result = await authenticator.authenticate(`Bearer ${key}`);
@@ -145,7 +145,7 @@ describe('API keys', () => {
     ['no label', { label: '' }, '/label'],
     ['a label of two lines', { label: 'a\nb' }, '/label'],
     ['an end in the past', { expiresAt: '2026-11-20T12:00:00Z' }, '/expiresAt'],
-    ['a request that can be none', { waitlistRequest: 'acme' }, '/waitlistRequest'],
+    ['a malformed request id', { waitlistRequest: 'acme' }, '/waitlistRequest'],
     ['an owner of its own', { subject: 'operator' }, '/subject'],
   ])('are not issued with %s', async (_, more, pointer) => {
     const { status, json } = await create(more);
@@ -153,7 +153,7 @@ describe('API keys', () => {
     expect(json.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
   });
 
-  it('can be given every scope that reaches into the affairs of nobody else', () => {
+  it('can have every scope that concerns only their own account', () => {
     expect(ADMIN_SCOPES).toEqual([
       'claims:review',
       'entitlements:admin',
@@ -174,7 +174,7 @@ describe('API keys', () => {
     expect((await rotate(issued.json.id, {}, 'issuer')).status).toBe(200);
   });
 
-  it('count against the quota of their account at the moment of commit, not of whoever issues them', async () => {
+  it('count at the commit against the quota of their account, not of the issuer', async () => {
     const answers = await Promise.all([create(), create(), create()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403]);
     expect(answers.find(({ status }) => status === 403)?.json.code).toBe('quota-exceeded');
@@ -185,7 +185,7 @@ describe('API keys', () => {
     expect((await create({ waitlistRequest: await approvedRequest() })).status).toBe(201);
   });
 
-  it('are not issued to an account that may have none', async () => {
+  it('are not issued to an account with a limit of 0', async () => {
     await grant(0);
     expect((await create()).json.code).toBe('quota-exceeded');
   });
@@ -217,8 +217,8 @@ describe('API keys', () => {
   });
 
   it.each([
-    ['a day unless told', {}, 86_400],
-    ['as long as told', { overlapSeconds: 60 }, 60],
+    ['a day by default', {}, 86_400],
+    ['the requested time', { overlapSeconds: 60 }, 60],
     ['a week at most', { overlapSeconds: 604_800 }, 604_800],
   ])('are rotated under their id, the old secret ending after %s', async (_, body, seconds) => {
     const issued = await create();
@@ -256,7 +256,7 @@ describe('API keys', () => {
     expect((await rotate(json.id, body)).status).toBe(status);
   });
 
-  it('are revoked for good: refused, still listed, given back to the quota once', async () => {
+  it('are revoked permanently: refused, still listed, given back to the quota once', async () => {
     const first = await create();
     const second = await create();
     const rotated = await rotate(first.json.id);
@@ -313,7 +313,7 @@ describe('API keys', () => {
     expect(await opens(json.key)).toBeNull();
   });
 
-  it('of the operator, which no request stands behind, are rotated and revoked too', async () => {
+  it('of the operator, which have no waitlist request, are rotated and revoked too', async () => {
     const value: ApiKeyValue = {
       id: 'operatorOperator',
       subject: 'operator',

@@ -27,7 +27,7 @@ describe('audit records', () => {
     await world.call({ method: 'PUT', path, body: { name: 'Another name' }, headers, as });
   }
 
-  it('are listed by actor, newest first, without the digest of what was sent', async () => {
+  it('are listed by actor, newest first, without the digest of the request', async () => {
     const id = await createWatchlist('alice');
     await renameWatchlist(id, 'alice');
     await createWatchlist('bob');
@@ -49,7 +49,7 @@ describe('audit records', () => {
     });
   });
 
-  it('are listed by target, whoever acted', async () => {
+  it('are listed by target, with all actors', async () => {
     const grant = (as: string, ifMatch: string | undefined) =>
       world.call({
         method: 'PUT',
@@ -81,7 +81,7 @@ describe('audit records', () => {
     ['a target with a space', 'target=a%20b', 'invalid-request'],
     ['a target longer than any', `target=${'a'.repeat(513)}`, 'invalid-request'],
     ['an unknown parameter', 'actor=user:alice&since=2026', 'unknown-query-parameter'],
-    ['a cursor of nobody', 'actor=user:alice&cursor=abc', 'invalid-cursor'],
+    ['an invalid cursor', 'actor=user:alice&cursor=abc', 'invalid-cursor'],
   ])('refuse %s', async (_, query, code) => {
     const { status, json } = await list(query);
     expect([status, json.code]).toEqual([400, code]);

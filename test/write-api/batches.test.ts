@@ -58,7 +58,7 @@ async function expectNothingKept(): Promise<void> {
 describe('a batch that is accepted', () => {
   const records = [market('gold-usd'), price('gold-usd', 0, 412345)];
 
-  it('is queued, with a report that says so and can be read again', async () => {
+  it('is queued, with a report that can be read again', async () => {
     const answer = await send({ records });
     const { id } = answer.json;
     expect(answer.status).toBe(202);
@@ -138,7 +138,7 @@ describe('a batch that is accepted', () => {
     expect((await send(body)).status).toBe(202);
   });
 
-  it('is not looked into: what its records are is for the report', async () => {
+  it('is not examined: faults of its records are in the report', async () => {
     const { status, json } = await send({ records: [{ type: 'wish' }, 7, price('gold-usd', 0, 1)] });
     expect(status).toBe(202);
     await work();
@@ -295,7 +295,7 @@ describe('a batch is refused', () => {
       [{ pointer: '/dryRun' }, { pointer: '/mode' }],
     ],
     [
-      'with an option that says neither yes nor no',
+      'with an option that is not a boolean',
       { body: record, headers: NDJSON, query: 'dryRun=1' },
       400,
       'invalid-request',
@@ -335,7 +335,7 @@ function grant(limit: number, revision: number, feature: Feature = 'ingest-rows-
 describe('the bytes of a day', () => {
   const lines = (bytes: number, query = '') => sendLines(`${' '.repeat(bytes - 1)}0`, query);
 
-  it('are those of the bodies, of dry runs too, up to the limit, and begin anew at midnight', async () => {
+  it('are the bytes of all bodies, with dry runs, up to the limit, and begin again at midnight', async () => {
     await grant(1000, 1, 'ingest-bytes-per-day');
     expect((await lines(600)).status).toBe(202);
     expect((await lines(300, 'dryRun=true')).status).toBe(202);
@@ -343,7 +343,7 @@ describe('the bytes of a day', () => {
     expect(refused.json).toMatchObject({ status: 429, code: 'daily-quota-exceeded' });
     expect(refused.headers['retry-after']).toBe(String(12 * 60 * 60));
     expect(await counted('ingest-bytes-per-day')).toBe(900);
-    // What was refused for its bytes has not been counted as rows either.
+    // A batch that was refused because of its bytes does not count as rows either.
     expect(await countedRows()).toBe(2);
     expect((await lines(100)).status).toBe(202);
     world.nowMs += 12 * 60 * 60 * 1000;
@@ -367,7 +367,7 @@ describe('the bytes of a day', () => {
 describe('the rows of a day', () => {
   const rows = (count: number) => ({ records: Array.from({ length: count }, () => 0) });
 
-  it('are counted by record, up to the limit, and begin anew at midnight', async () => {
+  it('are counted by record, up to the limit, and begin again at midnight', async () => {
     await grant(10, 1);
     expect((await send(rows(6))).status).toBe(202);
     const refused = await send(rows(5));
@@ -380,7 +380,7 @@ describe('the rows of a day', () => {
     expect((await send(rows(10))).status).toBe(202);
   });
 
-  it('are held to the limit of the moment of commit, whatever was believed before', async () => {
+  it('are checked against the limit at the commit, not against a cached one', async () => {
     await grant(10, 1);
     expect((await send(rows(1))).status).toBe(202);
     await grant(3, 2);
@@ -437,7 +437,7 @@ describe('the report on a batch', () => {
     },
   );
 
-  it('is 304 for whoever has it', async () => {
+  it('is 304 for its current ETag', async () => {
     const { json } = await send({ records: [0] });
     const { headers } = await world.call({ path: `${URL}/${json.id}` });
     const again = () => world.call({ path: `${URL}/${json.id}`, headers: { 'if-none-match': headers.etag } });

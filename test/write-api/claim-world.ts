@@ -28,7 +28,7 @@ export const DESK = { label: 'Bullion desk', url: 'https://bullion.example/gold'
 export const EXCHANGE = { label: 'Exchange', url: 'https://exchange.example/' };
 const UNKNOWN = { publisher: null, licence: null, attribution: null };
 
-/** What identifies the price of a day of November 2026. */
+/** The identity of the price of a day of November 2026. */
 export function priceOn(day: number) {
   return {
     metric: 'price',
@@ -127,7 +127,7 @@ export async function filed(world: ApiWorld, assertion?: object, as?: string): P
   return json.id;
 }
 
-/** What each action of a claim's life is over HTTP. */
+/** The HTTP request of each action on a claim. */
 export const REQUESTS = {
   'add-evidence': { as: 'alice', part: 'evidence', body: { url: 'https://evidence.example/1', note: 'secret-note' } },
   withdraw: { as: 'alice', part: 'withdrawal', body: undefined },
@@ -147,7 +147,7 @@ export interface ActOptions {
   readonly key?: string;
 }
 
-/** Does it, by default as whoever does that, with any version. */
+/** Sends the request, by default as its usual actor, with any version. */
 export function act(world: ApiWorld, id: string, action: Action, options: ActOptions = {}): Promise<Answer> {
   const { as, part, body } = REQUESTS[action];
   return claimCall(world, {

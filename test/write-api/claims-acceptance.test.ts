@@ -76,7 +76,7 @@ describe('accepting a claim', () => {
     });
   });
 
-  it('of a correction that is what is stored by now changes nothing but the claim', async () => {
+  it('of a correction to the stored value changes only the claim', async () => {
     const first = await accept(ASSERTIONS.correction);
     const before = await goldRecord(world.ledger);
     const again = await accept(ASSERTIONS.correction);
@@ -128,7 +128,7 @@ describe('accepting a claim', () => {
     expect((await act(world, id, 'reject')).status).toBe(200);
   });
 
-  it('of a representation names who represents the market, until another one is accepted', async () => {
+  it('of a representation shows the representative, until another one is accepted', async () => {
     const before = await goldRecord(world.ledger);
     const first = await accept(ASSERTIONS.representation);
     expect((await goldRecord(world.ledger)).value.standing).toEqual({
@@ -148,7 +148,7 @@ describe('accepting a claim', () => {
     expect((await goldRecord(world.ledger)).value.standing).toBeUndefined();
   });
 
-  it('keeps what was said of the market before', async () => {
+  it('keeps the earlier standing of the market', async () => {
     const dispute = await accept(ASSERTIONS.dispute);
     const volume = await accept({ ...ASSERTIONS.dispute, metric: 'volume' });
     const representation = await accept(ASSERTIONS.representation);
@@ -184,7 +184,7 @@ describe('rejecting or withdrawing a claim', () => {
 });
 
 describe('a decision at the same time as other writers', () => {
-  /** Does something between each of the handler's readings and its commit, this many times. */
+  /** Runs a rival between the handler's reads and its commit, this many times. */
   function interfere(times: number, what: (turn: number) => Promise<unknown>): void {
     const { ledger } = world;
     const { transact } = ledger;
@@ -200,7 +200,7 @@ describe('a decision at the same time as other writers', () => {
     };
   }
 
-  it.each(CLAIM_TYPES)('is made again on what they have left (%s)', async (type) => {
+  it.each(CLAIM_TYPES)('is made again on the new state (%s)', async (type) => {
     const id = await filedIn(world, 'under-review', ASSERTIONS[type]);
     const before = await goldRecord(world.ledger);
     interfere(3, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
@@ -210,7 +210,7 @@ describe('a decision at the same time as other writers', () => {
     expect(value.observations).toBe((await goldHistory(world.ledger)).length);
   });
 
-  it('is given up when they never rest', async () => {
+  it('is given up if other writers never pause', async () => {
     const id = await filedIn(world, 'under-review', ASSERTIONS.dispute);
     interfere(Number.POSITIVE_INFINITY, (turn) => ingest(world.ledger, [priceRecord(18, 500000 + turn)]));
     const { status, json, headers } = await act(world, id, 'accept');

@@ -16,8 +16,8 @@ beforeEach(async () => {
 
 const read = async (id: string) => (await world.call({ path: `${CLAIMS}/${id}` })).json;
 
-describe('what its owner does with a claim', () => {
-  it.each(OF_OWNER)('%s: somebody else’s claim is not there, for reviewers neither', async (action) => {
+describe('the owner of a claim', () => {
+  it.each(OF_OWNER)('%s: a claim of another owner is not found, for reviewers neither', async (action) => {
     world = await openClaimWorld({ scopes: { rita: ['claims:review', 'claims:write'] } });
     const id = await filed(world);
     for (const as of ['bob', KEY, 'rita']) {
@@ -57,14 +57,14 @@ describe('what its owner does with a claim', () => {
     expect([status, json.code]).toEqual([422, 'validation-failed']);
   });
 
-  it('a withdrawal says nothing', async () => {
+  it('a withdrawal has no body', async () => {
     const { status } = await act(world, await filed(world), 'withdraw', { body: { note: 'n' } });
     expect(status).toBe(400);
   });
 });
 
-describe('what reviewers do with a claim', () => {
-  it.each(OF_REVIEWER)('%s: is not for whoever owns the claim, by whatever credential', async (action) => {
+describe('a reviewer of a claim', () => {
+  it.each(OF_REVIEWER)('%s: cannot be the owner of the claim, with any credential', async (action) => {
     world = await openClaimWorld({ scopes: {} });
     for (const [owner, reviewer] of [
       ['alice', 'alice'],
@@ -107,7 +107,7 @@ describe('what reviewers do with a claim', () => {
     expect([status, json.code]).toEqual([422, 'validation-failed']);
   });
 
-  it('what they ask for shows on the claim, until they ask for something else', async () => {
+  it('shows the requested evidence on the claim, until the next request', async () => {
     const id = await filedIn(world, 'needs-evidence');
     expect((await read(id)).reviewNote).toBe(REQUESTS['request-evidence'].body.note);
     const answered = await act(world, id, 'add-evidence');
@@ -135,7 +135,7 @@ describe('what reviewers do with a claim', () => {
   });
 });
 
-it('every action leaves one audit record of whoever did it, without a word of the claim', async () => {
+it('each action leaves one audit record with its actor, without texts of the claim', async () => {
   for (const action of ACTIONS) {
     const id = await filedIn(
       world,

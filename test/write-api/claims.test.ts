@@ -110,7 +110,7 @@ describe('filing a claim', () => {
     ],
     ['a price that is not money', { value: '1', unit: 'USD' }, '/assertion/corrected/unit', 'currency.not-native'],
     [
-      'a currency that is none',
+      'an unknown currency',
       { amountMinor: 1, currency: 'GBX' },
       '/assertion/corrected/currency',
       'currency.minor-unit-alias',
@@ -122,7 +122,7 @@ describe('filing a claim', () => {
       'provenance.incomplete',
     ],
     [
-      'a number with a reason why there is none',
+      'a number with a reason for an unknown one',
       { amountMinor: 1, currency: 'USD', unknownReason: 'withheld' },
       '/assertion/corrected/unknownReason',
       'provenance.incomplete',
@@ -174,7 +174,7 @@ describe('filing a claim', () => {
     expect([status, json.code]).toEqual([422, 'validation-failed']);
   });
 
-  it('is held to what the ledger says at the moment of commit', async () => {
+  it('is checked against the ledger at the commit', async () => {
     const market = marketKey('gold-usd');
     const { transact } = world.ledger;
     let removed = false;
@@ -233,7 +233,7 @@ describe('the quotas of claims', () => {
     expect((await file(world)).status).toBe(201);
   });
 
-  it('do not count what was refused', async () => {
+  it('do not count refused requests', async () => {
     await grant(world.ledger, 'user:alice', { 'claims-per-day': 1 });
     expect((await file(world, { ...ASSERTIONS.dispute, market: 'no-market' })).status).toBe(422);
     expect((await file(world)).status).toBe(201);
@@ -255,7 +255,7 @@ describe('listing claims', () => {
     expect(ids(await list(KEY))).toEqual([]);
   });
 
-  it('with a state gives reviewers everybody’s', async () => {
+  it('with a state gives reviewers the claims of all owners', async () => {
     const first = await filed(world);
     world.nowMs += 1;
     const second = await filed(world, undefined, 'bob');
@@ -286,7 +286,7 @@ describe('listing claims', () => {
     expect(headers['www-authenticate']).toContain(`scope="${scope}"`);
   });
 
-  it('refuses a state that is none', async () => {
+  it('refuses an unknown state', async () => {
     const { status, json } = await list('rita', 'state=open');
     expect([status, json.code]).toEqual([400, 'invalid-request']);
   });
@@ -318,7 +318,7 @@ describe('listing claims', () => {
     }
   });
 
-  it('goes on by cursors that only fit the same credential and filter', async () => {
+  it('continues by cursors that are valid for the same credential and filter only', async () => {
     await grant(world.ledger, 'user:alice', { 'claims-per-day': 100 });
     const filing: string[] = [];
     for (let count = 0; count < 51; count++) {
@@ -342,7 +342,7 @@ describe('listing claims', () => {
 });
 
 describe('reading a claim', () => {
-  it('is for its owner and for reviewers; to anybody else it is not there', async () => {
+  it('is for its owner and for reviewers; others get 404', async () => {
     const id = await filed(world);
     const read = async (as: string, name = id) => (await world.call({ path: `${CLAIMS}/${name}`, as })).status;
     expect(await Promise.all(['alice', 'rita', 'bob', KEY].map((as) => read(as)))).toEqual([200, 200, 404, 404]);
@@ -350,7 +350,7 @@ describe('reading a claim', () => {
     expect(await read('alice', 'not-an-id')).toBe(404);
   });
 
-  it('answers 304 to whoever has its revision', async () => {
+  it('answers 304 for the current revision', async () => {
     const id = await filedIn(world, 'under-review');
     const headers = { 'if-none-match': '"2"' };
     expect((await world.call({ path: `${CLAIMS}/${id}`, headers })).status).toBe(304);

@@ -1,4 +1,4 @@
-/** What a write costs: one transaction, and what its row in the table below reads before it. */
+/** The cost of a write: one transaction, and the reads in the table below. */
 import { describe, expect, it } from 'vitest';
 import type { WriteOperationId } from '../../contract/operations.ts';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
@@ -9,7 +9,7 @@ import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './val
 import { type Method, watchLedger } from './watched-ledger.ts';
 import { openApiWorld, START_MS } from './world.ts';
 
-/** What each write reads before its one transaction. An operation that is not here does not compile. */
+/** The reads of each write before its one transaction. A missing operation does not compile. */
 const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createWatchlist: [],
   replaceWatchlist: [],
@@ -66,13 +66,13 @@ describe.each(API_OPERATIONS.filter(isWrite))('%s', (id) => {
     expect(ledger.calls).toEqual(['get', ...reads, 'transact']);
     ledger.calls.splice(0);
     await world.call(call);
-    // Whatever comes of it this time: the credential is known.
+    // The credential is cached now, with any outcome of the request.
     expect(ledger.calls[0]).toBe(reads[0] ?? 'transact');
   });
 });
 
 describe.each(API_OPERATIONS.filter((id) => isWrite(id) && READS[id].length === 0))('a replay of %s', (id) => {
-  it('costs what the write costs: one transaction', async () => {
+  it('costs the same as the write: one transaction', async () => {
     const ledger = watchLedger(openMemoryLedger());
     const world = openApiWorld({ ledger });
     await seedWorld(world);
@@ -84,10 +84,10 @@ describe.each(API_OPERATIONS.filter((id) => isWrite(id) && READS[id].length === 
   });
 });
 
-describe('a write of somebody with a grant', () => {
+describe('a write of a subject with a grant', () => {
   const CREATE = { method: 'POST', path: '/api/v1/watchlists', body: { name: 'Metals' } } as const;
 
-  it('costs one transaction more when the grant is not known, and none once it is', async () => {
+  it('costs one more transaction if the grant is not cached, and no more after that', async () => {
     const ledger = watchLedger(openMemoryLedger());
     await grant(ledger, 'user:alice', { watchlists: 30 });
     const world = openApiWorld({ ledger });

@@ -1,4 +1,4 @@
-/** A ledger in memory that can be searched as a whole: for what must be nowhere in it. */
+/** A ledger in memory whose items can all be searched, e.g. for a secret. */
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
 
@@ -29,7 +29,7 @@ export function openDumpedLedger(): DumpedLedger {
   };
 }
 
-/** The keys of the items whose value holds the text. */
+/** The keys of the items with this text in their value. */
 export function holdersOf(items: readonly Item[], text: string): string[] {
   return items
     .filter(({ value }) => JSON.stringify(value).includes(text))

@@ -32,7 +32,7 @@ describe('entitlements', () => {
     return json.entitlements.find((each: Shown) => each.feature === feature);
   }
 
-  it('are, of somebody without a grant, the defaults of all features', async () => {
+  it('of a subject without a grant are the defaults of all features', async () => {
     const { status, json } = await read();
     expect(status).toBe(200);
     expect(json.subject).toBe('user:alice');
@@ -43,7 +43,7 @@ describe('entitlements', () => {
     }
   });
 
-  it('tell use and remainder, of a rate those of this day, and nothing of what is not counted', async () => {
+  it('show use and remainder, for a rate those of this day, and nothing for features that are not counted', async () => {
     await createWatchlist();
     const day = (name: string) => usageKey('user:alice', 'claims-per-day', name);
     const count = (name: string, by: number) =>
@@ -67,7 +67,7 @@ describe('entitlements', () => {
     ]);
   });
 
-  it("of others are read with entitlements:admin, by anybody else only one's own", async () => {
+  it('of others need entitlements:admin; other credentials read only their own', async () => {
     await put('watchlists', { limit: 7 });
     expect(await shown('watchlists', 'subject=user:alice', 'operator')).toMatchObject({ limit: 7, source: 'granted' });
     expect((await read('', 'bob')).json.subject).toBe('user:bob');
@@ -128,14 +128,14 @@ describe('entitlements', () => {
 
   it.each([
     ['an unknown feature', '/user:alice/ranking'],
-    ['what is no subject', '/alice/watchlists'],
-    ['an account that can be none', '/account:acme/watchlists'],
+    ['a malformed subject', '/alice/watchlists'],
+    ['a malformed account', '/account:acme/watchlists'],
   ])('do not exist for %s', async (_, path) => {
     const answer = await world.call({ method: 'PUT', path: URL + path, body: { limit: 1 }, headers: CREATE });
     expect([answer.status, answer.json.code]).toEqual([404, 'not-found']);
   });
 
-  // The grant is of revision 2 when there is one; 1 is what it was before.
+  // An existing grant has revision 2; its previous revision was 1.
   it.each([
     ['PUT', 'granted', {}, 428],
     ['PUT', 'granted', CREATE, 412],
@@ -176,7 +176,7 @@ describe('entitlements', () => {
     expect(await shown('api-keys')).toMatchObject({ limit: 2, source: 'default', expiresAt: null, revision: null });
   });
 
-  it('never give a revision twice, so that what was seen before a withdrawal is stale after it', async () => {
+  it('never use a revision twice, so that an ETag from before a withdrawal is stale after it', async () => {
     await put('watchlists', { limit: 5 });
     await withdraw('watchlists', ifMatch(1));
     const { json } = await put('watchlists', { limit: 6 });
@@ -184,7 +184,7 @@ describe('entitlements', () => {
     expect((await put('watchlists', { limit: 7 }, ifMatch(1))).status).toBe(412);
   });
 
-  it('change at once, feature by feature, in one item: none stands in the way of another', async () => {
+  it('change feature by feature in one item, without conflicts', async () => {
     const features = ['watchlists', 'watchlist-items', 'claims-per-day', 'api-keys'];
     const granted = await Promise.all(features.map((feature) => put(feature, { limit: 1 })));
     expect(granted.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -196,13 +196,13 @@ describe('entitlements', () => {
     expect((await world.ledger.get(entitlementsKey('user:alice')))?.revision).toBe(8);
   });
 
-  it('of one feature are changed by one of those who have seen the same grant', async () => {
+  it('of one feature are changed by only one of several writers with the same ETag', async () => {
     await put('watchlists', { limit: 5 });
     const answers = await Promise.all([6, 7, 8].map((limit) => put('watchlists', { limit }, ifMatch(1))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   });
 
-  it('lowered below what is used take nothing away, and allow nothing more until the use has dropped', async () => {
+  it('below the present use remove nothing, and allow nothing more until the use has dropped', async () => {
     const first = await createWatchlist();
     const second = await createWatchlist();
     const { json } = await put('watchlists', { limit: 1 });
@@ -215,7 +215,7 @@ describe('entitlements', () => {
     expect((await createWatchlist()).status).toBe(201);
   });
 
-  it('can be changed by whoever they belong to, given the scope', async () => {
+  it('can be changed by their own subject, with the scope', async () => {
     const path = `${URL}/operator/watchlists`;
     const answer = await world.call({ method: 'PUT', path, body: { limit: 1 }, headers: CREATE, as: 'operator' });
     expect(answer.status).toBe(200);

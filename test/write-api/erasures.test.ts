@@ -25,7 +25,7 @@ import { overtakenLedger } from './overtaken-ledger.ts';
 import { type ApiWorld, openApiWorld, seededBytes } from './world.ts';
 
 const URL = '/api/v1/erasures';
-/** In every text of the person whose data is erased. */
+/** A part of all texts of the erased person. */
 const MARK = 'Jo-was-here';
 const OTHER = 'Somebody-else';
 
@@ -47,7 +47,7 @@ describe('erasures', () => {
     const newId = (prefix: string) => `${prefix}_${newUlid(world.nowMs, seededBytes(newAttemptId()))}`;
     return runErasure({ ledger: through, nowMs: () => world.nowMs, newAttemptId, newId }, id);
   };
-  /** What the audit has of a target by the erasure itself. */
+  /** The audit records of a target that the erasure has made. */
   const auditsOf = async (target: string) => {
     const query = `target=${target}&actor=system:erasure`;
     const { json } = await world.call({ path: '/api/v1/audit-records', query, as: 'operator' });
@@ -118,7 +118,7 @@ describe('erasures', () => {
     await put(marketKey('gold-usd'), 5, { name: 'Gold', standing } as unknown as MarketRecordValue);
   }
 
-  /** Everything that a signed-in person can leave behind, and the like of somebody else. */
+  /** Everything that a user can leave in the ledger, for two users. */
   async function seedUser(): Promise<void> {
     for (let count = 0; count < 3; count++) await createWatchlist('jo', `${MARK} ${count}`);
     await createWatchlist('bob', OTHER);
@@ -160,9 +160,9 @@ describe('erasures', () => {
 
   it.each([
     ['the operator', 'operator'],
-    ['what is no subject', 'jo'],
-    ['an account that can be none', 'account:acme'],
-    ['an account that is none', 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A'],
+    ['a malformed subject', 'jo'],
+    ['a malformed account', 'account:acme'],
+    ['an unknown account', 'account:req_01JD8N5W5XQ6M4T0VZ8R2K7C3A'],
     ['nobody', undefined],
     ['several at once', ['user:jo']],
   ])('refuse %s', async (_, subject) => {
@@ -195,7 +195,7 @@ describe('erasures', () => {
     expect(await itemsOf(auditOfActor('user:jo').partition)).toHaveLength(3);
   });
 
-  it('let whoever comes back start anew, with a revision of entitlements that was never there', async () => {
+  it('let a returning user start again, with an unused revision of entitlements', async () => {
     await seedUser();
     const { json } = await erase('user:jo');
     await run(json.id);
@@ -208,7 +208,7 @@ describe('erasures', () => {
   });
 
   it.each(Object.entries(CLAIM_TRANSITIONS))(
-    'keep what a claim that is %s was about, withdrawn if open',
+    'keep the subject of a claim that is %s, withdrawn if open',
     async (state, to) => {
       const corrected = { value: '1', unit: 'oz', sourceValue: '1', rounded: false, unknownReason: null } as const;
       await seedClaim(
@@ -272,7 +272,7 @@ describe('erasures', () => {
     expect(JSON.stringify(byActor)).not.toContain(MARK);
   });
 
-  it('leave none of a market whose representative has changed', async () => {
+  it('leave no audit record of a market whose representative has changed', async () => {
     await seedClaim('claim_1', { assertion: representation }, MARK);
     await representedMarket(OTHER, 'claim_2');
     await run((await erase('user:jo')).json.id);
@@ -280,7 +280,7 @@ describe('erasures', () => {
     expect(await auditsOf('market/gold-usd')).toEqual([]);
   });
 
-  it('take in what is added to a claim while it is erased', async () => {
+  it('include additions to a claim during its erasure', async () => {
     await seedClaim('claim_1', {}, OTHER);
     const { json } = await erase('user:jo');
     const isClaim = ({ key }: Change) => key.partition === claimKey('claim_1').partition;
@@ -294,7 +294,7 @@ describe('erasures', () => {
     expect(item).toMatchObject({ revision: 5, value: { reviewNote: 'erased', evidence: [] } });
   });
 
-  it('are carried on by the next worker, wherever the one before has died', async () => {
+  it('are continued by the next worker, wherever the previous one died', async () => {
     // Each round the worker gets one transaction further; every other one is done although its answer is lost.
     for (let survived = 0, died = true; died; survived++) {
       ledger = openDumpedLedger();
@@ -323,7 +323,7 @@ describe('erasures', () => {
     }
   });
 
-  it('never give a revision of entitlements twice, whoever grants at the same time', async () => {
+  it('never use a revision of entitlements twice, also with a grant at the same time', async () => {
     await grant('user:jo', 7);
     const { json } = await erase('user:jo');
     const isEntitlements = ({ key }: Change) => key.partition === entitlementsKey('user:jo').partition;
@@ -334,7 +334,7 @@ describe('erasures', () => {
     expect(await ledger.get(entitlementsKey('user:jo'))).toMatchObject({ revision: 3, value: { features: {} } });
   });
 
-  it('are done by several workers at once as by one', async () => {
+  it('have the same effect with several workers as with one', async () => {
     await seedUser();
     const { json } = await erase('user:jo');
     await Promise.all([run(json.id), run(json.id), run(json.id)]);

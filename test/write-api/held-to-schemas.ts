@@ -1,9 +1,9 @@
-/** Holds every answer of a world to the table of operations. */
+/** Checks every answer of a world against the table of operations. */
 import { operationOf } from '../../contract/operations.ts';
 import { route } from '../../lambdas/pipeline/route.ts';
 import type { ApiWorld } from './world.ts';
 
-/** The same world, whose calls throw when a success has another status, body or header fields than its row says. */
+/** The same world. Its calls throw if the status, body or header fields of a success differ from its row. */
 export function heldToSchemas(world: ApiWorld): ApiWorld {
   const { call } = world;
   return Object.assign(world, {

@@ -1,25 +1,25 @@
-/** Events as nobody should send them: valid ones of every operation, damaged in one or more places. */
+/** Malformed events: valid ones of every operation, damaged in one or more places. */
 import fc from 'fast-check';
 import type { HttpEvent } from '../../lambdas/http/event.ts';
 
-/** One place of an event, and what becomes of it. `at` counts the places modulo how many there are. */
+/** One place of an event, and its damage. `at` counts the places modulo their number. */
 export type Damage =
   | { readonly to: 'method'; readonly text: string }
   | { readonly to: 'path'; readonly at: number; readonly removed: 0 | 1; readonly text: string }
   | { readonly to: 'query'; readonly text: string }
   | { readonly to: 'field'; readonly name: string; readonly text: string | undefined }
-  /** A value of the JSON gives way to another text. */
+  /** Replaces a value of the JSON with another text. */
   | { readonly to: 'value'; readonly at: number; readonly text: string }
-  /** An object of the JSON gets a member more. */
+  /** Adds a member to an object of the JSON. */
   | { readonly to: 'member'; readonly at: number; readonly name: string; readonly text: string }
   | { readonly to: 'characters'; readonly at: number; readonly removed: number; readonly text: string }
   | { readonly to: 'body'; readonly text: string }
-  /** What API Gateway leaves out when there is none. */
+  /** A field that API Gateway leaves out if it is empty. */
   | { readonly to: 'no-body' }
-  /** As API Gateway sends what it takes for binary; also when it is not, or not Base64. */
+  /** As API Gateway sends binary bodies; also if the body is not binary, or not Base64. */
   | { readonly to: 'base64'; readonly how: 'flag-alone' | 'encoded' | 'damaged' };
 
-/** What is put into bodies, and must not come back in a refusal. */
+/** A text in bodies that must not appear in a refusal. */
 export const BODY_SECRET = 'sEcReT-OF-THE-BODY-7Yq';
 
 const PARTS = [

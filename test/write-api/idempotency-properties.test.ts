@@ -1,7 +1,7 @@
 /**
- * Clients that send requests and copies of them to two processes at once, while calls of the ledger are held up in any
- * order and lose their requests and answers. Whatever happens must be what could have happened one after the other:
- * each commit follows from the state before it, each refusal and each replay from a state while it was asked.
+ * Clients send requests and copies of them to two processes at once, while calls of the ledger are delayed in any order and
+ * lose their requests and answers. The result must equal a sequential execution: each commit follows from the state before
+ * it, and each refusal and each replay from a state during its request.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ import {
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
 import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
+import { runs } from '../runs.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type Commit, type Fate, type WatchedLedger, watchLedger } from './watched-ledger.ts';
@@ -36,7 +37,7 @@ import {
 } from './watchlist-model.ts';
 import { type Answer, type ApiWorld, openApiWorld } from './world.ts';
 
-// Few of each, so that they meet. Two API keys are two actors with one subject.
+// Few of each, so that they conflict. Two API keys are two actors with one subject.
 const ACTORS = ['alice', 'acme/k1', 'acme/k2'] as const;
 const SUBJECTS = ['user:alice', 'account:acme'] as const;
 const NOBODYS_ID = 'wl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
@@ -97,10 +98,10 @@ const fates = fc.array(
   { maxLength: 24 },
 );
 
-/** More than there are fates, so that in the end every request is answered. */
+/** More than the number of fates, so that every request is answered in the end. */
 const MAX_SENDS = 30;
 
-/** One sending of a request. `from` and `to`: how many commits there were when it was asked and when it was answered. */
+/** One sending of a request. `from` and `to`: the number of commits at its start and at its answer. */
 interface Sent {
   readonly request: Request;
   readonly requestId: string;
@@ -110,7 +111,7 @@ interface Sent {
 }
 
 describe.each(ENGINES)('on %s', (_engine, open) => {
-  it('every write happens as if alone: once, or not at all', async () => {
+  it('every write has its effect once or not at all, as if it were alone', async () => {
     await fc.assert(
       fc.asyncProperty(plan, fates, fc.scheduler(), async ({ drafts, clients }, fateList, scheduler) => {
         const engine = await open();
@@ -133,7 +134,7 @@ describe.each(ENGINES)('on %s', (_engine, open) => {
           await engine.close();
         }
       }),
-      { numRuns: Number(process.env.PROPERTY_RUNS ?? 100) },
+      { numRuns: runs(50, 300) },
     );
   });
 });
@@ -166,7 +167,7 @@ async function prepare({ ledgers: [ledger] }: Engine): Promise<{ state: State; i
   return { state, ids: [...ids, NOBODYS_ID] };
 }
 
-/** Each client sends one request after the other, and again what was not answered. */
+/** Each client sends its requests in order, and sends unanswered ones again. */
 async function run(
   clients: readonly Client[],
   requests: readonly Request[],
@@ -198,7 +199,7 @@ async function run(
         } else {
           const { watchlists, items } = step.limits;
           const limits = { watchlists, 'watchlist-items': items };
-          // Whoever grants is told when it was lost, and leaves it at that.
+          // A lost grant is not repeated.
           await grant(watched[process] as Ledger, step.subject, limits).catch(() => {});
         }
       }
@@ -207,7 +208,7 @@ async function run(
   return sent;
 }
 
-/** Replays the commits in the model; gives the state at the end. */
+/** Replays the commits in the model. Returns the final state. */
 function checkHistory(start: State, commits: readonly Commit[], sent: readonly Sent[]): State {
   const states = [start];
   const byId = new Map(sent.map((each) => [each.requestId, each]));
@@ -230,7 +231,7 @@ function checkHistory(start: State, commits: readonly Commit[], sent: readonly S
     const next = commit(state, request, { id: audit.target.replace('watchlist/', ''), now: audit.at });
     states.push(next.state);
     done.add(audit.requestId);
-    // Whoever was not answered knows nothing; everybody else knows this.
+    // Unanswered requests prove nothing. All answers must hold.
     if (answer.status !== 503) expect(outcomeOf(answer)).toEqual(next.outcome);
   }
   for (const { request, requestId, answer, from, to } of sent) {
@@ -271,7 +272,7 @@ function checkCopies(sent: readonly Sent[]): void {
   }
 }
 
-/** What is stored is what the model says, with one audit record and one idempotency record for every effect. */
+/** The ledger equals the model, with one audit record and one idempotency record for each effect. */
 async function checkLedger(ledger: Ledger, end: State, commits: readonly Commit[]): Promise<void> {
   const all = async (partition: string) => (await ledger.query(partition, { limit: 1000 })).items;
   for (const subject of SUBJECTS) {
@@ -298,7 +299,7 @@ async function checkLedger(ledger: Ledger, end: State, commits: readonly Commit[
   const byTarget = await Promise.all([...targets].map((target) => all(auditOfTarget(target).partition)));
   expect(byTarget.flat()).toHaveLength(end.answers.size);
   const writes = commits.filter(({ changes }) => changes.some(({ key }) => key.partition.startsWith('idempotency/')));
-  // The two watchlists of the beginning are there too.
+  // With the two initial watchlists.
   expect(writes).toHaveLength(end.answers.size - 2);
 }
 

@@ -1,4 +1,4 @@
-/** One request has one effect, however often and however simultaneously it is sent. */
+/** One request has one effect, however often it is sent at once. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { answersOf } from '../../storage/records/accounts.ts';
 import { auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
@@ -23,7 +23,7 @@ const remove = (id: string, ifMatch = '"1"'): Call => {
 };
 const add = (id: string, slug: string): Call => ({ method: 'PUT', path: `${URL}/${id}/markets/${slug}` });
 
-/** What a copy must have in common with the original. */
+/** The parts of an answer that a copy shares with the original. */
 const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location });
 const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
 
@@ -153,17 +153,17 @@ describe('an idempotency key', () => {
 
   it.each<[string, number, (id: string) => Call, (id: string) => Call]>([
     ['fits no schema', 422, () => create(''), () => create()],
-    ['is no JSON', 400, () => ({ ...create(), body: '{' }), () => create()],
+    ['is not JSON', 400, () => ({ ...create(), body: '{' }), () => create()],
     ['has the wrong media type', 415, () => ({ ...create(), headers: { 'content-type': 'text/csv' } }), () => create()],
     ['has an unknown query', 400, () => ({ ...create(), query: 'a=1' }), () => create()],
     ['names an unknown market', 422, () => create('Fuel', ['brent-usd']), () => create()],
     ['names another one’s resource', 404, (id) => ({ ...remove(id), as: 'bob' }), () => ({ ...create(), as: 'bob' })],
-    ['says no version', 428, (id) => ({ ...remove(id), headers: {} }), (id) => remove(id)],
-    ['says a stale version', 412, (id) => remove(id, '"7"'), (id) => remove(id)],
-    ['says a version of nobody', 412, (id) => remove(id, 'W/"1"'), (id) => remove(id)],
+    ['names no version', 428, (id) => ({ ...remove(id), headers: {} }), (id) => remove(id)],
+    ['names a stale version', 412, (id) => remove(id, '"7"'), (id) => remove(id)],
+    ['names an impossible version', 412, (id) => remove(id, 'W/"1"'), (id) => remove(id)],
     ['asks for more than the quota', 403, () => create('Many', ['gold-usd', 'silver-usd']), () => create()],
     ['has no credential', 401, () => ({ ...create(), as: null }), () => create()],
-  ])('of a request that %s can be used again, for there is no trace', async (_what, status, wrong, right) => {
+  ])('of a request that %s can be used again, because nothing was recorded', async (_what, status, wrong, right) => {
     await grant(ledger, 'user:alice', { 'watchlist-items': 1 });
     const { json } = await world.call(create());
     const refused = await sendWithoutTrace({ ...wrong(json.id), key: KEY });
@@ -183,22 +183,22 @@ describe('an idempotency key', () => {
 
   it.each<[string, (id: string) => Call, (id: string, answer: Answer) => Promise<unknown>]>([
     ['its resource is deleted', (id) => replace(id, '"1"'), (id) => world.call(remove(id, '"2"'))],
-    ['what it read is deleted', (id) => add(id, 'silver-usd'), (id) => world.call(remove(id, '"2"'))],
+    ['the resource that it read is deleted', (id) => add(id, 'silver-usd'), (id) => world.call(remove(id, '"2"'))],
     ['it was the deletion', (id) => remove(id), async () => {}],
     ['its If-Match is stale', (id) => replace(id, '"1"'), (id) => world.call(replace(id, '"2"', 'Later'))],
     [
-      'what it added is taken away',
+      'its addition is removed again',
       (id) => add(id, 'silver-usd'),
       (id) => world.call({ method: 'DELETE', path: `${URL}/${id}/markets/silver-usd` }),
     ],
     ['the quota is used up', () => create(), () => grant(ledger, 'user:alice', { watchlists: 2 })],
     [
-      'the limit is below what it holds',
+      'the limit is below the present use',
       () => create('Two', ['gold-usd', 'silver-usd']),
       () => grant(ledger, 'user:alice', { 'watchlist-items': 1 }),
     ],
     ['its market is gone', () => create('Gold'), () => removeMarket(ledger, 'gold-usd')],
-    ['what it made is deleted', () => create(), (_id, { json }) => world.call(remove(json.id))],
+    ['the resource that it created is deleted', () => create(), (_id, { json }) => world.call(remove(json.id))],
   ])('still gives the answer when %s', async (_what, callOf, afterwards) => {
     const { json } = await world.call(create('First', []));
     const call = { ...callOf(json.id), key: KEY };
@@ -207,7 +207,7 @@ describe('an idempotency key', () => {
     await afterwards(json.id, answer);
     const replayed = await sendWithoutTrace(call);
     expect([substance(replayed), isReplay(replayed)]).toEqual([substance(answer), true]);
-    // Without the key it would be refused, or be something new.
+    // With a new key it would be refused, or have a new effect.
     const anew = await world.call({ ...call, key: 'another-key-altogether' });
     expect(substance(anew)).not.toEqual(substance(answer));
   });

@@ -1,4 +1,4 @@
-/** Storage that does not answer: no write is done twice, and none that was acknowledged is lost. */
+/** If storage does not answer, no write has two effects, and no acknowledged write is lost. */
 import { describe, expect, it } from 'vitest';
 import { answersOf, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
 import { auditOfActor } from '../../storage/records/review.ts';
@@ -13,13 +13,13 @@ const CREATE: Call = { method: 'POST', path: '/api/v1/watchlists', body: { name:
 
 const [LOST_REQUEST, LOST_ANSWER, ANSWERED] = ['lost-request', 'lost-answer', 'answered'] as const;
 
-/** The fates of the calls of one method, in order; then all is well. */
+/** The fates of the first calls of one method, in order. Later calls succeed. */
 function fates(method: Method, ...list: readonly Fate[]): (called: Method) => Fate {
   const rest = [...list];
   return (called) => (called === method ? (rest.shift() ?? ANSWERED) : ANSWERED);
 }
 
-/** How many effects there are, counted in every way in which there could be more. */
+/** The number of effects, counted in all places where duplicates could show. */
 async function effects({ ledger }: ApiWorld): Promise<readonly number[]> {
   const actor = 'user:alice';
   const partitions = [`watchlists/${actor}`, auditOfActor(actor).partition, answersOf(actor).partition];
@@ -87,7 +87,7 @@ describe('a write', () => {
     expect((await world.call(call)).json.markets).toEqual(['gold-usd', 'silver-usd']);
   });
 
-  it('whose client never heard of the answer is answered again', async () => {
+  it('whose answer the client did not receive is answered again', async () => {
     const world = openApiWorld({ ledger: openMemoryLedger() });
     const call = { ...CREATE, body: { name: 'Heard twice' }, key: KEY };
     const unheard = await world.send(world.eventOf(call));
@@ -96,7 +96,7 @@ describe('a write', () => {
     expect(heard.headers).toMatchObject({ etag: unheard.headers.etag, 'idempotency-replayed': 'true' });
   });
 
-  it('that others always overtake gives up with 409, leaves no trace, and can be sent again', async () => {
+  it('that is always overtaken ends with 409, records nothing, and can be sent again', async () => {
     const memory = openMemoryLedger();
     const { json } = await openApiWorld({ ledger: memory }).call({ ...CREATE, body: { name: 'Contended' } });
     const others = openApiWorld({ ledger: memory, process: 'others' });
@@ -119,7 +119,7 @@ describe('a write', () => {
     expect(answer).toMatchObject({ status: 409, json: { code: 'contention' } });
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(ledger.commits).toHaveLength(0);
-    // Bounded: the ledger is not asked for ever.
+    // The number of tries is limited.
     expect(ledger.calls.length).toBeLessThan(20);
     isOvertaken = false;
     expect((await world.call(call)).json.name).toBe('Slower');

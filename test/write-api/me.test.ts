@@ -6,7 +6,7 @@ import { openApiWorld } from './world.ts';
 const URL = '/api/v1/me';
 
 describe('me', () => {
-  it('is who a credential speaks for, with its scopes in order', async () => {
+  it('is the subject of a credential, with its scopes in order', async () => {
     const world = heldToSchemas(openApiWorld({ scopes: { alice: ['watchlists:write', 'claims:read'] } }));
     const user = await world.call({ path: URL });
     expect(user.status).toBe(200);
@@ -29,7 +29,7 @@ describe('me', () => {
     });
   });
 
-  it('needs a credential, and no scope', async () => {
+  it('needs a credential, but no scope', async () => {
     const world = heldToSchemas(openApiWorld({ scopes: { alice: [] } }));
     expect((await world.call({ path: URL })).json.scopes).toEqual([]);
     expect((await world.call({ path: URL, as: null })).status).toBe(401);

@@ -1,9 +1,8 @@
-/** A ledger on which somebody else is always a little faster. */
+/** A ledger on which a rival commits first. */
 import type { Change, Ledger } from '../../storage/ledger.ts';
 
 /**
- * The ledger as it is to somebody who has read, and now writes: `by` is done just before, once. With `at`, before the first
- * transaction that holds such a change.
+ * Runs `by` once, just before the first transaction. With `at`: before the first transaction with such a change.
  */
 export function overtakenLedger(
   ledger: Ledger,

@@ -1,4 +1,4 @@
-/** What is derived from the table of operations for every row of it: who may, what is answered, what is replayed. */
+/** The promises that follow from each row of the table of operations: scopes, answers, replays. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BODY_BYTES } from '../../contract/operations/operation.ts';
 import { operationOf, type ReadOperationId } from '../../contract/operations.ts';
@@ -33,7 +33,7 @@ describe.each(API_OPERATIONS)('%s', (id) => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'access-control-allow-origin': '*' });
   });
 
-  it('is refused without a credential, and before anything else is said', async () => {
+  it('is refused without a credential, before any other check', async () => {
     const world = await openWorld();
     const call = await validCall(world, id);
     for (const each of [call, { ...call, body: '{', query: 'no=where', headers: {} }]) {
@@ -64,7 +64,7 @@ describe.each(API_OPERATIONS)('%s', (id) => {
     }
   });
 
-  it('answers HEAD as GET, OPTIONS with the methods that there are, and other methods with 405', async () => {
+  it('answers HEAD as GET, OPTIONS with the supported methods, and other methods with 405', async () => {
     const world = await openWorld();
     const call = { ...(await validCall(world, id)), body: undefined };
     const methods = API_OPERATIONS.filter((each) => operationOf(each).path === row.path).map(
@@ -97,7 +97,7 @@ describe.each(WRITES)('%s', (id) => {
   const KEY = 'one-and-the-same-key';
   const substance = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location });
 
-  it('is done once and replayed, with one audit record that names it', async () => {
+  it('has one effect and is replayed, with one audit record that names it', async () => {
     const ledger = watchLedger(openMemoryLedger());
     const world = await openWorld({ ledger });
     const call = { ...(await validCall(world, id)), key: KEY };
@@ -132,7 +132,7 @@ describe.each(WRITES)('%s', (id) => {
     }
   });
 
-  it('keeps nothing readable of its answer for replays', async () => {
+  it('stores its answer for replays in sealed form only', async () => {
     const ledger = watchLedger(openMemoryLedger());
     const world = await openWorld({ ledger });
     const { text, json } = await world.call({ ...(await validCall(world, id)), key: KEY });
@@ -144,10 +144,10 @@ describe.each(WRITES)('%s', (id) => {
   });
 });
 
-describe('a version that was seen', () => {
+describe('a condition on the version', () => {
   const VERSIONED = WRITES.filter((id) => operationOf(id).precondition !== undefined);
 
-  it.each(VERSIONED)('%s is held to it, and needs it where it would overwrite', async (id) => {
+  it.each(VERSIONED)('is checked by %s, and required for an overwrite', async (id) => {
     const world = await openWorld();
     const call = await validCall(world, id);
     for (const stale of ['"999"', 'W/"1"', '"another"']) {
@@ -160,10 +160,10 @@ describe('a version that was seen', () => {
   });
 });
 
-describe('a condition that nobody looks at', () => {
+describe('a condition that the operation does not check', () => {
   const UNVERSIONED = WRITES.filter((id) => operationOf(id).precondition === undefined);
 
-  it.each(UNVERSIONED)('is refused by %s: it would be taken for one that holds', async (id) => {
+  it.each(UNVERSIONED)('is refused by %s, so that no client relies on it', async (id) => {
     const world = await openWorld();
     const call = await validCall(world, id);
     for (const headers of [{ 'if-match': '"999"' }, { 'if-none-match': '*' }]) {
@@ -173,7 +173,7 @@ describe('a condition that nobody looks at', () => {
     expect((await world.call(call)).status).toBe(operationOf(id).success.status);
   });
 
-  it('is refused beside one that is looked at', async () => {
+  it('is refused beside one that is checked', async () => {
     const world = await openWorld();
     const call = await validCall(world, 'replaceWatchlist');
     const answer = await world.call({ ...call, headers: { ...call.headers, 'if-none-match': '*' } });
@@ -194,7 +194,7 @@ describe('the size of a body', () => {
     expect((await world.call({ ...call, body: filled(bytes) })).json.code).toBe(code);
   });
 
-  it('bounds what is said of fields that nobody knows', async () => {
+  it('limits the faults that are reported for unknown fields', async () => {
     const world = await openWorld();
     const call = await validCall(world, 'createWatchlist');
     const names = Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 0]);
@@ -205,7 +205,7 @@ describe('the size of a body', () => {
 });
 
 describe('the pipeline', () => {
-  it('tells whoever put a credential into the URL, above all without another one', async () => {
+  it('refuses a credential in the URL, also without another one', async () => {
     const world = await openWorld();
     for (const as of [null, 'alice']) {
       const { status, json } = await world.call({ path: '/api/v1/me', query: 'access_token=abc', as });
@@ -213,7 +213,7 @@ describe('the pipeline', () => {
     }
   });
 
-  it('limits the requests of a credential, and of no other one', async () => {
+  it('limits the requests of each credential separately', async () => {
     const world = await openWorld({ requestsPerMinute: 2 });
     const call = { path: '/api/v1/me' };
     const [first, second, third] = [await world.call(call), await world.call(call), await world.call(call)];
@@ -229,7 +229,7 @@ describe('the pipeline', () => {
     expect((await world.call(call)).status).toBe(200);
   });
 
-  it('answers 404 to paths of nobody, with or without credential', async () => {
+  it('answers 404 for unknown paths, with and without a credential', async () => {
     const world = await openWorld();
     for (const path of ['/', '/api/v1', '/api/v1/', '/api/v1/me/', '/api/v1//me', '/api/v2/me', '/api/v1/ME', '']) {
       for (const as of ['alice', null]) {
@@ -238,7 +238,7 @@ describe('the pipeline', () => {
     }
   });
 
-  it('tells of what is wrong on our side in the log, and only there', async () => {
+  it('reports internal faults in the log, and only there', async () => {
     const broken = {
       ...openMemoryLedger(),
       query: () => Promise.reject(new StorageCorrupt('items.db is damaged; Bearer abc.def tdm_live_x_y')),
@@ -252,7 +252,7 @@ describe('the pipeline', () => {
     expect(entry?.fault).not.toMatch(/abc\.def|tdm_live_x/);
   });
 
-  it('logs one line for each request, without anything that it says', async () => {
+  it('logs one line for each request, without its content', async () => {
     const world = await openWorld();
     await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name: 'Secret plans' } });
     await world.call({ path: '/api/v1/nowhere', as: null });
@@ -271,7 +271,7 @@ describe('the pipeline', () => {
 });
 
 describe('reads', () => {
-  it.each(API_OPERATIONS.filter(isRead))('%s gives 304 to whoever has it already', async (id) => {
+  it.each(API_OPERATIONS.filter(isRead))('%s gives 304 for its current ETag', async (id) => {
     const world = await openWorld();
     const call = await validCall(world, id);
     const { headers } = await world.call(call);

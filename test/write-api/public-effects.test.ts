@@ -1,4 +1,4 @@
-/** What accepted claims and source verifications do to the public snapshot, read through the edge's router. */
+/** The public effects of accepted claims and source verifications, read through the edge's router. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Market } from '../../contract/market.ts';
 import type { Observation } from '../../contract/metric.ts';
@@ -33,14 +33,14 @@ let reader: PublicReader;
 beforeEach(async () => {
   published = createWorld();
   published.clock.nowMs = START_MS;
-  // More than a page of history: what is corrected may lie on a closed page.
+  // More than a page of history, so that a correction may change a closed page.
   await published.ingest([...RECORDS, ...[11, 12, 13, 14, 15].map((day) => priceRecord(day, 400000 + day))]);
   await publish(published.dependencies);
   api = openApiWorld({ ledger: withOwnAttempts(published.ledger) });
   reader = readerOf(published.objects);
 });
 
-/** Publisher and API count their attempts for themselves; in one ledger no two may have one name. */
+/** Publisher and API number their attempts separately. In one ledger, attempt ids must be unique. */
 function withOwnAttempts(ledger: Ledger): Ledger {
   return {
     transact: (changes, { attemptId }) => ledger.transact(changes, { attemptId: `api-${attemptId}` }),
@@ -70,7 +70,7 @@ async function history(): Promise<readonly Observation[]> {
   return all;
 }
 
-/** Publishes what is marked, and nothing else; everything that is public must be as promised. */
+/** Publishes, and checks that only marked markets change and that `verify` finds nothing. */
 async function follow(): Promise<void> {
   await publish(published.dependencies);
   expect(await dirtyMarks(published.ledger)).toEqual([]);
@@ -127,7 +127,7 @@ describe('in public', () => {
     expect(versions).toMatchObject([{ amountMinor: 419210 }, { amountMinor: 400012 }]);
   });
 
-  it('an accepted retraction takes the value back, and says so in the history', async () => {
+  it('an accepted retraction withdraws the value, visibly in the history', async () => {
     await accept(ASSERTIONS.retraction);
     await follow();
     expect((await market()).metrics.price).toMatchObject({ amountMinor: null, unknownReason: 'withheld' });
@@ -135,7 +135,7 @@ describe('in public', () => {
     expect(withheld).toMatchObject({ amountMinor: null, supersededBy: null });
   });
 
-  it('an accepted dispute marks the metric, and a correction of it settles it', async () => {
+  it('an accepted dispute marks the metric, and a correction settles it', async () => {
     expect(await market()).toMatchObject({ disputed: false, disputedMetrics: [] });
     await accept(ASSERTIONS.dispute);
     await accept({ ...ASSERTIONS.dispute, metric: 'volume' });
@@ -175,7 +175,7 @@ describe('in public', () => {
     expect(await market()).toMatchObject({ disputed: false, disputedMetrics: [] });
   });
 
-  it('what shows nothing publishes nothing', async () => {
+  it('a claim without a public effect publishes nothing', async () => {
     await verification({ subject: LATEST_PRICE, outcome: 'confirmed', verifiedAt: '2026-11-20T11:00:00Z' });
     await follow();
     const before = publicObjects(published.objects);
@@ -186,7 +186,7 @@ describe('in public', () => {
     expect(publicObjects(published.objects)).toEqual(before);
   });
 
-  it('nothing shows who claimed or verified, what they wrote, or under which id', async () => {
+  it('nothing public shows who claimed or verified, their texts, or an id', async () => {
     const ids: string[] = [];
     for (const type of CLAIM_TYPES satisfies readonly ClaimType[]) {
       const { json } = await file(api, ASSERTIONS[type], 'alice', [
@@ -203,7 +203,7 @@ describe('in public', () => {
     for (const hidden of [...ids, 'secret-', 'evidence.example', 'alice', 'rita', 'vera', 'claim_', 'verification_']) {
       expect(bytes).not.toContain(hidden);
     }
-    // The one text that a claim gives to the public.
+    // The only text of a claim that becomes public.
     expect(bytes).toContain('Bullion Desk Ltd');
   });
 });

@@ -44,7 +44,7 @@ function dependencies() {
   return { ...dependenciesOn(world.ledger, objects, world), caches };
 }
 
-/** The worker sets marks, and the publisher takes them. */
+/** The worker sets marks, and the publisher publishes them. */
 async function publishWorkedOff() {
   await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
   return await publish(dependencies());
@@ -82,7 +82,7 @@ describe('a publication', () => {
     }
   });
 
-  it('leaves what is right as it is', async () => {
+  it('does not change correct bodies', async () => {
     const before = publicObjects(objects);
     await create({ markets: 'all' });
     await create({ markets: SLUGS.slice(0, 3) });
@@ -123,12 +123,12 @@ describe('a publication', () => {
     expect((await world.ledger.query(WORK_QUEUE.partition, { limit: 10 })).items).toHaveLength(1);
   });
 
-  it('can be read by whoever may publish', async () => {
+  it('can be read with the scope to publish', async () => {
     const { json } = await create({ markets: 'all' });
     expect((await read(json.id, 'alice')).json).toEqual(json);
   });
 
-  it('that nobody has made is not there', async () => {
+  it('that does not exist is 404', async () => {
     expect((await read('pub_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).json.code).toBe('not-found');
     expect((await read('pub_1')).json.code).toBe('not-found');
   });
@@ -137,10 +137,14 @@ describe('a publication', () => {
 describe('a purge', () => {
   it.each([
     ['nothing without one', { markets: ['market-00'] }, []],
-    ['nothing of all without one', { markets: 'all' }, []],
-    ['what shows a market', { markets: ['market-00'], purge: true }, [{ tags: ['market-00', 'markets', 'snapshot'] }]],
+    ['nothing of all markets without one', { markets: 'all' }, []],
+    [
+      'the bodies of a market',
+      { markets: ['market-00'], purge: true },
+      [{ tags: ['market-00', 'markets', 'snapshot'] }],
+    ],
     ['everything', { markets: 'all', purge: true }, ['everything']],
-  ])('has caches forget %s', async (_, body, targets) => {
+  ])('purges %s', async (_, body, targets) => {
     await create(body);
     expect(purged).toEqual([]);
     await publishWorkedOff();
@@ -164,7 +168,7 @@ describe('a publication is refused', () => {
         { pointer: '/markets/3', code: 'market.unknown' },
       ],
     ],
-    ['with a purge that says neither yes nor no', { markets: 'all', purge: 'yes' }, [{ pointer: '/purge' }]],
+    ['with a purge that is not a boolean', { markets: 'all', purge: 'yes' }, [{ pointer: '/purge' }]],
     ['with an unknown field', { markets: 'all', force: true }, [{ pointer: '/force', code: 'unknown-field' }]],
   ])('%s', async (_, body, errors) => {
     const { status, json } = await create(body);

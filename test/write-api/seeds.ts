@@ -1,4 +1,4 @@
-/** What tests put into a ledger beside the write API. */
+/** Records that tests write to the ledger directly. */
 import type { Feature } from '../../contract/features.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { formatApiKey, hashSecret, newApiKey } from '../../lambdas/credentials/api-key-format.ts';
@@ -19,7 +19,7 @@ async function commit(ledger: Ledger, changes: readonly Change[]): Promise<void>
   await ledger.transact(changes, { attemptId: `seed-${++seeds}` });
 }
 
-/** Markets of which only the existence matters. */
+/** Markets without data. */
 export async function seedMarkets(ledger: Ledger, ...slugs: readonly string[]): Promise<void> {
   await commit(
     ledger,
@@ -31,7 +31,7 @@ export async function removeMarket(ledger: Ledger, slug: string): Promise<void> 
   await commit(ledger, [{ kind: 'delete', key: marketKey(slug), if: { kind: 'present' } }]);
 }
 
-/** Grants a subject exactly these limits, without end. Has no effect when somebody else grants at the same moment. */
+/** Grants a subject exactly these limits, without end. Has no effect if another grant commits first. */
 export async function grant(
   ledger: Ledger,
   subject: string,
@@ -50,7 +50,7 @@ export async function grant(
   await commit(ledger, [{ kind: 'put', key, revision, value, if: unchanged }]);
 }
 
-/** An API key that is ready for use; gives what its holder sends. */
+/** Makes an API key. Returns its text. */
 export async function seedApiKey(ledger: Ledger, subject: string, scopes: readonly Scope[]): Promise<string> {
   const key = newApiKey('test', keyBytes);
   const value: ApiKeyValue = {

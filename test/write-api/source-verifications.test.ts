@@ -46,7 +46,7 @@ const SPREAD_OF_DESK: IngestRecordInput = {
 };
 const WHOLE_DESK = { type: 'source', url: DESK.url };
 
-/** 09:00 and so on, on the day of the tests, which begin at noon. */
+/** An hour of the day of the tests, which begin at noon. */
 const at = (hour: string) => `2026-11-20T${hour}:00:00Z`;
 
 let world: ApiWorld;
@@ -67,7 +67,7 @@ async function recorded(body: object = {}): Promise<string> {
 }
 
 const standing = async () => standingOf((await goldRecord(world.ledger)).value);
-/** The metrics that are disputed by a mismatch, and by which. */
+/** The metrics that a mismatch disputes, with that mismatch. */
 const mismatches = async () => {
   const found = Object.entries((await standing()).comparisons).filter(([, { outcome }]) => outcome === 'mismatch');
   return Object.fromEntries(found.map(([metric, { verification }]) => [metric, verification]));
@@ -147,7 +147,7 @@ describe('recording a source verification', () => {
     expect([status, json.code]).toEqual([422, 'validation-failed']);
   });
 
-  it('leaves an audit record without what was found or noted', async () => {
+  it('leaves an audit record without its texts', async () => {
     const id = await recorded({ found: 'secret-found', note: 'secret-note' });
     const { items } = await world.ledger.query(auditOfTarget(`source-verification/${id}`).partition, { limit: 10 });
     const audits = items.map(({ value }) => value as AuditValue);
@@ -156,8 +156,8 @@ describe('recording a source verification', () => {
   });
 });
 
-describe('what a source verification shows of its source', () => {
-  it.each(OUTCOMES)('%s shows, with its time and what was compared', async (outcome) => {
+describe('the public verification of a source', () => {
+  it.each(OUTCOMES)('shows %s, with its time and the compared value', async (outcome) => {
     const before = await goldRecord(world.ledger);
     await recorded({ outcome, verifiedAt: '2026-11-20T11:00:00.000Z' });
     const { revision, value } = await goldRecord(world.ledger);
@@ -195,14 +195,14 @@ describe('what a source verification shows of its source', () => {
     expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'inconclusive' });
   });
 
-  it.each(OUTCOMES)('%s said again of the same time does not touch the market', async (outcome) => {
+  it.each(OUTCOMES)('is not changed by %s of the same time', async (outcome) => {
     await recorded({ outcome });
     const before = await goldRecord(world.ledger);
     await recorded({ outcome });
     expect(await goldRecord(world.ledger)).toEqual(before);
   });
 
-  it('the latest shows in whatever order they arrive', () => {
+  it('is the latest, in any order of arrival', () => {
     const source = { ...DESK, publisher: null, licence: null, attribution: null };
     const one = fc.record({ outcome: fc.constantFrom(...OUTCOMES), second: fc.nat({ max: 59 }) });
     fc.assert(
@@ -221,7 +221,7 @@ describe('what a source verification shows of its source', () => {
   });
 });
 
-describe('what a source verification disputes', () => {
+describe('the disputes of a source verification', () => {
   it.each([
     ['the latest price', LATEST_PRICE, ['price']],
     ['an older price', OLDER_PRICE, []],
@@ -258,7 +258,7 @@ describe('what a source verification disputes', () => {
     expect((await standing()).comparisons).toEqual(before.comparisons);
   });
 
-  it('a newer mismatch takes the place of an older one', async () => {
+  it('a newer mismatch replaces an older one', async () => {
     await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('10') });
     expect(await mismatches()).toEqual({ price: id });
@@ -277,7 +277,7 @@ describe('what a source verification disputes', () => {
     expect(await mismatches()).toEqual({ price: id });
   });
 
-  it('a confirmation leaves what a claim has disputed', async () => {
+  it('a confirmation keeps the dispute of a claim', async () => {
     const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
     const id = await recorded({ outcome: 'mismatch', verifiedAt: at('09') });
     expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
@@ -285,7 +285,7 @@ describe('what a source verification disputes', () => {
     expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, {}]);
   });
 
-  it('a claim leaves what a mismatch has disputed', async () => {
+  it('a claim keeps the dispute of a mismatch', async () => {
     const id = await recorded({ outcome: 'mismatch' });
     const claim = await filedIn(world, 'accepted', ASSERTIONS.dispute);
     expect([(await standing()).disputes, await mismatches()]).toEqual([{ price: claim }, { price: id }]);
@@ -301,7 +301,7 @@ describe('what a source verification disputes', () => {
       expect(await mismatches()).toEqual({ price: id });
     });
 
-    it('that was compared before a correction was recorded shows, and says nothing of the correction', async () => {
+    it('that was compared before a correction was recorded is shown, but does not dispute the correction', async () => {
       await ingest(world.ledger, [priceRecord(18, 500000)]);
       await recorded({ subject, outcome: 'mismatch', verifiedAt: '2026-11-20T11:59:59.999Z' });
       expect((await standing()).verifications[DESK.url]).toMatchObject({ outcome: 'mismatch' });
@@ -334,7 +334,7 @@ describe('what a source verification disputes', () => {
       ['a correction by a batch', () => ingest(world.ledger, [priceRecord(18, 500000)])],
       ['a newer observation', () => ingest(world.ledger, [priceRecord(19, 412910)])],
       [
-        'a newer observation, and then a correction of what was compared',
+        'a newer observation, and then a correction of the compared one',
         () => ingest(world.ledger, [priceRecord(19, 412910), priceRecord(18, 500000)]),
       ],
     ])('is settled by %s', async (_what, settle) => {
@@ -354,7 +354,7 @@ describe('what a source verification disputes', () => {
     });
   });
 
-  it('comes to the same in whatever order verifications of several metrics arrive', () => {
+  it('has the same result in any order of verifications of several metrics', () => {
     const one = fc.record({
       outcome: fc.constantFrom(...OUTCOMES),
       metrics: fc.subarray(['price', 'spread', 'volume']),
@@ -381,7 +381,7 @@ describe('what a source verification disputes', () => {
 });
 
 describe('a source verification at the same time as other writers', () => {
-  /** Does something between the next reading of a handler and its commit. */
+  /** Runs a rival between the next read of a handler and its commit. */
   function interfere(what: () => Promise<unknown>): void {
     const { transact } = world.ledger;
     world.ledger.transact = async (changes, options) => {
@@ -394,7 +394,7 @@ describe('a source verification at the same time as other writers', () => {
   it.each([
     ['newer', at('11'), 'gone'],
     ['older', at('08'), 'moved'],
-  ])('is decided again on what they have left, if it is %s', async (_, verifiedAt, shown) => {
+  ])('is decided again on the new state, if it is %s', async (_, verifiedAt, shown) => {
     await recorded({ verifiedAt: at('09') });
     interfere(() => recorded({ verifiedAt: at('10'), outcome: 'moved' }));
     await recorded({ verifiedAt, outcome: 'gone' });
@@ -426,12 +426,12 @@ describe('listing source verifications', () => {
     expect(ids(await list('market=no-market'))).toEqual([]);
   });
 
-  it('shows nobody who verified', async () => {
+  it('does not show who verified', async () => {
     const id = await recorded();
     expect((await list()).text + (await world.call({ path: `${PATH}/${id}`, as: 'vera' })).text).not.toContain('user:');
   });
 
-  it('goes on by cursors that only fit the same credential and filter', async () => {
+  it('continues by cursors that are valid for the same credential and filter only', async () => {
     const recording: string[] = [];
     for (let count = 0; count < 51; count++) {
       world.nowMs += 1;
@@ -446,7 +446,7 @@ describe('listing source verifications', () => {
     }
   });
 
-  it('reads none that is not there', async () => {
+  it('answers 404 for an unknown one', async () => {
     const read = (id: string) => world.call({ path: `${PATH}/${id}`, as: 'vera' });
     expect((await read('verification_01JD8N5W5XQ6M4T0VZ8R2K7C3A')).status).toBe(404);
     expect((await read('not-an-id')).status).toBe(404);

@@ -1,4 +1,4 @@
-/** Large files: announced, put elsewhere, taken in by the worker, and shown to whoever announced them. */
+/** Large files: announced, put to their target, applied by the worker, and reported to their sender. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
@@ -98,7 +98,7 @@ describe('an upload', () => {
     expect((await get(id)).json).toMatchObject({ state: 'queued', put: null });
   });
 
-  test('is shown with what came of it, and of each of its batches', async () => {
+  test('is shown with its outcome and the outcome of each of its batches', async () => {
     const { id } = (await announce()).json;
     world.uploads.put(id, Buffer.from(TEXT));
     await queueUpload(dependencies(), id);

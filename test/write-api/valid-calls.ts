@@ -1,4 +1,4 @@
-/** For every operation of the write API a call that succeeds, after what has to be there was made. */
+/** For each operation of the write API, a call that succeeds, and the resources that it needs. */
 import type { OperationId, ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
 import { OPERATIONS, operationOf } from '../../contract/operations.ts';
 import { ASSERTIONS, DESK, ingest, RECORDS } from './claim-world.ts';
@@ -19,16 +19,16 @@ export interface Cast {
 
 export const CAST: Cast = { owner: 'alice', reviewer: 'rita' };
 
-/** What is called, beside the operation: the example's where it says nothing else. */
+/** The parts of a call. Default: those of the operation's example. */
 type Parts = Pick<Call, 'as' | 'headers' | 'query' | 'body'> & { readonly params?: Readonly<Record<string, string>> };
 
-/** Nothing of what a call makes is in the way of another one. */
+/** Calls do not conflict with each other. */
 type Prepare = (made: Maker) => Promise<Parts> | Parts;
 
-/** Makes what a call needs, through the API itself. */
+/** Makes the resources that a call needs, through the API. */
 interface Maker {
   readonly cast: Cast;
-  /** Gives the id of what was made. */
+  /** Returns the id of the new resource. */
   make(id: ApiOperationId, parts?: Parts): Promise<string>;
 }
 
@@ -127,7 +127,7 @@ export async function seedWorld(world: ApiWorld): Promise<void> {
   await ingest(world.ledger, RECORDS);
 }
 
-/** Makes what the operation's call needs in a world of {@link seedWorld}, and gives the call. */
+/** Makes the resources that the operation's call needs in a world of {@link seedWorld}. Returns the call. */
 export async function validCall(world: ApiWorld, id: ApiOperationId, cast: Cast = CAST): Promise<Call> {
   const made: Maker = {
     cast,

@@ -25,7 +25,7 @@ describe('waitlist requests', () => {
     world.call({ method: 'POST', path: `${URL}/${id}/decision`, body, as: 'operator' });
   const list = (query = '', as = 'operator') => world.call({ path: URL, query, as });
 
-  it('are recorded, and listed newest first with what they say', async () => {
+  it('are recorded, and listed newest first with their texts', async () => {
     const first = await record();
     expect(first.status).toBe(201);
     expect(first.json).toEqual({

@@ -1,4 +1,4 @@
-/** A ledger whose every call is seen, may be held up and may lose its answer, as a test wants it. */
+/** A ledger that records its calls, and delays them or loses their answers as a test wants. */
 import { expect } from 'vitest';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, Item, ItemKey, Ledger } from '../../storage/ledger.ts';
@@ -6,7 +6,7 @@ import { describeKey } from '../../storage/ledger-rules.ts';
 
 export type Method = keyof Ledger;
 
-/** What becomes of a call: nothing unusual; lost on its way there; done, and its answer is lost. */
+/** The fate of a call: done; lost before it was done; done, with a lost answer. */
 export type Fate = 'answered' | 'lost-request' | 'lost-answer';
 
 export interface Commit {
@@ -27,7 +27,7 @@ export interface WatchOptions {
   readonly fateOf?: (method: Method) => Fate;
   /** Waited for before a call takes effect, and again before it is answered. */
   readonly delay?: (what: string) => Promise<unknown>;
-  /** What other processes of the same ledger have committed is put on one record with it. */
+  /** Commits of all processes on the ledger, in one list. */
   readonly commits?: Commit[];
 }
 

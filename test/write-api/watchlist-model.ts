@@ -1,4 +1,4 @@
-/** What watchlists do when nothing happens at once and nothing is ever lost: the simplest thing that could be right. */
+/** A sequential model of watchlists, in which nothing is lost. */
 import { decodeTime } from 'ulid';
 import type { Answer, Call } from './world.ts';
 
@@ -26,7 +26,7 @@ interface Watchlist {
   readonly updatedAt: string;
 }
 
-/** What was answered, in every respect that a copy shares. */
+/** The parts of an answer that a copy shares. */
 export interface Outcome {
   readonly status: number;
   /** Null for 204. */
@@ -118,7 +118,7 @@ export function refusals(state: State, request: Request): readonly string[] {
   return codes;
 }
 
-/** The state after a request that nothing refuses, and what it is answered. `id` is what was created. */
+/** The state after an accepted request, and its answer. `id` names the new resource. */
 export function commit(
   state: State,
   request: Request,

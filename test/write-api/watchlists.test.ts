@@ -43,7 +43,7 @@ describe('watchlists', () => {
     expect(list.json).toEqual({ data: [second.json, first.json], page: { nextCursor: null } });
   });
 
-  it('are replaced only by whoever names their revision', async () => {
+  it('are replaced only with their current revision', async () => {
     const { json } = await create();
     expect(code(await replace(json.id, undefined))).toEqual([428, 'precondition-required']);
     const stale = await replace(json.id, '"7"');
@@ -60,7 +60,7 @@ describe('watchlists', () => {
 
   // Found by comparing strongly (RFC 9110, section 13.1.1): the first revision is not what these name.
   it.each(['W/"1"', '"one"', '"01"', '"1.0"', '"-1"', '"1e+21"', '"NaN"'])(
-    'are neither replaced nor deleted by whoever names the revision %s',
+    'are neither replaced nor deleted with the revision %s',
     async (tag) => {
       const { json } = await create();
       expect(code(await replace(json.id, tag))).toEqual([412, 'precondition-failed']);
@@ -69,7 +69,7 @@ describe('watchlists', () => {
     },
   );
 
-  it('keep their markets in the order in which they were named, and may have none', async () => {
+  it('keep the order of their markets, and may be empty', async () => {
     const { json } = await create('Ordered', ['tin-usd', 'gold-usd']);
     expect(json.markets).toEqual(['tin-usd', 'gold-usd']);
     const without = await world.call({ method: 'POST', path: URL, body: { name: 'Without' } });
@@ -130,7 +130,7 @@ describe('watchlists', () => {
     ['a name of 101 characters', { name: 'x'.repeat(101) }, '/name'],
     ['a name that is a number', { name: 1 }, '/name'],
     ['a market twice', { name: 'a', markets: ['gold-usd', 'gold-usd'] }, '/markets'],
-    ['what is no slug', { name: 'a', markets: ['gold-usd', 'Gold'] }, '/markets/1'],
+    ['a malformed slug', { name: 'a', markets: ['gold-usd', 'Gold'] }, '/markets/1'],
     ['an unknown field', { name: 'a', colour: 'red' }, '/colour'],
     ['a list', [], ''],
   ])('are not made of %s', async (_what, body, pointer) => {
@@ -147,7 +147,7 @@ describe('watchlists', () => {
     ['DELETE of a market', { method: 'DELETE', path: '/markets/gold-usd' }],
   ];
 
-  it.each(ONE)('are for %s not there, when they are of another subject or of nobody', async (_what, call) => {
+  it.each(ONE)('are not found by %s if they belong to another subject or do not exist', async (_what, call) => {
     const { json } = await create('Private', ['gold-usd'], 'bob');
     const before = ledger.commits.length;
     for (const [id, as] of [
@@ -184,7 +184,7 @@ describe('watchlists', () => {
     expect((await create('Of another', [], 'bob')).status).toBe(201);
   });
 
-  it('are as many as everybody may have, without a grant', async () => {
+  it('have the default limit without a grant', async () => {
     const { defaultLimit } = FEATURES.watchlists;
     for (let count = 0; count < defaultLimit; count++) expect((await create('One', [])).status).toBe(201);
     expect(code(await create('One too many', []))).toEqual([403, 'quota-exceeded']);
@@ -219,7 +219,7 @@ describe('watchlists', () => {
     expect(code(await replace(json.id, '"1"', { name: 'Two', markets: ['tin-usd', 'gold-usd'] }))[1]).toBe(
       'quota-exceeded',
     );
-    // What is less than before is always allowed.
+    // A reduction is always allowed.
     expect((await market('DELETE', json.id, 'gold-usd')).json.markets).toEqual(['silver-usd']);
     expect((await replace(json.id, '"2"')).status).toBe(200);
     await grant(ledger, 'user:alice', { 'watchlist-items': 2 });
@@ -272,7 +272,7 @@ describe('watchlists', () => {
       expect((await page(nextCursor)).json.data).toEqual(before.data);
     });
 
-    it('are shown to nobody else by their cursors', async () => {
+    it('are not shown to others by their cursors', async () => {
       const { nextCursor } = (await page(null)).json.page;
       for (const as of ['bob', 'alice/k1']) {
         expect(code(await page(nextCursor, { as }))).toEqual([400, 'invalid-cursor']);

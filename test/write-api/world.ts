@@ -19,10 +19,10 @@ export const START_MS = Date.parse('2026-11-20T12:00:00Z');
 export interface Call {
   readonly method?: string;
   readonly path: string;
-  /** The name of whoever calls; null sends no credential. Default: `alice`. */
+  /** The name of the caller; null sends no credential. Default: `alice`. */
   readonly as?: string | null;
   readonly body?: unknown;
-  /** Sent as they are, over those that the call makes by itself. Undefined leaves one out. */
+  /** Override the fields that the call sets itself. Undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Default: a new one for each call. */
   readonly key?: string;
@@ -33,7 +33,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape.
   readonly json: any;
 }
 
@@ -52,18 +52,18 @@ export interface ApiWorld {
 export interface ApiWorldOptions {
   /** Default: SQLite in memory. */
   readonly ledger?: Ledger;
-  /** What somebody may do, by name. Default: everything. */
+  /** The scopes of a name. Default: all. */
   readonly scopes?: Readonly<Record<string, readonly Scope[]>>;
   /** The markets that somebody is limited to, by name. Default: all. */
   readonly markets?: Readonly<Record<string, readonly string[]>>;
   readonly requestsPerMinute?: number;
-  /** Told apart from other processes on the same ledger: ids and attempts of two must not be the same. */
+  /** Makes ids and attempt ids different from those of other processes on the same ledger. */
   readonly process?: string;
   /** Default: {@link namedAuthenticator}. */
   readonly authenticator?: Authenticator;
 }
 
-/** Chance that repeats itself: the same calls make the same ids. */
+/** Repeatable random bytes: the same calls make the same ids. */
 export function seededBytes(seed: string): (count: number) => Uint8Array {
   let calls = 0;
   return (count) => {
@@ -146,7 +146,7 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
 }
 
 /**
- * Takes the bearer token for a name: `alice` is the signed-in user alice; a name with a slash such as `acme/k1` is an API
+ * Reads the bearer token as a name: `alice` is the signed-in user alice; a name with a slash such as `acme/k1` is an API
  * key `k1` of the account `acme`; `operator` is the operator of the deployment.
  */
 function namedAuthenticator(

@@ -1,4 +1,4 @@
-/** What a test engine is: a free stand-in for an AWS service, installed and served by `scripts/test-aws.ts`. */
+/** Test engines: free stand-ins for AWS services, installed and started by `scripts/test-aws.ts`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -8,7 +8,7 @@ export interface Engine {
   readonly name: string;
   /** Exact. With the name it names the folder of the installation: another version is installed beside it. */
   readonly version: string;
-  /** Installs into a folder that is empty and will be moved. Rejects with what is missing on this machine. */
+  /** Installs into an empty folder, which is moved later. Rejects with the missing tool of this machine. */
   install(folder: string): Promise<void>;
   /** Serves, empty, on this machine alone. Resolves when it answers. */
   start(folder: string): Promise<RunningEngine>;
@@ -17,7 +17,7 @@ export interface Engine {
 export interface RunningEngine {
   /** e.g. `http://127.0.0.1:49152` */
   readonly endpoint: string;
-  /** Where it posts what happens in it, on this machine; nobody listens there unless a test does. */
+  /** The local address to which it posts its events. Only some tests listen there. */
   readonly eventsUrl?: string;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ const START_TIMEOUT_MS = 30 * 1000;
 const POLL_MS = 50;
 const TAIL_CHARACTERS = 2_000;
 
-/** Runs an installer to its end, behind whatever else the machine has to do. Rejects with the end of what it said. */
+/** Runs an installer with low priority. Rejects with the end of its output. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -63,7 +63,7 @@ export async function run(
 const BOUND_TO_US = '{ read -r _ <&3; kill -9 0; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
 
 /**
- * Starts a server and waits until it answers HTTP on the port, with whatever status. It ends with this process at the
+ * Starts a server and waits until it answers HTTP on the port, with any status. It ends with this process at the
  * latest; a terminal's Ctrl-C is not for it.
  */
 export async function serve(
@@ -106,7 +106,7 @@ export async function serve(
   }
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Engine } from './engine.ts';
 import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
-/** Installs the engine unless it is there, and tells where. An installation that is cut off leaves nothing behind. */
+/** Installs the engine if it is missing. Returns its folder. An interrupted installation leaves nothing. */
 export async function installed(engine: Engine): Promise<string> {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tidemark-engines');
   const folder = join(cache, `${engine.name}-${engine.version}`);

@@ -25,12 +25,12 @@ export function makeRunFolder(parent: string, name: string): string {
 
 /** Harmless when it is gone. */
 export function removeRunFolder(folder: string): void {
-  // Tried again: who has just been killed may still write into it.
+  // Tried again, because a killed process may still write into it.
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   made.delete(folder);
 }
 
-/** What cannot be removed now, the next to come tries again; what is somebody else's stays. */
+/** The next process removes folders that cannot be removed now. Folders of other users stay. */
 function tryToRemove(folder: string): void {
   try {
     removeRunFolder(folder);
@@ -42,7 +42,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Of somebody else, otherwise.
+    // Otherwise it belongs to another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -9,7 +9,7 @@ export interface StartedEngines {
   stop(): Promise<void>;
 }
 
-/** Installs what is not installed, and starts all. `say` is told of each, how long it took or what is missing. */
+/** Installs what is not installed, and starts all. `say` receives, for each, the time or the missing tool. */
 export async function startEngines(say: (line: string) => void): Promise<StartedEngines> {
   const running: RunningEngine[] = [];
   const states = await Promise.all(

@@ -42,8 +42,8 @@ export const versitygw: Engine = {
 };
 
 /**
- * Where the gateway will tell of what is put, each time anew and without waiting: whoever cares may listen there later.
- * It does not start unless somebody answers its first event, which is a test.
+ * The address to which the gateway posts an event for each put, without waiting for an answer. A test may listen there
+ * later. The gateway starts only if its first event is answered.
  */
 async function answerTestEvent(): Promise<{ url: string; close: () => void }> {
   const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end());

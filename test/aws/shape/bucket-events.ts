@@ -1,4 +1,4 @@
-/** The bucket of uploads tells EventBridge of what is put into it: versitygw's own notifications, turned into S3's events. */
+/** The bucket of uploads sends an event for each put to EventBridge: versitygw's notifications, converted to S3's events. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { EventBus } from './event-bus.ts';

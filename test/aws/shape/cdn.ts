@@ -1,7 +1,7 @@
 /**
  * CloudFront before the public bucket: the embedded edge, which runs the function that CloudFront is given, and keeps to
  * the cache rules that its policies are given. Not as in CloudFront: one edge instead of hundreds with caches of their own
- * and in two tiers, a purge that is done at once, HTTP without TLS, and answers of its own to what is malformed.
+ * and in two tiers, a purge that is done at once, HTTP without TLS, and its own answers to malformed requests.
  */
 import { createEdgeServer } from '../../../embedded/edge/server.ts';
 import { createS3Client } from '../../../storage/s3-client.ts';
@@ -26,7 +26,7 @@ export async function openCdn({ endpoint, bucket, report }: CdnOptions): Promise
   const edge = createEdgeServer({
     objects: openS3Objects({ client, bucket }),
     nowMs: Date.now,
-    // CloudFront has none; nobody asks.
+    // CloudFront has no health check, and no test uses one.
     health: () => ({ healthy: true, body: { status: 'ok' } }),
     report: (what, cause) => report(`edge: ${what}: ${String(cause)}`),
   });

@@ -1,8 +1,8 @@
 /**
- * EventBridge, and the queue from which Lambda takes events that nobody waits for: rules with patterns, rules with
+ * EventBridge, and the queue from which Lambda takes asynchronous events: rules with patterns, rules with
  * schedules, and the tries that a function is given.
  *
- * Not as in EventBridge: a minute is as long as it is told, and a schedule leaves out a turn while an earlier one waits.
+ * Not as in EventBridge: the length of a minute is configurable, and a schedule skips an invocation while an earlier one waits.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -16,14 +16,14 @@ export interface EventBusOptions {
   /** How long a minute of schedules and of pauses between tries is. */
   readonly minuteMs: number;
   readonly invoke: (name: FunctionName, event: unknown) => Promise<unknown>;
-  /** Told of events that were given up. */
+  /** Called for events that were given up. */
   readonly givenUp: (name: FunctionName, event: unknown) => void;
 }
 
 export interface EventBus {
   /** Rules with schedules that are disabled fire no more. */
   isSweeping: boolean;
-  /** Resolves once every sweep has had its first turn, which comes at once. */
+  /** Resolves once every schedule has had its first invocation, which is immediate. */
   firstTurns(): Promise<void>;
   put(source: string, detailType: string, resources: readonly string[], detail: object): void;
   stop(): void;

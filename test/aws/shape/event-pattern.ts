@@ -1,6 +1,6 @@
 /** The patterns by which EventBridge rules and event source mappings choose events: as much of them as our stacks use. */
 
-/** Fields with lists of what is wanted, one of which must hold: a literal, or `{ prefix }`; or patterns of fields. */
+/** Fields with lists of accepted values, one of which must match: a literal, or `{ prefix }`; or patterns of fields. */
 export interface EventPattern {
   readonly [field: string]: EventPattern | readonly (string | { readonly prefix: string })[];
 }

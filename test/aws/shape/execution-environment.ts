@@ -1,6 +1,6 @@
 /**
  * The process that a function lives in, as Lambda's runtime makes one: imports the bundle, once, then hands its handler
- * one event at a time. Its environment variables are the function's and Lambda's own, and nothing of whoever started it.
+ * one event at a time. Its environment variables are the function's and Lambda's own, and none of the parent process.
  * Argument: the bundle's path. Talks over IPC: {@link Imported}, then an {@link Answer} for each {@link Invocation}.
  */
 import { readFileSync } from 'node:fs';
@@ -19,9 +19,9 @@ export interface Invocation {
 }
 
 export interface Answer {
-  /** What the handler gave, as JSON would carry it. */
+  /** The handler's result, as JSON carries it. */
   readonly result?: unknown;
-  /** What it rejected with. */
+  /** The handler's error. */
   readonly fault?: { readonly name: string; readonly message: string };
   readonly cpuMs: number;
   /** The most memory that the process has held so far. */
@@ -51,7 +51,7 @@ function cpuMsSince(before?: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** Not what getrusage says: that begins with the memory of whoever forked. Where there is no /proc: what is held now. */
+/** Not that of getrusage, which begins with the memory of the parent. Without /proc: the present memory. */
 function maxMegabytes(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss() / 1024 / 1024;
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];

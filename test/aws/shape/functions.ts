@@ -9,7 +9,7 @@ import type { Deployed } from './stacks.ts';
 export interface Functions {
   named(name: FunctionName): HostedFunction;
   invoke(name: FunctionName, event: unknown): Promise<unknown>;
-  /** Ends every environment, for good. */
+  /** Ends every environment permanently. */
   stop(): void;
 }
 

@@ -16,7 +16,7 @@ export interface FunctionSettings {
   readonly timeoutSeconds: number;
 }
 
-/** What an invocation failed with: the error's name, or Lambda's own for what is no error of the handler. */
+/** The error of an invocation: its name, or Lambda's own name if the handler did not fail. */
 export class FunctionError extends Error {
   constructor(name: string, message: string) {
     super(message);
@@ -24,12 +24,12 @@ export class FunctionError extends Error {
   }
 }
 
-/** What Lambda would report, and bill. */
+/** The figures that Lambda would report and bill. */
 export interface Report {
   /** From 1 on. */
   readonly environment: number;
   readonly durationMs: number;
-  /** What the environment said of it; null when it ended first. */
+  /** The answer of the environment; null if it ended first. */
   readonly spent: Pick<Answer, 'cpuMs' | 'maxMegabytes'> | null;
 }
 
@@ -42,13 +42,13 @@ export interface HostedFunction {
   invoke(event: unknown): Promise<unknown>;
   /** As `aws lambda update-function-configuration`: of the events that come later. */
   update(changed: Pick<FunctionSettings, 'timeoutSeconds'>): void;
-  /** Ends the environment at once, whatever it does. */
+  /** Ends the environment at once, even during an invocation. */
   kill(): void;
-  /** The same, for good: what still waits for its turn is given none. */
+  /** Ends it permanently. Waiting invocations never run. */
   stop(): void;
 }
 
-/** What of a function's memory is left to the heap: the runtime and buffers need the rest. */
+/** The share of a function's memory for the heap. The runtime and buffers need the rest. */
 const HEAP_SHARE = 0.9;
 /** Lambda's limit on the event of one invocation, and on its answer. */
 const PAYLOAD_BYTES = 6 * 1024 * 1024;
@@ -58,7 +58,7 @@ export interface HostOptions {
   /** The path of its index.mjs. */
   readonly bundle: string;
   readonly settings: FunctionSettings;
-  /** What is set by Lambda itself: region, credentials, and here where AWS is. */
+  /** The variables of Lambda itself: region, credentials, and here the addresses of the engines. */
   readonly lambdaVariables: Readonly<Record<string, string>>;
   readonly log: (line: string) => void;
 }

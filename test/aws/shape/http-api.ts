@@ -9,7 +9,7 @@ import { ACCOUNT } from './references.ts';
 
 /** API Gateway's limit on a body. */
 const BODY_BYTES = 10 * 1000 * 1000;
-/** What is handed on as text; every other body in base64. */
+/** Media types that are passed on as text. Other bodies are passed on in Base64. */
 const TEXT = /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded|[\w.+-]+\+(json|xml))\b)/;
 
 export async function serveHttpApi(
@@ -66,7 +66,7 @@ function eventOf(request: IncomingMessage, body: Buffer): object {
 
 const HOP_BY_HOP = ['connection', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'];
 
-/** What API Gateway says by itself. */
+/** API Gateway's own answers. */
 function message(text: string): Pick<HttpResult, 'headers' | 'body'> {
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message: text }) };
 }

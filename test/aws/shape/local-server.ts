@@ -11,7 +11,7 @@ export interface LocalServer {
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Serves on any free port, or on one that is said. A request whose answer fails is cut off, and told of. */
+/** Serves on a free port, or on a given one. If an answer fails, the connection is closed and the error reported. */
 export async function serveLocally(serve: Serve, failed: (error: unknown) => void, port = 0): Promise<LocalServer> {
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** References in templates: what they come to once the resources are there. As much of CloudFormation as our stacks use. */
+/** References in templates, resolved to existing resources. Only the part of CloudFormation that our stacks use. */
 import type { Properties } from '../../infra/synthesised.ts';
 
 export const REGION = 'us-east-1';
@@ -8,7 +8,7 @@ export const ACCOUNT = '123456789012';
 export type Templates = ReadonlyMap<string, Properties>;
 
 /**
- * What a reference to a resource comes to, by stack, id without its hash, and attribute, such as `data/Ledger.StreamArn`;
+ * The value of a reference to a resource, by stack, id without its hash, and attribute, such as `data/Ledger.StreamArn`;
  * `Ref` is the attribute of a plain reference.
  */
 export type Physical = Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ const PSEUDO_PARAMETERS: Readonly<Record<string, string>> = {
   'AWS::AccountId': ACCOUNT,
 };
 
-/** @throws RangeError for a reference to what nothing stands for. */
+/** @throws RangeError for an unknown reference */
 export function resolved(value: unknown, stack: string, templates: Templates, physical: Physical): unknown {
   const resolve = (inner: unknown) => resolved(inner, stack, templates, physical);
   if (Array.isArray(value)) return value.map(resolve);

@@ -1,4 +1,4 @@
-/** What the data stack makes, made on engines: the table with its stream, both buckets, the secret. */
+/** The resources of the data stack, on engines: the table with its stream, both buckets, the secret. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
@@ -12,7 +12,7 @@ import { type Physical, propertiesOf, REGION, type Templates } from './reference
 export interface Engines {
   readonly dynamoDb: string;
   readonly s3: string;
-  /** Where that of S3 posts what is put into it. */
+  /** The address to which the S3 engine posts its events. */
   readonly s3Events: string;
   readonly secretsManager: string;
 }

@@ -37,19 +37,19 @@ export interface Shape extends Deployment {
   readonly bus: EventBus;
   /** By the stream, one for each function that it wakes. */
   readonly mappings: readonly RunningMapping[];
-  /** What was given up. It would be in the queue of failures; of a sweep, which is not tried again, it would be counted. */
+  /** Events that were given up. AWS would put them into the queue of failures, or count them for a schedule. */
   readonly failures: readonly unknown[];
-  /** What the functions and the shape itself have said. */
+  /** The logs of the functions and of the shape. */
   readonly log: readonly string[];
-  /** Has the edge forget everything, so that the next reader sees what is stored. */
+  /** Empties the edge cache, so that the next reader sees the store. */
   forgetReads(): void;
-  /** Ends every process and server of it. What is in the engines goes with them. */
+  /** Ends all its processes and servers. The data ends with the engines. */
   stop(): Promise<void>;
 }
 
 const DISTRIBUTION_ID = 'E1ABCDEF2GHIJK';
 
-/** Resolves when the first sweeps have been, so that there is something to read. */
+/** Resolves after the first scheduled invocations, so that readers find a generation. */
 export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<Shape> {
   const folder = makeRunFolder(tmpdir(), 'tidemark-shape');
   const log: string[] = [];
@@ -134,7 +134,7 @@ function tellsEventBridge(templates: Templates): boolean {
   return NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled === true;
 }
 
-/** The one thing that is changed in what the stacks say: nobody has a certificate for this machine. */
+/** The only change to the stacks' settings: this machine has no certificate. */
 function withoutTls(deployed: Deployed, readHost: string): Deployed {
   const functions = [...deployed.functions].map(([name, settings]) => {
     const variables = Object.entries(settings.variables).map(([variable, value]) => {

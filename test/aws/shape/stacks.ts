@@ -1,4 +1,4 @@
-/** What the stacks say of a deployment, read from the templates that CloudFormation would get. */
+/** The settings of a deployment, read from the templates that CloudFormation would get. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -2,7 +2,7 @@
  * An event source mapping of the table's stream: reads it from its beginning, keeps what its filters let through, and
  * invokes the function with up to a batch of records.
  *
- * Not as in Lambda: a batch that fails is tried again at once, and its age is not looked at.
+ * Not as in Lambda: a failed batch is tried again at once, and its age is not checked.
  */
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -23,16 +23,16 @@ export interface MappingOptions {
   readonly client: DynamoDBStreamsClient;
   readonly mapping: StreamMapping;
   readonly invoke: (event: unknown) => Promise<unknown>;
-  /** Told of records that were given up. */
+  /** Called for records that were given up. */
   readonly givenUp: (name: FunctionName, records: readonly unknown[]) => void;
-  /** Told of a stream that cannot be read; it is tried again. */
+  /** Called for a stream that cannot be read, which is then tried again. */
   readonly failed: (error: unknown) => void;
 }
 
 export interface RunningMapping {
-  /** A mapping that is disabled goes on later where it was. */
+  /** A disabled mapping continues later from its place. */
   isEnabled: boolean;
-  /** What is under way is waited for by nobody: its function may be gone. */
+  /** Does not wait for running invocations, because their function may be gone. */
   stop(): void;
 }
 
@@ -98,14 +98,14 @@ export function startMapping({ client, mapping, invoke, givenUp, failed }: Mappi
   return running;
 }
 
-/** As Lambda hands it on: the SDK has made a date of what is seconds since the epoch. */
+/** As Lambda passes it on: in seconds since the epoch, of which the SDK has made a date. */
 function asEvent(record: StreamRecord, streamArn: string): object {
   const { ApproximateCreationDateTime, ...dynamodb } = record.dynamodb ?? {};
   const seconds = Math.floor((ApproximateCreationDateTime?.getTime() ?? 0) / 1000);
   return { ...record, dynamodb: { ApproximateCreationDateTime: seconds, ...dynamodb }, eventSourceARN: streamArn };
 }
 
-/** From which record on the function wants them again; all of them where it names one that is none of these. */
+/** The first record that the function wants again; the first of all if it names an unknown one. */
 function firstFailure(answer: unknown, records: readonly object[]): number | null {
   const { batchItemFailures = [] } = (answer ?? {}) as { batchItemFailures?: { itemIdentifier: string }[] };
   if (batchItemFailures.length === 0) return null;

@@ -1,6 +1,6 @@
 /**
  * Prints the templates of a deployment: JSON, each with its stack's name. A process of its own, since CDK is at it for
- * seconds, in which nothing else has a turn. Argument: the folder with a folder for each function's bundle.
+ * seconds, in which the thread is blocked. Argument: the folder with a folder for each function's bundle.
  */
 import { appOf, MINIMAL } from '../../infra/synthesised.ts';
 

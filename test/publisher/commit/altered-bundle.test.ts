@@ -1,4 +1,4 @@
-/** The redo bundle of a generation that is committed and not applied yet, when its bytes are not those that were put. */
+/** A bundle whose bytes were altered between commit and apply. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { BundleLost } from '../../../publisher/errors.ts';
@@ -21,7 +21,7 @@ import {
 const PRICE = 7771;
 const OTHER_PRICE = 7772;
 
-/** A publish that meets this fault at every operation that begins so. */
+/** A publish with this fault at each operation that begins with `begins`. */
 const publishWith = (world: World, begin: string, fault: Fault) => {
   const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async (operation) =>
     operation.what.startsWith(begin) ? await fault(operation) : await operation.run(),
@@ -29,7 +29,7 @@ const publishWith = (world: World, begin: string, fault: Fault) => {
   return publish(dependenciesOn(ledger, objects, world.clock));
 };
 
-/** One generation is published; the next has died as soon as HEAD named it. */
+/** One generation is published. The publisher of the next one died as soon as HEAD named it. */
 async function committedWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest([market('a'), price('a', 0, 100)]);
@@ -47,12 +47,12 @@ const repacked = (body: Uint8Array, change: (text: string) => string) =>
   zstdCompressSync(change(zstdDecompressSync(body).toString('utf8')));
 
 test.each<[string, (body: Uint8Array) => Uint8Array]>([
-  ['holds another number', (body) => repacked(body, (text) => text.replaceAll(`${PRICE}`, `${OTHER_PRICE}`))],
+  ['has another number', (body) => repacked(body, (text) => text.replaceAll(`${PRICE}`, `${OTHER_PRICE}`))],
   ['lacks its last line', (body) => repacked(body, (text) => text.slice(0, text.lastIndexOf('\n')))],
-  ['has a line more', (body) => repacked(body, (text) => `${text}\n${text.split('\n').at(-1)}`)],
+  ['has one more line', (body) => repacked(body, (text) => `${text}\n${text.split('\n').at(-1)}`)],
   ['is cut off', (body) => body.subarray(0, -1)],
   ['is something else', () => Buffer.from('{}')],
-])('a bundle that %s is not applied: nothing changes, and the true one is applied later', async (_, alter) => {
+])('a bundle that %s is not applied and changes nothing; the right one is applied later', async (_, alter) => {
   const world = await committedWorld();
   const [head, before] = [await world.ledger.get(HEAD_KEY), publicObjects(world.objects)];
   let alterations = 0;

@@ -9,7 +9,7 @@ import { createWorld, dependenciesOn, market, price, publicObjects } from '../wo
 
 const SNAPSHOT = publicKey({ kind: 'snapshot' });
 
-test('a ledger that knows of no generation is not published over one that readers can see', async () => {
+test('a ledger without a generation does not publish over one that readers can see', async () => {
   const world = createWorld();
   await world.ingest([market('a')]);
   await publish(world.dependencies);
@@ -20,7 +20,7 @@ test('a ledger that knows of no generation is not published over one that reader
   expect(publicObjects(world.objects)).toEqual(before);
 });
 
-test('nor over a first generation that is there in part', async () => {
+test('nor over a part of a first generation', async () => {
   const world = createWorld();
   await world.ingest([market('a')]);
   await publish(world.dependencies);

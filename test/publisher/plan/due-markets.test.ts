@@ -1,4 +1,4 @@
-/** More is marked than one generation takes: so many generations follow one another, each whole. */
+/** More markets are marked than one generation takes. So several generations follow one another, each whole. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
@@ -23,7 +23,7 @@ const capped = ({ dependencies }: World, maxMarkedMarkets: number): PublisherDep
   maxMarkedMarkets,
 });
 
-/** Publishes until no more is due, and gives every outcome. After each, what readers see is whole. */
+/** Publishes until no more is due, and returns the outcomes. Checks after each that readers see a whole generation. */
 async function publishAll(world: World, max: number): Promise<readonly PublishOutcome[]> {
   const outcomes: PublishOutcome[] = [];
   do {
@@ -34,18 +34,18 @@ async function publishAll(world: World, max: number): Promise<readonly PublishOu
   return outcomes;
 }
 
-describe('a publication that takes so many markets and no more', () => {
+describe('a publish with a limit on its markets', () => {
   test.each([
     [3, 7, [true, true, false]],
     [7, 7, [false]],
     [6, 7, [true, false]],
     [1, 2, [true, false]],
-  ])('of %i at once, with %i marked, says whether more is due', async (max, markets, more) => {
+  ])('of %i, with %i marked, says whether more is due', async (max, markets, more) => {
     const expected = more.map((isMoreDue, index) => ({ kind: 'published', generation: index + 1, isMoreDue }));
     expect(await publishAll(await worldWith(markets), max)).toMatchObject(expected);
   });
 
-  test('ends at the bodies of one that takes all, however it was dealt out', async () => {
+  test('ends with the same bodies as a publish without a limit', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }), async (markets, max) => {
         const [one, many] = [await worldWith(markets), await worldWith(markets)];
@@ -59,13 +59,13 @@ describe('a publication that takes so many markets and no more', () => {
     );
   });
 
-  test('tells each batch as soon as its own markets are out, and others not before', async () => {
+  test('answers each batch as soon as its own markets are public', async () => {
     const world = await worldWith(5);
     const [first = '', second = '', third = '', , last = ''] = slugsOf(5);
     await wait(world, 'batch/early', [first, second]);
     await wait(world, 'batch/both', [first, third]);
     await wait(world, 'batch/late', [last]);
-    // As versions before this one have left it: whose markets it waits for is not known.
+    // As an earlier version left it: the record does not name the markets that it waits for.
     await wait(world, 'batch/unknown', null);
     const left = async () => {
       await publish(capped(world, 2));
@@ -79,12 +79,12 @@ describe('a publication that takes so many markets and no more', () => {
   });
 });
 
-describe('while more is marked again and again than one generation takes', () => {
+describe('while more markets are marked all the time than one generation takes', () => {
   const markedNow = async ({ ledger }: World) => {
     return (await readAll(ledger, FRESH_MARKS)).map((mark) => parseMark(mark).slug);
   };
 
-  test('each mark is taken by the time that all slugs could have been gone around, whichever are hot', async () => {
+  test('each mark is taken within one round of all slugs, whichever markets are busy', async () => {
     const round = fc.uniqueArray(fc.nat({ max: 9 }));
     await fc.assert(
       fc.asyncProperty(
@@ -97,7 +97,7 @@ describe('while more is marked again and again than one generation takes', () =>
           const slugs = slugsOf(markets);
           const generationsLeft = new Map<string, number>();
           for (const [day, marked] of rounds.entries()) {
-            // As many of the first slugs as starve the others where marks are taken in order of slugs alone.
+            // Enough of the first slugs to starve the others if marks were always taken in order of slugs.
             const hot = isAlwaysHot ? slugs.slice(0, max) : marked.flatMap((number) => slugs[number] ?? []);
             await world.ingest(hot.map((slug) => price(slug, day + 1, 100 + day)));
             await publish(capped(world, max));
@@ -114,7 +114,7 @@ describe('while more is marked again and again than one generation takes', () =>
     );
   });
 
-  test('one that takes all that is left is followed by one that begins at the first slug', async () => {
+  test('after a generation that takes all the rest, the next one begins at the first slug', async () => {
     const world = await worldWith(4);
     const [first = ''] = slugsOf(4);
     const takenTo = async () => (await world.ledger.get(HEAD_KEY))?.value.marksTakenTo;

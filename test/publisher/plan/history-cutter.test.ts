@@ -1,4 +1,4 @@
-/** How histories are cut, for all histories: grown one change at a time, and cut from scratch. */
+/** Properties of all histories: grown by one change at a time, and cut from the beginning. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../../contract/cursors.ts';
@@ -14,15 +14,15 @@ import { HistorySum } from '../../../storage/history-sum.ts';
 import type { ObservationValue } from '../../../storage/records/markets.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 
-/** A history as a reader and the next plan find it. */
+/** A history, as a reader and the next plan find it. */
 interface Published {
   readonly pages: readonly IndexedPage[];
-  /** Every page that was ever put, by cursor: nothing is taken away. */
+  /** All pages that were ever put, by cursor. None is removed. */
   readonly bodies: ReadonlyMap<string, string>;
   readonly head: string;
 }
 
-/** Places in the history, in order; each with the text that its observation shows. */
+/** The text of each observation, by its place, in order. */
 type Observations = ReadonlyMap<number, string>;
 
 const orderOf = (place: number): string => String(place).padStart(6, '0');
@@ -56,7 +56,7 @@ interface Cut extends HistoryPlan {
   readonly pages: readonly ClosedPage[];
 }
 
-/** Cuts a history that is handed over in pieces of this size. */
+/** Cuts a history that arrives in pieces of this size. */
 function planHistory(input: Input, pieceSize = Number.POSITIVE_INFINITY): Cut {
   const cutter = new HistoryCutter(input);
   const pages: ClosedPage[] = [];
@@ -82,7 +82,7 @@ function revisionOf(text: string): number {
   return Number(/\d+/.exec(text)?.[0] ?? 1_000);
 }
 
-/** What the observations add up to, without cutting them. */
+/** The sum of the observations, without a cut. */
 function sumOf(all: Observations): string {
   const sum = new HistorySum();
   for (const [place, text] of all) sum.add(orderOf(place), revisionOf(text));
@@ -90,8 +90,8 @@ function sumOf(all: Observations): string {
 }
 
 /**
- * What the publisher would hand over when everything before `fromPlace` is untouched: the pages that lie wholly before
- * it are kept, and of those it knows only the newest.
+ * The publisher's input if nothing before `fromPlace` has changed: the pages that end before it are kept, and the
+ * publisher knows only the newest of them.
  */
 function inputOf(before: Published | null, all: Observations, fromPlace: number, fixed: Fixed): Input {
   const pages = before?.pages ?? [];
@@ -147,7 +147,7 @@ function walk({ head, bodies }: Published): readonly WalkedPage[] {
   }
 }
 
-/** Every observation once, newest first; every page but the newest full, the newest never empty. */
+/** Each observation once, newest first. Closed pages are full; the newest page is never empty. */
 function expectWhole(published: Published, all: Observations, pageSize: number): void {
   const walked = walk(published);
   const expected = [...all].sort(([left], [right]) => right - left);
@@ -160,7 +160,7 @@ function expectWhole(published: Published, all: Observations, pageSize: number):
 }
 
 interface Step {
-  /** Places of observations that are put; a place that is taken has its text rewritten, as by a correction. */
+  /** Places to write. A place that exists gets another text, as by a correction. */
   readonly places: readonly number[];
 }
 
@@ -186,7 +186,7 @@ function grow(steps: readonly Step[], pageSize: number, look?: (now: Published, 
 }
 
 describe('a history that is cut', () => {
-  test('however a history grew: every observation once, newest first, closed pages full, every link good', () => {
+  test('however it grew: it has each observation once, newest first; closed pages are full; each link works', () => {
     fc.assert(
       fc.property(growth, pageSizes, (steps, pageSize) => {
         grow(steps, pageSize, (now, all) => expectWhole(now, all, pageSize));
@@ -194,7 +194,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('however a history grew, kept pages and what was cut add up to all of it, and each page to all up to its end', () => {
+  test('however it grew, kept pages and new ones add up to the whole history, and each page to all up to its end', () => {
     fc.assert(
       fc.property(growth, pageSizes, (steps, pageSize) => {
         grow(steps, pageSize, ({ pages }, all, plan) => {
@@ -208,7 +208,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('a history that grew step by step is cut as one from scratch, but for the generations in its cursors', () => {
+  test('grown step by step, it equals one that is cut from the beginning, apart from the generations in cursors', () => {
     fc.assert(
       fc.property(growth, pageSizes, (steps, pageSize) => {
         const { published, all } = grow(steps, pageSize);
@@ -223,7 +223,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('appending never changes a closed page: only newer ones are added', () => {
+  test('an append adds newer pages and never changes a closed one', () => {
     fc.assert(
       fc.property(growth, somePlaces, pageSizes, (steps, added, pageSize) => {
         const { published: before, all } = grow(steps, pageSize);
@@ -241,7 +241,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('a change leaves every page before it as it is, and renews every page from it on', () => {
+  test('a change keeps each page before it, and renews each page from it on', () => {
     fc.assert(
       fc.property(growth, fc.nat(), pageSizes, (steps, pick, pageSize) => {
         const { published: before, all } = grow(steps, pageSize);
@@ -257,7 +257,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('the same observations again, from wherever they are read, give the same bytes and nothing new', () => {
+  test('the same observations give the same bytes again, from whichever place they are read', () => {
     fc.assert(
       fc.property(growth, fc.integer({ min: 0, max: 70 }), pageSizes, (steps, fromPlace, pageSize) => {
         const { published, all } = grow(steps, pageSize);
@@ -271,7 +271,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('observations that are gone are cut away, and the pages that held them are named', () => {
+  test('removed observations leave the history, and their pages are named as superseded', () => {
     fc.assert(
       fc.property(growth, fc.nat({ max: 60 }), pageSizes, (steps, keep, pageSize) => {
         const { published, all } = grow(steps, pageSize);
@@ -282,7 +282,7 @@ describe('a history that is cut', () => {
     );
   });
 
-  test('a history is cut the same in whatever pieces it comes', () => {
+  test('the cut does not depend on the pieces in which it arrives', () => {
     fc.assert(
       fc.property(growth, fc.integer({ min: 0, max: 70 }), pageSizes, fc.integer({ min: 1, max: 9 }), (...drawn) => {
         const [steps, fromPlace, pageSize, pieceSize] = drawn;
@@ -301,12 +301,12 @@ describe('a history that is cut', () => {
     expect(walk(publishPlan(null, input, planHistory(input)))).toEqual([{ cursor: null, places: [], texts: [] }]);
   });
 
-  test('a kept page whose record is missing is refused, not guessed', () => {
+  test('a kept page without a record is refused', () => {
     const input = { ...inputOf(null, new Map([[1, 'one']]), 0, { generation: 2, pageSize: 3 }), keptPages: 1 };
     expect(() => planHistory(input)).toThrow(RangeError);
   });
 
-  test('a kept page whose sum nobody has recorded is refused', () => {
+  test('a kept page without a recorded sum is refused', () => {
     const { published, all } = grow([{ places: [1, 2, 3, 4] }], 2);
     const input = inputOf(published, all, 4, { generation: 2, pageSize: 2 });
     const [{ page } = {}] = input.publishedPages;
@@ -314,7 +314,7 @@ describe('a history that is cut', () => {
     expect(() => planHistory({ ...input, publishedPages: [{ index: 0, page: older }] })).toThrow(RangeError);
   });
 
-  test('a page that comes out with its bytes keeps its cursor; its record is written again where it lacks the sum', () => {
+  test('a page with unchanged bytes keeps its cursor; its record is written again if it lacks the sum', () => {
     const { published, all } = grow([{ places: [1, 2, 3, 4, 5] }], 2);
     const [first, second] = published.pages as [IndexedPage, IndexedPage];
     const { sum, count, ...older } = first.page;

@@ -1,65 +1,24 @@
-/** A list that is published after several generations, from what is remembered of them. */
+/** A list that is published after several generations, from the changes that the ledger remembers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
-import { type PublicObjectName, publicKey } from '../../../contract/public-objects.ts';
-import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
-import { verify } from '../../../publisher/verify/verify.ts';
-import { readAll } from '../../../storage/paging.ts';
-import { HEAD_KEY, LIST_CHANGES } from '../../../storage/records/publication.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
-import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, publicObjects } from '../world.ts';
+import { EVERY_MS, expectVerified, listed, paced, publishedWorld, remembered, SLUGS, snapshot } from './paced-world.ts';
 
-const EVERY_MS = 60_000;
-
-const paced = ({ dependencies }: World): PublisherDependencies => ({ ...dependencies, listEverySeconds: () => 60 });
-
-const SLUGS = Array.from({ length: 18 }, (_, index) => `m-${String(index).padStart(2, '0')}`);
-
-/** Six pages. */
-async function publishedWorld(): Promise<World> {
-  const world = createWorld();
-  await world.ingest(SLUGS.map((slug) => market(slug)));
-  await publish(paced(world));
-  return world;
-}
-
-function shown(world: World, name: PublicObjectName) {
-  const body = publicObjects(world.objects).get(publicKey(name));
-  return body === undefined ? null : JSON.parse(body);
-}
-
-const snapshot = (world: World) => shown(world, { kind: 'snapshot' });
-const remembered = async ({ ledger }: World) =>
-  (await readAll(ledger, LIST_CHANGES)).map(({ sort, value }) => [sort, value.wasListed]);
-
-/** All items of the list, in order. */
-function listed(world: World): { slug: string; revision: number }[] {
-  const items: { slug: string; revision: number }[] = [];
-  for (let name: PublicObjectName = { kind: 'market-list' }; ; ) {
-    const { data, page } = shown(world, name);
-    items.push(...data);
-    if (page.nextCursor === null) return items;
-    name = { kind: 'market-list-page', cursor: page.nextCursor };
-  }
-}
-
-async function expectVerified(world: World): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
-  expect(report.findings).toEqual([]);
-}
-
-test('a sweep that a publication without the list overtakes at any moment leaves the bodies of a market that the list shows', async () => {
+test('a sweep keeps the bodies of a listed market, even if a publication without the list overtakes the sweep', async () => {
   const many = Array.from({ length: 60 }, (_, index) => `n-${String(index).padStart(3, '0')}`);
   let operations = 0;
   for (let reached = true; reached; operations++) {
     const world = createWorld();
     await world.ingest([...many, 'zz'].map((slug) => market(slug)));
     await publish(paced(world));
-    // What is recorded takes two transactions: that the market is gone, and that the list still shows it.
+    // Two transactions record the generation: the market is gone; the list still shows it.
     await world.ingest(many.map((slug) => ({ ...market(slug), name: 'Renamed' }) as IngestRecordInput));
     await removeMarket(world, 'zz');
     const gate = Promise.withResolvers<void>();
@@ -95,7 +54,7 @@ describe('a list that shows the changes of several generations', () => {
     isDue: fc.boolean(),
   });
 
-  test('shows every market as it is, and is cut from its pages and the bodies of what changed alone', async () => {
+  test('shows each market in its newest state, and is cut from its pages and the changed bodies alone', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         const world = await publishedWorld();
@@ -127,7 +86,7 @@ describe('a list that shows the changes of several generations', () => {
     );
   });
 
-  test('a market that leaves the list and joins it again, in whatever generations, is one that has changed', async () => {
+  test('counts a market that leaves the list and joins it again as changed', async () => {
     for (const slug of ['m-00', 'm-17']) {
       const world = await publishedWorld();
       await removeMarket(world, slug);
@@ -146,7 +105,7 @@ describe('a list that shows the changes of several generations', () => {
     }
   });
 
-  test('the first page of the list before has other bytes: it is cut from the bodies of all markets', async () => {
+  test('is cut from the bodies of all markets if the first page of the previous list has other bytes', async () => {
     const world = await publishedWorld();
     const key = publicKey({ kind: 'market-list' });
     const found = await world.objects.get(key);
@@ -159,7 +118,7 @@ describe('a list that shows the changes of several generations', () => {
     await expectVerified(world);
   });
 
-  test('a page of the list before is lost: it is cut from the bodies of all markets', async () => {
+  test('is cut from the bodies of all markets if a page of the previous list is lost', async () => {
     for (const lost of [0, 3, 5]) {
       const world = await publishedWorld();
       const pages = [...publicObjects(world.objects).keys()].filter((key) => /markets\.json|market-pages/.test(key));

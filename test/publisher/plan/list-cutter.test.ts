@@ -1,4 +1,4 @@
-/** How the market list is cut, for all lists: changed one generation at a time, and cut from scratch. */
+/** Properties of all lists: changed by one generation at a time, and cut from the beginning. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pageCursor } from '../../../contract/cursors.ts';
@@ -13,22 +13,22 @@ import {
 import type { ListedPage } from '../../../publisher/plan/list-layout.ts';
 import { sha256Hex } from '../../../storage/sha256.ts';
 
-/** A list as a reader and the next plan find it. */
+/** A list, as a reader and the next plan find it. */
 interface Published {
   readonly layout: readonly ListedPage[];
-  /** Every page that was ever put, by cursor: nothing is taken away. */
+  /** All pages that were ever put, by cursor. None is removed. */
   readonly bodies: ReadonlyMap<string, string>;
   readonly head: string;
 }
 
-/** By slug, the version of a market that its item shows. */
+/** The version in each market's item, by slug. */
 type Markets = ReadonlyMap<string, number>;
 
 const NOTHING: Published = { layout: [], bodies: new Map(), head: '' };
 
 type Fixed = Pick<ListInput, 'generation' | 'pageSize'>;
 
-/** What is to be cut; it is cut once. */
+/** The input of one cut. */
 interface Input extends Omit<ListInput, 'items' | 'reusable'> {
   /** In order. */
   readonly items: readonly ListItem[];
@@ -44,7 +44,7 @@ interface Plan {
   readonly superseded: readonly string[];
 }
 
-/** What the publisher would hand over: items up to the end of the last page that is cut anew. */
+/** The publisher's input: items up to the end of the last page that is cut again. */
 function inputOf({ layout }: Published, markets: Markets, cutPages: number, fixed: Fixed): Input {
   const kept = layout.slice(cutPages);
   const end = kept[0]?.first;
@@ -69,7 +69,7 @@ async function planList({ items, replaced, kept, ...input }: Input, pieceSize = 
   return { cutPages, head, layout, superseded: [...reusable.values()].map(({ cursor }) => cursor) };
 }
 
-/** Pages that hold the last changed market and all before; every page when one joins or leaves. */
+/** The pages up to the last changed market; all pages if a market joins or leaves. */
 function pagesToCut({ layout }: Published, before: Markets, after: Markets): number {
   const slugs = [...new Set([...before.keys(), ...after.keys()])];
   if (slugs.some((slug) => before.has(slug) !== after.has(slug))) return layout.length;
@@ -83,7 +83,7 @@ function pagesToCut({ layout }: Published, before: Markets, after: Markets): num
 function publishPlan(before: Published, plan: Plan): Published {
   const bodies = new Map(before.bodies);
   for (const { page, body, nextCursor, isNew } of plan.cutPages) {
-    // Put last to first: what a page names is there before it.
+    // Put from the last to the first, so that each page names an existing one.
     if (nextCursor !== null) expect(bodies.has(nextCursor)).toBe(true);
     if (isNew) bodies.set(page.cursor, body);
     else expect(bodies.get(page.cursor)).toBe(body);
@@ -115,7 +115,7 @@ function walk({ head, bodies }: Published): readonly WalkedPage[] {
   }
 }
 
-/** Each slug once, in order, in its newest version; every page but the last full, and none empty but an only one. */
+/** Each slug once, in order, in its newest version. All pages but the last are full; only a single page may be empty. */
 function expectWhole(published: Published, markets: Markets, pageSize: number): void {
   const walked = walk(published);
   const expected = [...markets].sort(([left], [right]) => (left < right ? -1 : 1));
@@ -129,14 +129,14 @@ function expectWhole(published: Published, markets: Markets, pageSize: number): 
 }
 
 interface Step {
-  /** Markets that change, or join. */
+  /** Markets that change or join. */
   readonly put: readonly string[];
   readonly remove: readonly string[];
 }
 
 const pageSizes = fc.integer({ min: 1, max: 4 });
 const pieceSizes = fc.integer({ min: 1, max: 9 });
-/** Also such as only the right order tells apart: "a-" before "a0" before "aa". */
+/** With slugs whose order is easy to get wrong: "a-" before "a0" before "aa". */
 const slugs = fc.stringMatching(/^[a-c0-2]{1,2}(-[a-c0-2])?$/);
 const someSlugs = fc.uniqueArray(slugs, { maxLength: 8 });
 const history: fc.Arbitrary<readonly Step[]> = fc.array(fc.record({ put: someSlugs, remove: someSlugs }), {
@@ -165,7 +165,7 @@ async function publishSteps(
 }
 
 describe('a list that is cut', () => {
-  test('however markets came, changed and went: each slug once, in order, pages full, every link good', async () => {
+  test('however markets join, change and leave: each slug is there once, in order; pages are full; each link works', async () => {
     await fc.assert(
       fc.asyncProperty(history, pageSizes, async (steps, pageSize) => {
         await publishSteps(steps, pageSize, (now, markets) => expectWhole(now, markets, pageSize));
@@ -173,7 +173,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('a list that changed step by step is cut as one from scratch, but for the generations in its cursors', async () => {
+  test('changed step by step, it equals one that is cut from the beginning, apart from the generations in cursors', async () => {
     await fc.assert(
       fc.asyncProperty(history, pageSizes, async (steps, pageSize) => {
         const { published, markets } = await publishSteps(steps, pageSize);
@@ -185,7 +185,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('pages behind the last change keep their cursors; all before it get new ones', async () => {
+  test('pages after the last change keep their cursors; all earlier ones get new cursors', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat(), pageSizes, async (steps, pick, pageSize) => {
         const { published: before, markets } = await publishSteps(steps, pageSize);
@@ -204,7 +204,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('the same markets again, from wherever they are cut, give the same bytes and nothing new', async () => {
+  test('the same markets give the same bytes again, from whichever page they are cut', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.nat({ max: 20 }), pageSizes, async (steps, cut, pageSize) => {
         const { published, markets } = await publishSteps(steps, pageSize);
@@ -217,7 +217,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('is cut the same in whatever pieces its items come', async () => {
+  test('does not depend on the pieces in which its items arrive', async () => {
     await fc.assert(
       fc.asyncProperty(history, pageSizes, pieceSizes, async (steps, pageSize, pieceSize) => {
         const { markets } = await publishSteps(steps, pageSize);
@@ -227,7 +227,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('is refused where there are more items than were counted, or fewer', async () => {
+  test('is refused if it has more items than were counted, or fewer', async () => {
     await fc.assert(
       fc.asyncProperty(history, pageSizes, pieceSizes, fc.integer({ min: -9, max: 9 }), async (...drawn) => {
         const [steps, pageSize, pieceSize, difference] = drawn;
@@ -240,7 +240,7 @@ describe('a list that is cut', () => {
     );
   });
 
-  test('without a market it is one empty page', async () => {
+  test('without markets it is one empty page', async () => {
     const input = inputOf(NOTHING, new Map(), 0, { generation: 1, pageSize: 3 });
     expect(walk(publishPlan(NOTHING, await planList(input)))).toEqual([{ cursor: null, items: [] }]);
   });

@@ -1,4 +1,4 @@
-/** A view that does not add up is put off; all others are published. */
+/** A market whose view does not add up is put off. All others are published. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
@@ -11,6 +11,7 @@ import { readAll } from '../../../storage/paging.ts';
 import { marketIndexKey, marketPartition } from '../../../storage/records/markets.ts';
 import { FRESH_MARKS, PUT_OFF, parseMark } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { refresh } from '../refresh.ts';
@@ -27,7 +28,7 @@ import {
 
 type Place = Pick<ItemKey, 'partition' | 'sort'>;
 
-/** A world whose ledger is written to at once, and read as far as it shows. */
+/** A world whose publisher reads a ledger that lags behind its writers. */
 interface LaggingWorld extends World {
   readonly lag: LaggingLedger;
 }
@@ -63,7 +64,7 @@ const isObservation = ({ partition, sort }: Place) =>
 
 type Write = (world: World) => Promise<unknown>;
 
-/** One transaction each. */
+/** Each is one transaction. */
 const WRITES: { readonly [what: string]: Write } = {
   'an append': ({ ingest }) => ingest([price('gold', 50, 1)]),
   'an append that closes a page': ({ ingest }) => ingest([1, 2, 3].map((day) => price('gold', 50 + day, day))),
@@ -74,8 +75,8 @@ const WRITES: { readonly [what: string]: Write } = {
   'corrections on two closed pages': ({ ingest }) => ingest([price('gold', 4, 1), price('gold', 12, 2)], 'correct'),
 };
 
-describe('while a transaction shows in part', () => {
-  /** What shows, and which writes that matters to. */
+describe('while a part of a transaction is visible', () => {
+  /** The visible part, and the writes for which it matters. */
   const PARTS: readonly (readonly [string, (place: Place) => boolean, (what: string) => boolean])[] = [
     ['its mark alone', isMark, () => true],
     ['its mark and its record', (place) => isMark(place) || isRecord(place), () => true],
@@ -88,33 +89,36 @@ describe('while a transaction shows in part', () => {
       .map(([what, write]) => ({ part, shows, what, write })),
   );
 
-  test.each(cases)('$part of $what: its market is put off and keeps its mark, others are published', async (row) => {
-    const world = await publishedWorld();
-    const before = bodyOf(world, 'gold');
-    await world.ingest([price('tin', 1, 2)]);
-    world.lag.hold();
-    await row.write(world);
-    world.lag.show(row.shows);
+  test.each(cases)(
+    '$part of $what: the market is put off and keeps its mark, and others are published',
+    async (row) => {
+      const world = await publishedWorld();
+      const before = bodyOf(world, 'gold');
+      await world.ingest([price('tin', 1, 2)]);
+      world.lag.hold();
+      await row.write(world);
+      world.lag.show(row.shows);
 
-    const outcome = await publish(world.dependencies);
-    expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
-    expect(outcome.putOff).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
-    expect(bodyOf(world, 'gold')).toBe(before);
-    expect(bodyOf(world, 'tin')).toContain('"count":2');
-    expect(await marked(world)).toEqual(['gold']);
-    await expectVerified(world);
+      const outcome = await publish(world.dependencies);
+      expect(outcome).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
+      expect(outcome.putOff).toEqual([{ slug: 'gold', sinceMs: world.clock.nowMs, reason: expect.any(String) }]);
+      expect(bodyOf(world, 'gold')).toBe(before);
+      expect(bodyOf(world, 'tin')).toContain('"count":2');
+      expect(await marked(world)).toEqual(['gold']);
+      await expectVerified(world);
 
-    world.lag.show();
-    expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, putOff: [] });
-    expect(bodyOf(world, 'gold')).not.toBe(before);
-    expect(await marked(world)).toEqual([]);
-    await expectVerified(world);
-  });
+      world.lag.show();
+      expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3, putOff: [] });
+      expect(bodyOf(world, 'gold')).not.toBe(before);
+      expect(await marked(world)).toEqual([]);
+      await expectVerified(world);
+    },
+  );
 
   test.each([
     ['with an observation', [market('zinc'), price('zinc', 0, 1)]],
     ['without any', [market('zinc')]],
-  ])('its mark alone of a new market %s: it is put off and keeps its mark', async (_, records) => {
+  ])('the mark alone of a new market %s: the market is put off and keeps its mark', async (_, records) => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest(records);
@@ -127,7 +131,7 @@ describe('while a transaction shows in part', () => {
     await expectVerified(world);
   });
 
-  test('its market is read again at once, which mostly is enough', async () => {
+  test('the market is read again at once, which is usually enough', async () => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
@@ -145,30 +149,27 @@ describe('while a transaction shows in part', () => {
   });
 });
 
-describe('what a view leaves to the next one', () => {
-  test.each(Object.entries(WRITES))(
-    '%s while the market is read: it is published as it stood, or whole',
-    async (_, write) => {
-      for (let number = 0, reached = true; reached; number++) {
-        const world = await publishedWorld();
-        await world.ingest([price('gold', 30, 5)]);
-        reached = false;
-        const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
-          reached = true;
-          await write(world);
-          return await run();
-        });
-        expect((await publish(dependenciesOn(ledger, objects, world.clock))).putOff).toEqual([]);
-        await expectVerified(world);
-        if (reached) await publish(world.dependencies);
-        expect(await marked(world)).toEqual([]);
-        await expectVerified(world);
-        if (reached) await expectAsFromScratch(world);
-      }
-    },
-  );
+describe('writes while a view is read', () => {
+  test.each(Object.entries(WRITES))('%s: the market is published without it, or with all of it', async (_, write) => {
+    for (let number = 0, reached = true; reached; number += runs(2, 1)) {
+      const world = await publishedWorld();
+      await world.ingest([price('gold', 30, 5)]);
+      reached = false;
+      const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
+        reached = true;
+        await write(world);
+        return await run();
+      });
+      expect((await publish(dependenciesOn(ledger, objects, world.clock))).putOff).toEqual([]);
+      await expectVerified(world);
+      if (reached) await publish(world.dependencies);
+      expect(await marked(world)).toEqual([]);
+      await expectVerified(world);
+      if (reached) await expectAsFromScratch(world);
+    }
+  });
 
-  test('an append that comes after the record was read is not read into the view, nor is the view read again', async () => {
+  test('an append after the record was read is not in the view, and does not make the publisher read again', async () => {
     const world = await publishedWorld();
     await world.ingest([price('gold', 30, 5)]);
     let reads = 0;
@@ -184,7 +185,7 @@ describe('what a view leaves to the next one', () => {
   });
 });
 
-/** All that is published is what a store of its own would be given. */
+/** The public objects equal those of a first publication into an empty store. */
 async function expectAsFromScratch(world: World): Promise<void> {
   const bodies = () => [...publicObjects(world.objects)].filter(([key]) => /\/(markets|histories)\//.test(key));
   const before = bodies();
@@ -193,7 +194,7 @@ async function expectAsFromScratch(world: World): Promise<void> {
   expect(bodies()).toEqual(before);
 }
 
-test('in whatever order the items of a transaction come to show, and whenever is published: nothing is torn, nothing is lost', async () => {
+test('in whatever order items become visible, and whenever it is published, nothing is torn or lost', async () => {
   const slug = fc.constantFrom('gold', 'tin', 'zinc');
   const row = fc.tuple(slug, fc.nat({ max: 24 }));
   const batch = fc.uniqueArray(row, { minLength: 1, maxLength: 4, selector: String });
@@ -228,7 +229,7 @@ test('in whatever order the items of a transaction come to show, and whenever is
         expect(bodies(world)).toEqual(bodies(calm));
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(15, 60) },
   );
 });
 
@@ -242,26 +243,26 @@ describe('a market that is put off', () => {
     return world;
   }
 
-  test('is recorded with the moment and the reason, which stay for as long as it is put off', async () => {
+  test('is recorded with the moment and the reason, which stay as long as it is put off', async () => {
     const world = await worldPutOff();
     const before = await recorded(world);
     expect(before).toMatchObject([{ sort: 'gold', value: { sinceMs: world.clock.nowMs } }]);
     world.clock.nowMs += 60_000;
-    // Another part shows: another reason.
+    // Another part is visible, so there is another reason.
     world.lag.show(isRecord);
     const { putOff } = await publish(world.dependencies);
     expect(putOff).toEqual(before.map(({ sort, value }) => ({ slug: sort, ...value })));
     expect(await recorded(world)).toEqual(before);
   });
 
-  test('is one no more once it is published, although nothing had to be put', async () => {
+  test('is put off no more once it is published, even if nothing had to be put', async () => {
     const world = await worldPutOff();
     world.lag.show();
     expect((await publish(world.dependencies)).putOff).toEqual([]);
     expect(await recorded(world)).toEqual([]);
   });
 
-  test('is one no more once it is published, although more is due', async () => {
+  test('is put off no more once it is published, even if more is due', async () => {
     const world = await worldPutOff();
     world.lag.show();
     await world.ingest([price('tin', 1, 2), market('a'), market('zinc')]);
@@ -270,14 +271,14 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toEqual([]);
   });
 
-  test('is put off since the first of two publishers found it so', async () => {
+  test('is put off since the first of two publishers put it off', async () => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
     world.lag.show(isMark);
     const sinceMs = world.clock.nowMs;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-      // By then it has read who is put off.
+      // By then it has read which markets are put off.
       if (what === 'ledger.query dirty' && world.clock.nowMs === sinceMs) {
         await publish(world.dependencies);
         world.clock.nowMs += 60_000;
@@ -288,7 +289,7 @@ describe('a market that is put off', () => {
     expect(await recorded(world)).toMatchObject([{ sort: 'gold', value: { sinceMs } }]);
   });
 
-  test('is too long so after five minutes, and not before', async () => {
+  test('has been put off for too long after five minutes, and not before', async () => {
     const world = await worldPutOff();
     const tooLong = async (afterMs: number) => {
       world.clock.nowMs += afterMs;
@@ -300,7 +301,7 @@ describe('a market that is put off', () => {
     expect(await tooLong(1)).toEqual([true]);
   });
 
-  test('is not recorded by a publisher that read its mark before a rival published it', async () => {
+  test('is not recorded by a publisher that read the mark before a rival published the market', async () => {
     const world = await publishedWorld();
     world.lag.hold();
     await world.ingest([price('gold', 50, 1)]);
@@ -338,7 +339,7 @@ describe('a market that is put off', () => {
     await expectVerified(world);
   });
 
-  test('is one that the index does not have: it joins the list once it is repaired', async () => {
+  test('may be a market that the index lacks: it joins the list once it is repaired', async () => {
     const world = await publishedWorld();
     await world.ingest([market('zinc')]);
     const { ledger, dependencies } = world;

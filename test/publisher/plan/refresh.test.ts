@@ -1,4 +1,4 @@
-/** The refresh lane: markets are rendered again from their first observation, and compared with what readers have. */
+/** Refresh marks: markets are rendered from their first observation, and compared with the published bodies. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { Superseded } from '../../../publisher/errors.ts';
@@ -21,7 +21,7 @@ import {
   type World,
 } from '../world.ts';
 
-/** Market `a` is marked; `b` is not, and its published body is not what the ledger holds. */
+/** Market `a` is marked. `b` is not, and its published body differs from the ledger. */
 async function worldWithHiddenChange(): Promise<World> {
   const world = createWorld();
   await world.ingest([market('a'), market('b')]);
@@ -47,7 +47,7 @@ function rememberingPurges(world: World) {
 }
 
 describe('a refresh mark', () => {
-  test('has its market published again, whatever else marks it, and is cleared', async () => {
+  test('is cleared after its market was published again, whatever other marks the market has', async () => {
     const world = await worldWithHiddenChange();
     await refresh(world, ['a', 'b']);
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 2, isMoreDue: false });
@@ -57,7 +57,7 @@ describe('a refresh mark', () => {
     await expectVerified(world);
   });
 
-  test('is cleared too when nothing has changed, and nothing is published', async () => {
+  test('is cleared without a generation if nothing has changed', async () => {
     const world = await worldWithHiddenChange();
     await publish(world.dependencies);
     await refresh(world, ['a']);
@@ -65,7 +65,7 @@ describe('a refresh mark', () => {
     expect(await marked(world)).toEqual([]);
   });
 
-  test('stays when it is set again meanwhile', async () => {
+  test('stays if it is set again meanwhile', async () => {
     const world = await worldWithHiddenChange();
     await publish(world.dependencies);
     await refresh(world, ['a']);
@@ -77,7 +77,7 @@ describe('a refresh mark', () => {
     expect(await marked(world)).toEqual(['a']);
   });
 
-  test('of a market that nobody knows is cleared', async () => {
+  test('of an unknown market is cleared', async () => {
     const world = await worldWithHiddenChange();
     await refresh(world, ['never-was']);
     await publish(world.dependencies);
@@ -86,7 +86,7 @@ describe('a refresh mark', () => {
   });
 });
 
-describe('what a refresh finds', () => {
+describe('a refresh', () => {
   /** `h` has 13 observations: three closed pages and a head. */
   async function publishedWorld(): Promise<World> {
     const world = createWorld();
@@ -95,7 +95,7 @@ describe('what a refresh finds', () => {
     return world;
   }
 
-  /** Puts other bytes in place, as nobody but an accident does; null deletes. */
+  /** Replaces the bytes of an object, as an accident would; null deletes it. */
   async function damage({ objects }: World, key: string, body: string | null): Promise<void> {
     const { etag, metadata } = (await objects.stat(key)) as NonNullable<Awaited<ReturnType<typeof objects.stat>>>;
     if (body === null) await objects.delete(key, etag);
@@ -105,7 +105,7 @@ describe('what a refresh finds', () => {
   const BODIES = [publicKey({ kind: 'market', slug: 'h' }), publicKey({ kind: 'history', slug: 'h' })];
 
   test.each(BODIES.flatMap((key) => [null, '{}'].map((body) => [key, body] as const)))(
-    'it compares with the store, and puts back what is not as it should be: %s %s',
+    'compares with the store, and puts back a missing or altered body: %s %s',
     async (key, body) => {
       const world = await publishedWorld();
       const before = publicObjects(world.objects).get(key);
@@ -120,7 +120,7 @@ describe('what a refresh finds', () => {
     },
   );
 
-  test('every closed page of the history that is lost comes back under its name', async () => {
+  test('puts each lost closed page back under its name', async () => {
     const world = await publishedWorld();
     const before = publicObjects(world.objects);
     const pages = [...before.keys()].filter((key) => key.includes('/history-pages/h/'));
@@ -133,7 +133,7 @@ describe('what a refresh finds', () => {
     expect(publicObjects(world.objects)).toEqual(before);
   });
 
-  test('records of pages that lack their sum are written again, once', async () => {
+  test('writes records of pages that lack their sum again, once', async () => {
     const world = await publishedWorld();
     const pagesOf = () => readAll(world.ledger, historyPagesOf('h'));
     const before = (await pagesOf()).map(({ value }) => value);
@@ -151,7 +151,7 @@ describe('what a refresh finds', () => {
   });
 });
 
-describe('fresh marks and refreshes in one generation', () => {
+describe('fresh and refresh marks in one generation', () => {
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f'];
 
   async function worldOf(markedMarkets: number, fresh: readonly string[], again: readonly string[]) {
@@ -185,25 +185,28 @@ describe('fresh marks and refreshes in one generation', () => {
         ['a', 'f'],
       ],
     ],
-    // Both marks of one market are taken care of at once; each counts.
+    // One rendering satisfies both marks of a market; each mark counts.
     [5, ['a', 'b'], ['a', 'b', 'c'], [['a', 'b', 'c']]],
-  ])('of at most %i markets: fresh ones %j first, then refreshes %j in turn', async (max, fresh, again, expected) => {
-    const { world, dependencies } = await worldOf(max, fresh, again);
-    const generations: string[][] = [];
-    for (let isMoreDue = true; isMoreDue; ) {
-      const outcome = await publish(dependencies);
-      ({ isMoreDue } = outcome);
-      const since = await Promise.all(slugs.map((slug) => shownSince(world, slug)));
-      generations.push(slugs.filter((_, index) => since[index] === outcome.generation));
-    }
-    expect(generations).toEqual(expected);
-    await expectVerified(world);
-  });
+  ])(
+    'of at most %i markets: fresh marks %j first, then refresh marks %j in turn',
+    async (max, fresh, again, expected) => {
+      const { world, dependencies } = await worldOf(max, fresh, again);
+      const generations: string[][] = [];
+      for (let isMoreDue = true; isMoreDue; ) {
+        const outcome = await publish(dependencies);
+        ({ isMoreDue } = outcome);
+        const since = await Promise.all(slugs.map((slug) => shownSince(world, slug)));
+        generations.push(slugs.filter((_, index) => since[index] === outcome.generation));
+      }
+      expect(generations).toEqual(expected);
+      await expectVerified(world);
+    },
+  );
 });
 
-describe('whoever asks for all markets', () => {
+describe('a publication of all markets', () => {
   test.each(['published', 'unchanged'] as const)(
-    'goes on waiting until all are rendered, and nobody else does, where the generation before is %s',
+    'waits until all are rendered, and delays no other publication, after a generation that is %s',
     async (kind) => {
       const world = await worldWithHiddenChange();
       if (kind === 'unchanged') await publish(world.dependencies);
@@ -223,7 +226,7 @@ describe('whoever asks for all markets', () => {
     },
   );
 
-  test('who asks for one of them is told as soon as that is rendered', async () => {
+  test('does not delay one of a single market, which is answered when that market is rendered', async () => {
     const world = await worldWithHiddenChange();
     await publish(world.dependencies);
     await askForEverything(world, ['a', 'b']);
@@ -234,7 +237,7 @@ describe('whoever asks for all markets', () => {
     expect(purges).toEqual([{ tags: ['a', 'markets', 'snapshot'] }]);
   });
 
-  test('and was not told when that was done is told by any later publication', async () => {
+  test('is answered by a later generation if the first answer was lost', async () => {
     const world = await worldWithHiddenChange();
     await askForEverything(world, ['a', 'b']);
     const failing = { purge: () => Promise.reject(new Error('the CDN said no')) };
@@ -248,8 +251,8 @@ describe('whoever asks for all markets', () => {
   });
 });
 
-describe('whoever asks for all markets is told no generation that does not show them, whenever', () => {
-  /** Something happens before operation `number` of a publication; whether it came to that. */
+describe('a publication of all markets gets the number of a generation that shows them, when', () => {
+  /** Lets something happen before operation `number` of a publish. Returns whether there was such an operation. */
   async function publishWithin(world: World, max: number, number: number, happens: () => Promise<void>) {
     let reached = false;
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
@@ -273,7 +276,7 @@ describe('whoever asks for all markets is told no generation that does not show 
     expect(await waiting(world)).toEqual([]);
   }
 
-  test('it asks during a publication', async () => {
+  test('it is asked for during a publish', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await worldWithHiddenChange();
@@ -288,7 +291,7 @@ describe('whoever asks for all markets is told no generation that does not show 
     [5, 1],
     [1, 1],
     [5, 5],
-  ])('%i are published, and meanwhile %i by another', async (slow, quick) => {
+  ])('%i markets are published, and meanwhile %i by a rival', async (slow, quick) => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await worldWithHiddenChange();

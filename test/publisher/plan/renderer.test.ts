@@ -1,4 +1,4 @@
-/** A deployment that renders otherwise than the one before asks for a refresh of all markets, and publishes them again. */
+/** A deployment that renders differently from the previous one refreshes all markets. */
 import { describe, expect, test } from 'vitest';
 import { runRefresh } from '../../../lambdas/worker/run-refresh.ts';
 import type { WorkOf } from '../../../lambdas/worker/run-work.ts';
@@ -30,7 +30,7 @@ const workOf = async ({ ledger }: Pick<World, 'ledger'>) =>
     ({ value }) => value.kind === 'refresh',
   );
 
-/** As the worker does it. */
+/** As the worker does. */
 async function markAll(world: World): Promise<void> {
   for (let [item] = await workOf(world); item !== undefined; [item] = await workOf(world)) {
     await runRefresh(world.dependencies, item);
@@ -42,7 +42,7 @@ async function publishAll(dependencies: PublisherDependencies): Promise<void> {
 }
 
 describe('other page sizes', () => {
-  test('are found by the next publication, which asks for the refresh in the transaction that moves HEAD', async () => {
+  test('make the next publish ask for a refresh, in the transaction that moves HEAD', async () => {
     const world = await publishedWorld();
     const moves: string[] = [];
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
@@ -81,7 +81,7 @@ describe('other page sizes', () => {
     { markets: 1, observations: 2 },
     { markets: 100, observations: 250 },
   ])(
-    'of $markets markets and $observations observations: everything is cut anew, and stays whole meanwhile',
+    'of $markets markets and $observations observations: everything is cut again, and is whole all the time',
     async (sizes) => {
       const world = await publishedWorld();
       const dependencies = { ...resized(world, sizes), maxMarkedMarkets: 3 };
@@ -90,7 +90,7 @@ describe('other page sizes', () => {
       expect(await readAll(world.ledger, REFRESH_MARKS)).toHaveLength(8);
       for (let isMoreDue = true; isMoreDue; ) {
         ({ isMoreDue } = await publish(dependencies));
-        // Of either size, but every link good.
+        // Pages have the old or the new size, but each link works.
         const report = await verify(readerOf(world.objects), { settled: true, pageSizes: sizes });
         expect(report.findings.filter(({ rule }) => rule !== 'page-size')).toEqual([]);
       }
@@ -101,7 +101,7 @@ describe('other page sizes', () => {
   );
 });
 
-test('another version of the renderer is one that renders otherwise', async () => {
+test('another version of the renderer has the same effect', async () => {
   const world = await publishedWorld();
   const head = await world.ledger.get(HEAD_KEY);
   if (head === null) throw new Error('nothing was published');

@@ -1,4 +1,4 @@
-/** What a deployment says of itself is published when it changes, and only then. */
+/** The static bodies of a deployment are published when they change, and only then. */
 import { expect, test } from 'vitest';
 import { publicKey, STATIC_KINDS, type StaticKind } from '../../../contract/public-objects.ts';
 import { waitlistBody } from '../../../contract/waitlist.ts';
@@ -44,12 +44,12 @@ async function expectVerified(world: World): Promise<void> {
   expect(report.findings).toEqual([]);
 }
 
-test('all of them are there from the first generation on', async () => {
+test('all of them are public from the first generation on', async () => {
   const world = await publishedWorld();
   for (const kind of STATIC_KINDS) expect(bodyOf(world, kind)).toBe(STATIC_BODIES[kind].body);
 });
 
-test('one that changes is a generation of its own, and the others are left alone', async () => {
+test('a changed one makes a generation, which does not put the others', async () => {
   const world = await publishedWorld();
   expect(await publish(reconfigured(world))).toMatchObject({ kind: 'published', generation: 2 });
   const keys = world.objects.puts.map(({ key }) => key).filter((key) => key.startsWith('public/'));
@@ -59,7 +59,7 @@ test('one that changes is a generation of its own, and the others are left alone
   await expectVerified(world);
 });
 
-test('a rebuild puts all of them in place, as the deployment has them now', async () => {
+test('a rebuild puts all of them, as the deployment has them now', async () => {
   const world = await publishedWorld();
   const key = publicKey({ kind: 'openapi' });
   const present = await world.objects.stat(key);
@@ -71,7 +71,7 @@ test('a rebuild puts all of them in place, as the deployment has them now', asyn
   await expectVerified(world);
 });
 
-test('one of which HEAD says nothing is put in place by the next generation', async () => {
+test('the next generation puts one that HEAD does not record', async () => {
   const world = await publishedWorld();
   const { revision, value } = (await world.ledger.get(HEAD_KEY)) as Item<HeadValue>;
   const { openapi, ...staticDigests } = value.staticDigests;

@@ -1,4 +1,4 @@
-/** Of a torn transaction the waiting may be there, and what it waits for lost: nobody is told that such a batch is public. */
+/** A torn transaction may have left a waiting item without its observations. Such a batch is never reported as public. */
 import { expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
@@ -9,7 +9,7 @@ import { awaitingGenerationKey, marketMarkKey } from '../../../storage/records/p
 import { answerTo, wait, waiting } from '../waiting.ts';
 import { createWorld, market, price, publicObjects } from '../world.ts';
 
-test('who waits for a revision that the copy has lost waits no more, and is not told; all others are', async () => {
+test('a batch that waits for a lost revision stops waiting without an answer; all others are answered', async () => {
   const world = createWorld();
   const { ledger, dependencies } = world;
   await world.ingest([market('a'), market('b'), price('a', 0, 1), price('b', 0, 1)]);
@@ -23,13 +23,13 @@ test('who waits for a revision that the copy has lost waits no more, and is not 
   expect((await waiting(world)).filter((what) => what.startsWith('batch/torn'))).toEqual([]);
   await publish(dependencies);
   expect(await answerTo(world, 'batch/whole')).toMatchObject({ generation: 3 });
-  // The revision that it waited for is another write's.
+  // Another write now has the revision that it waited for.
   await world.ingest([price('a', 5, 3)]);
   await publish(dependencies);
   expect(await answerTo(world, 'batch/torn')).toBeNull();
 });
 
-test('a market of which only the record is left, and somebody who waits for it, is repaired', async () => {
+test('a market with a record only, and a batch that waits for it, is repaired', async () => {
   const world = createWorld();
   const { ledger, dependencies } = world;
   await world.ingest([market('a')]);

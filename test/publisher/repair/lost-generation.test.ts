@@ -1,4 +1,4 @@
-/** A generation that readers have a part of, and of which the ledger knows nothing: after a lost bundle, or a restore. */
+/** A generation that is public in part, but unknown to the ledger: after a lost bundle, or a restore. */
 import { expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { BundleLost } from '../../../publisher/errors.ts';
@@ -22,7 +22,7 @@ async function expectVerified(world: World): Promise<void> {
   expect(report.findings).toEqual([]);
 }
 
-/** Does something, and dies after the operation that begins like this. */
+/** Runs `act`, which dies after the operation that begins with `begins`. */
 async function dyingAfter(
   world: World,
   begins: string,
@@ -34,7 +34,7 @@ async function dyingAfter(
   await expect(act(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
 }
 
-test('a market whose body is in place, of which no record says so, is in the next list', async () => {
+test('a market whose body is public without a record is in the next list', async () => {
   const world = await publishedWorld();
   await world.ingest([market('c'), price('c', 0, null)]);
   await dyingAfter(world, `objects.put ${publicKey({ kind: 'market', slug: 'c' })}`, publish);
@@ -47,14 +47,14 @@ test('a market whose body is in place, of which no record says so, is in the nex
   await expectVerified(world);
 });
 
-test('a market that was removed and is still published is counted until it leaves', async () => {
+test('a removed market that is still public is counted until it leaves the list', async () => {
   const world = await publishedWorld();
   await removeMarket(world, 'b');
   await rebuild(world.dependencies);
   await expectVerified(world);
 });
 
-test('one who resumes and dies before it is done leaves what the next publisher finishes', async () => {
+test('a resume that dies is finished by the next publisher', async () => {
   const world = await publishedWorld();
   await dyingAfter(world, 'ledger.transact [{"kind":"put","key":{"partition":"head"', resume);
   expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });

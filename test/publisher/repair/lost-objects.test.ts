@@ -16,12 +16,12 @@ async function publishedWorld(): Promise<World> {
 
 const keys = [...publicObjects((await publishedWorld()).objects).keys()];
 
-test('nothing is missed of a store that has everything, nor before the first generation', async () => {
+test('nothing is lost in a complete store, or before the first generation', async () => {
   expect(await findLostObjects((await publishedWorld()).dependencies)).toEqual([]);
   expect(await findLostObjects(createWorld().dependencies)).toEqual([]);
 });
 
-test.each(keys)('%s is missed when it is gone, and a rebuild puts it back', async (key) => {
+test.each(keys)('%s is reported when it is lost, and a rebuild puts it back', async (key) => {
   const world = await publishedWorld();
   const before = publicObjects(world.objects);
   const present = await world.objects.stat(key);
@@ -33,7 +33,7 @@ test.each(keys)('%s is missed when it is gone, and a rebuild puts it back', asyn
   expect(publicObjects(world.objects).set(snapshot, '')).toEqual(before.set(snapshot, ''));
 });
 
-test('so is the layout of the list, and the next list is cut without it', async () => {
+test('the layout of the list is reported too, and the next list is cut without it', async () => {
   const world = await publishedWorld();
   const [layout = ''] = (await world.objects.list('layout/')).keys;
   const present = await world.objects.stat(layout);

@@ -1,4 +1,4 @@
-/** A market that does not add up when HEAD is raised: readers keep what the store has of it, for as long as it is theirs. */
+/** A market that does not add up when HEAD is raised: readers keep its pages in the store. */
 import { expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
@@ -13,7 +13,7 @@ import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SM
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 
-/** An older ledger beside a later store. The store has pages of `gold` that the ledger does not know, and `gold` is torn. */
+/** An older ledger beside a later store. The store has pages of `gold` that the ledger lacks, and `gold` is torn. */
 async function restoredWorld() {
   const [later, older] = [createWorld(), createWorld()];
   const history = Array.from({ length: 10 }, (_, day) => price('gold', day, 100 + day));
@@ -50,7 +50,7 @@ async function expectVerified({ objects }: Restored): Promise<void> {
   expect(report.findings).toEqual([]);
 }
 
-test('its pages stay while it is put off, however long that is', async () => {
+test('its pages stay as long as it is put off', async () => {
   const world = await restoredWorld();
   expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'gold' }]);
   const before = pagesOfGold(world);
@@ -64,7 +64,7 @@ test('its pages stay while it is put off, however long that is', async () => {
   }
 });
 
-test('they stay for the life of a cursor once it is published again, and no longer', async () => {
+test('once it is published again, they stay for the life of a cursor', async () => {
   const world = await restoredWorld();
   await publish(world.dependencies);
   const before = pagesOfGold(world);
@@ -83,7 +83,7 @@ test('they stay for the life of a cursor once it is published again, and no long
   await expectVerified(world);
 });
 
-test('a market that is put off later, as many are for a moment, holds no sweep up', async () => {
+test('a market that is put off later, as happens often for a moment, does not delay the sweep', async () => {
   const lag = laggingLedger(openSqliteLedger(':memory:'));
   const world = createWorld(SMALL_PAGES, lag.writer);
   await world.ingest([market('gold'), market('tin')]);

@@ -1,4 +1,4 @@
-/** What a market's record should say, from its observations alone. */
+/** A market's record, derived from its observations alone. */
 import { describe, expect, test } from 'vitest';
 import { mendedLinks, recountOf, type StoredObservation } from '../../../publisher/repair/recount.ts';
 import { HistorySum } from '../../../storage/history-sum.ts';
@@ -19,7 +19,7 @@ const HISTORIES: readonly [string, (world: World) => Promise<unknown>][] = [
   ['numbers came in order', (world) => world.ingest([price('gold', 0, 1), price('gold', 1, 2), price('gold', 2, 3)])],
   ['one of them is unknown', (world) => world.ingest([price('gold', 0, 1), price('gold', 1, null)])],
   [
-    'they came in the other order',
+    'they came in the opposite order',
     async (world) => {
       for (const day of [2, 1, 0]) await world.ingest([price('gold', day, 10 + day)]);
     },
@@ -48,8 +48,8 @@ const HISTORIES: readonly [string, (world: World) => Promise<unknown>][] = [
   ],
 ];
 
-describe('a record that was written with its observations is as they say', () => {
-  test.each(HISTORIES)('where %s', async (_, happen) => {
+describe('a record that was written with its observations equals their recount', () => {
+  test.each(HISTORIES)('when %s', async (_, happen) => {
     const world = createWorld();
     await world.ingest([market('gold')]);
     await happen(world);
@@ -60,7 +60,7 @@ describe('a record that was written with its observations is as they say', () =>
   });
 });
 
-test('the sum is of places and revisions', async () => {
+test('the sum depends on places and revisions', async () => {
   const world = createWorld();
   await world.ingest([market('gold'), price('gold', 0, 1)]);
   await world.ingest([price('gold', 1, 2)]);
@@ -72,7 +72,7 @@ test('the sum is of places and revisions', async () => {
 });
 
 describe('links between versions', () => {
-  /** Of day 0 three versions, and of day 1 one. */
+  /** Three versions of day 0, and one of day 1. */
   async function corrected(): Promise<readonly StoredObservation[]> {
     const world = createWorld();
     await world.ingest([market('gold'), price('gold', 0, 1), price('gold', 1, 9)]);
@@ -81,11 +81,11 @@ describe('links between versions', () => {
   }
 
   const LOST: readonly [string, readonly number[], readonly number[]][] = [
-    ['a lost first version leaves the second as the first', [0], [1]],
-    ['a lost version in the middle has those beside it point at each other', [1], [0, 2]],
-    ['a lost last version leaves the one before it as the newest', [2], [1]],
+    ['if the first version is lost, the second becomes the first', [0], [1]],
+    ['if a version in the middle is lost, its neighbours name each other', [1], [0, 2]],
+    ['if the last version is lost, the one before it becomes the newest', [2], [1]],
     ['a lost observation without other versions changes no link', [3], []],
-    ['of lost versions, the one that is left stands alone', [0, 2], [1]],
+    ['if all other versions are lost, the remaining one has no links', [0, 2], [1]],
   ];
 
   test.each(LOST)('%s', async (_, lost, mended) => {

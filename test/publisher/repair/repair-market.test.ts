@@ -1,4 +1,4 @@
-/** A market of which the ledger holds a part of a transaction, and what a repair makes of it. */
+/** The repair of a market of which the ledger holds a part of a transaction. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Json } from '../../../contract/canonical-json.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
@@ -22,7 +22,7 @@ import {
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
-/** Gold has two closed pages, and an observation that was corrected on the first of them. */
+/** Gold has two closed pages. The first one has a corrected observation. */
 let world: World;
 
 beforeEach(async () => {
@@ -71,7 +71,7 @@ const DAMAGES: readonly [string, () => Promise<unknown>][] = [
     () => withOldRecord(() => world.ingest([{ ...price('gold', 3, 5), sourceUrl: 'https://example.com/b' } as never])),
   ],
   [
-    'the new version of a correction, and the old one as it was',
+    'the new version of a correction, and the old one without its link',
     async () => {
       const before = await observations();
       await world.ingest([price('gold', 4, 5)], 'correct');
@@ -79,7 +79,7 @@ const DAMAGES: readonly [string, () => Promise<unknown>][] = [
     },
   ],
   [
-    'the old version of a correction, and not the new one',
+    'the old version of a correction with its link, without the new one',
     async () => {
       const before = new Set((await observations()).map(({ sort }) => sort));
       await world.ingest([price('gold', 4, 5)], 'correct');
@@ -87,8 +87,8 @@ const DAMAGES: readonly [string, () => Promise<unknown>][] = [
     },
   ],
   ['a record without its place in the index', () => remove(marketIndexKey('gold'))],
-  ['a mark of a revision that the record has not come to', () => put(marketMarkKey('gold'), LATER, null)],
-  ['a closed page of which something else is recorded', () => damagePage({ sum: 'f'.repeat(32) })],
+  ['a mark with a later revision than the record', () => put(marketMarkKey('gold'), LATER, null)],
+  ['a closed page with a wrong record', () => damagePage({ sum: 'f'.repeat(32) })],
 ];
 
 async function damagePage(damage: Partial<PublishedPage>): Promise<void> {
@@ -99,7 +99,7 @@ async function damagePage(damage: Partial<PublishedPage>): Promise<void> {
 }
 
 describe.each(DAMAGES)('of %s', (_, damage) => {
-  test('a repair by hand makes a market that is published as it is stored, and goes on', async () => {
+  test('after a repair by an operator, the market is published as it is stored, and can change again', async () => {
     await damage();
     expect(await repairOne(world.dependencies, 'gold')).not.toBe('unknown');
     await expectPublished();
@@ -107,7 +107,7 @@ describe.each(DAMAGES)('of %s', (_, damage) => {
     await expectPublished();
   });
 
-  test('a repair that dies after any of its writes is ended by the next one', async () => {
+  test('a repair that dies after any of its writes is completed by the next one', async () => {
     for (let at = 0; ; at++) {
       await damage();
       const { ledger, operations } = faultyStorage(world.ledger, world.objects, at, diesAfter);
@@ -122,7 +122,7 @@ describe.each(DAMAGES)('of %s', (_, damage) => {
   });
 });
 
-/** Nothing is put off, and readers have as many observations as the ledger. */
+/** No market is put off, and readers see as many observations as the ledger has. */
 async function expectPublished(): Promise<void> {
   for (let isMoreDue = true; isMoreDue; ) {
     const outcome = await publish(world.dependencies);
@@ -134,19 +134,19 @@ async function expectPublished(): Promise<void> {
   expect(report.observations).toBe((await observations()).length + 1);
 }
 
-test('a market that adds up is left as it is', async () => {
+test('a market that adds up is not changed', async () => {
   const before = await recordOf(world.ledger);
   expect(await repairMarket(world.dependencies, 'gold')).toBe('unchanged');
   expect(await recordOf(world.ledger)).toEqual(before);
   expect(await world.ledger.get(marketMarkKey('gold'))).toBeNull();
 });
 
-test('a market of which nothing is known is said to be unknown, and not marked', async () => {
+test('an unknown market is reported as unknown, and not marked', async () => {
   expect(await repairOne(world.dependencies, 'gold-usd')).toBe('unknown');
   expect(await world.ledger.get(refreshMarkKey('gold-usd'))).toBeNull();
 });
 
-test('a comparison with another version than the latest one is dropped', async () => {
+test('a comparison with an older version than the latest is dropped', async () => {
   const { revision, value } = await recordOf(world.ledger);
   const comparison = { outcome: 'confirmed', verifiedAt: '2026-01-01T00:00:00Z', verification: 'ver_1' } as const;
   const standing = { representedBy: null, disputes: {}, comparisons: { price: comparison }, verifications: {} };
@@ -160,7 +160,7 @@ test('a comparison with another version than the latest one is dropped', async (
 describe('observations without a record', () => {
   beforeEach(() => remove(marketKey('gold')));
 
-  test('are removed, with all that is recorded of the market, and what was published of it leaves the list', async () => {
+  test('are removed with all records of the market, and its public bodies leave the list', async () => {
     await put(marketMarkKey('gold'), LATER, null);
     await put(historyMarkKey('gold', 'x'), LATER, null);
     expect(await repairMarket(world.dependencies, 'gold')).toBe('removed');
@@ -178,7 +178,7 @@ describe('observations without a record', () => {
     expect(report).toMatchObject({ findings: [], markets: 1, observations: 1 });
   });
 
-  test('stay where the record comes in between', async () => {
+  test('stay if the record appears in between', async () => {
     const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
       if (what.startsWith('ledger.transact')) await put(marketKey('gold'), 1, record);
       return await run();
@@ -192,7 +192,7 @@ describe('observations without a record', () => {
 const createdAnew = createWorld();
 await createdAnew.ingest([market('gold')]);
 
-test('a writer that commits while a market is read has it read again', async () => {
+test('a market is read again if a writer commits during the repair', async () => {
   await remove(...(await observations()).slice(-1));
   let hasWritten = false;
   const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
@@ -206,7 +206,7 @@ test('a writer that commits while a market is read has it read again', async () 
   await expectPublished();
 });
 
-test('a market that is written to during each of its repairs is given up', async () => {
+test('a repair gives up if each of its tries is overtaken by a write', async () => {
   let day = 30;
   const { ledger } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
     if (what.startsWith('ledger.transact')) {
@@ -218,7 +218,7 @@ test('a market that is written to during each of its repairs is given up', async
   await expect(repairMarket({ ...world.dependencies, ledger }, 'gold')).rejects.toThrow('gold');
 });
 
-test('all markets are repaired in order, as far as there is time, and the next call goes on', async () => {
+test('all markets are repaired in order while there is time, and the next call continues', async () => {
   await remove(...(await observations()).slice(-1));
   await remove(...(await readAll(world.ledger, observationsOf('tin'))));
   let time = 1;
@@ -229,14 +229,14 @@ test('all markets are repaired in order, as far as there is time, and the next c
   expect(second).toEqual({ outcomes: new Map([['tin', 'repaired']]), next: null });
 });
 
-test('a market of which there is a mark and nothing else is taken care of, too', async () => {
+test('a market with only a mark is repaired too', async () => {
   await put(marketMarkKey('zinc'), 1, null);
   const { outcomes } = await repairMarkets(world.dependencies, { after: '', hasTime: () => true });
   expect(outcomes).toEqual(new Map([['zinc', 'removed']]));
   await expectPublished();
 });
 
-test('a market that does not add up, and of which the store has no body, keeps no other one out of the list', async () => {
+test('a market that does not add up and has no body keeps no other market out of the list', async () => {
   await remove(...(await observations()).slice(-1));
   const key = publicKey({ kind: 'market', slug: 'gold' });
   await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);

@@ -1,6 +1,6 @@
 /**
- * An older copy of the ledger, of which the newest transaction is torn, beside the store of the later state. While it is
- * restored in place, readers who ask for anything that was public before never see a 404.
+ * An older copy of the ledger, with a torn newest transaction, beside the store of the later state. During a restore in
+ * place, readers of anything that was public before never see a 404.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX } from '../../../contract/public-objects.ts';
@@ -13,6 +13,7 @@ import type { ObjectStore } from '../../../storage/object-store.ts';
 import { readAll } from '../../../storage/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../../storage/records/markets.ts';
 import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { type LoggedLedger, olderCopy, openLoggedLedger, type Tear } from '../logged-ledger.ts';
@@ -21,9 +22,9 @@ import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 23 * HOUR_MS;
 
-/** What was public at the end, and how it came to that. */
+/** The last state of the store, and the ledger with its transactions. */
 let later: World & { readonly ledger: LoggedLedger };
-/** How many transactions there were when each of the last three days began. */
+/** The number of transactions at the beginning of each of the last three days. */
 const days: number[] = [];
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await publish(later.dependencies);
   for (let day = 0; day < 3; day++) {
     days.push(ledger.transactions.length);
-    // Closed pages come and go, so that the store has lost some that the copy believes in.
+    // Closed pages change, so that the store lacks some that the copy records.
     await later.ingest([price('b', day, 7 + day), price('e', 2, 7 + day)], 'correct');
     await publish(later.dependencies);
     await later.ingest([price('a', 20 + day, 5), price('c', 20 + day, null), market(`day-${day}`)]);
@@ -62,15 +63,16 @@ function isObservation(change: { readonly key: { readonly sort: string } } | und
 }
 
 describe('an older copy is restored in place, wherever it ends', () => {
-  test.each(TEARS)('and of the transaction after that it has %s', async (name, tear) => {
+  test.each(TEARS)('and has %s of the next transaction', async (name, tear) => {
     const [, from = 0, to = 0] = days;
-    // Every other transaction of the last day but one, and the others with the next row.
+    // This row takes half of the transactions of the last day but one, the next row the other half.
     const first = from + (TEARS.findIndex(([other]) => other === name) % 2);
-    for (let count = first; count < to; count += 2) await restoreInPlace(await olderCopy(later.ledger, count, tear));
+    for (let count = first; count < to; count += runs(4, 2))
+      await restoreInPlace(await olderCopy(later.ledger, count, tear));
   });
 });
 
-test('a copy that lacks nothing, and one that has nothing but definitions, are restored too', async () => {
+test('a complete copy, and one with definitions only, are restored too', async () => {
   await restoreInPlace(await olderCopy(later.ledger, later.ledger.transactions.length));
   await restoreInPlace(await olderCopy(later.ledger, 2));
 });
@@ -87,7 +89,7 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
   expect((await restore(dependencies)).next).toBeNull();
   const writer = createWorld(SMALL_PAGES, ledger);
   for (let round = 0, isMoreDue = true; isMoreDue; round++) {
-    // Writers go on meanwhile, and it may take hours.
+    // Writers continue meanwhile, and it may take hours.
     await writer.ingest([price('e', 50 + round, 1)]);
     const outcome = await publish(dependencies);
     expect(outcome.putOff).toEqual([]);
@@ -98,7 +100,7 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
   }
   await expectPublished(ledger, objects);
 
-  // Until then readers were given the list of before. Its pages are theirs for another day; in time the sweep finds them.
+  // Until then readers got the earlier list, so its pages stay for another day. Then the sweep finds them.
   const afterwards = dependenciesOn(ledger, objects, clock);
   clock.nowMs += DAY_MS - 3 * HOUR_MS;
   await collectGarbage(afterwards, { dryRun: false });
@@ -115,7 +117,7 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
   expect(keys).toHaveLength(markets + pages);
 }
 
-/** All that the ledger holds is public, and nothing is wrong with it. */
+/** Everything in the ledger is public, and `verify` finds nothing. */
 async function expectPublished(ledger: Ledger, objects: ObjectStore) {
   const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
@@ -125,7 +127,7 @@ async function expectPublished(ledger: Ledger, objects: ObjectStore) {
   return report;
 }
 
-/** Whoever looks after any write finds all that was public before, and every page that a link leads to. */
+/** After any write, a reader finds everything that was public before, and the target of each link. */
 function watchedStore(objects: MemoryObjects, before: readonly string[]): ObjectStore {
   const { objects: watched } = faultyStorage(later.ledger, objects, 'all', async ({ isWrite, run }) => {
     const result = await run();

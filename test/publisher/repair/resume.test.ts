@@ -1,4 +1,4 @@
-/** An older ledger beside a store that later generations were published to. */
+/** An older ledger beside a store with later generations. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { Superseded } from '../../../publisher/errors.ts';
@@ -23,7 +23,7 @@ import {
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e'];
 
-/** The first generation. Two worlds that begin like this have the same ledger, to the ids of attempts. */
+/** The first generation. Two such worlds have the same ledger, with the same attempt ids. */
 async function openWorld(): Promise<World> {
   const world = createWorld();
   await world.ingest([...SLUGS.map((slug) => market(slug)), ...SLUGS.map((slug) => price(slug, 0, 100))]);
@@ -31,10 +31,10 @@ async function openWorld(): Promise<World> {
   return world;
 }
 
-/** What was published, with the ledger of then. */
+/** The later state, with its ledger. */
 let world: World;
 let older: World;
-/** The older ledger beside the store of now. */
+/** The older ledger beside the store of the later state. */
 let restored: PublisherDependencies;
 
 beforeEach(async () => {
@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 
 const swapOnly = async () => {
-  // Dies as soon as HEAD is swapped.
+  // Dies after the swap of HEAD.
   const { ledger, objects } = faultyStorage(older.ledger, older.objects, 'all', async (operation) => {
     const swaps = operation.what.startsWith('ledger.transact') && operation.what.includes('"head"');
     return await (swaps ? diesAfter(operation) : operation.run());
@@ -60,7 +60,7 @@ const swapOnly = async () => {
 const SITUATIONS: readonly [string, () => Promise<unknown>][] = [
   ['nothing is due', async () => undefined],
   ['a market is marked that the store shows later', () => older.ingest([price('a', 9, 777)])],
-  ['a market is marked that it shows as it was', () => older.ingest([price('c', 9, 777)])],
+  ['a market is marked that the store shows unchanged', () => older.ingest([price('c', 9, 777)])],
   ['a generation waits to be applied', swapOnly],
 ];
 
@@ -76,7 +76,7 @@ function withOtherStatics(dependencies: PublisherDependencies): PublisherDepende
 }
 
 describe.each(SITUATIONS)('where %s', (_, happen) => {
-  test.each(WAYS)('%s stops before anything is changed, each time', async (_, act) => {
+  test.each(WAYS)('%s stops before it changes anything, each time', async (_, act) => {
     await happen();
     const [head, before] = [await older.ledger.get(HEAD_KEY), publicObjects(world.objects)];
     for (let time = 0; time < 2; time++) await expect(act(restored)).rejects.toThrow(StorageCorrupt);
@@ -84,7 +84,7 @@ describe.each(SITUATIONS)('where %s', (_, happen) => {
     expect(publicObjects(world.objects)).toEqual(before);
   });
 
-  test('a rebuild goes on from there, in place', async () => {
+  test('a rebuild continues in place', async () => {
     await happen();
     await rebuild(restored);
     expect(await findLostObjects(restored)).toEqual([]);
@@ -93,7 +93,7 @@ describe.each(SITUATIONS)('where %s', (_, happen) => {
     expect((await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true })).findings).toEqual([]);
   });
 
-  test('so does one into an emptied store', async () => {
+  test('a rebuild continues into an emptied store', async () => {
     await happen();
     const emptied = dependenciesOn(older.ledger, openMemoryObjects(), world.clock);
     await rebuild(emptied);
@@ -104,23 +104,23 @@ describe.each(SITUATIONS)('where %s', (_, happen) => {
   });
 });
 
-describe('where the snapshot does not tell', () => {
+describe('where the snapshot does not show it', () => {
   const loseSnapshot = async () => {
     const [key] = [...publicObjects(world.objects).keys()].filter((each) => each.endsWith('snapshot.json')) as [string];
     const present = await world.objects.stat(key);
     if (present !== null) await world.objects.delete(key, present.etag);
   };
 
-  test('what is applied meets a later object, and nothing later is overwritten', async () => {
+  test('the apply finds a later object and does not overwrite it', async () => {
     await loseSnapshot();
     await older.ingest([price('a', 9, 777)]);
     const before = publicObjects(world.objects);
     for (let time = 0; time < 2; time++) await expect(publish(restored)).rejects.toThrow(StorageCorrupt);
-    // A page that nothing names may have been put.
+    // It may have put a page that nothing names.
     for (const [key, body] of before) expect(publicObjects(world.objects).get(key)).toBe(body);
   });
 
-  test('a rebuild goes on above the generation of a history that is there', async () => {
+  test('a rebuild continues above the generation of an existing history', async () => {
     await loseSnapshot();
     const { generation } = await rebuild(restored);
     expect(generation).toBeGreaterThan(4);
@@ -128,7 +128,7 @@ describe('where the snapshot does not tell', () => {
     expect(findings).toEqual([]);
   });
 
-  test('a ledger that does not answer is not taken for one that has not moved', async () => {
+  test('a ledger that does not answer is not taken for an older one', async () => {
     await loseSnapshot();
     await older.ingest([price('a', 9, 777)]);
     let applying = false;
@@ -143,7 +143,7 @@ describe('where the snapshot does not tell', () => {
   });
 });
 
-test('a rival that gets ahead between HEAD and the snapshot is no other ledger', async () => {
+test('a rival that publishes between the reads of HEAD and snapshot does not look like an older ledger', async () => {
   await world.ingest([price('b', 9, 5)]);
   let isAhead = false;
   const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {

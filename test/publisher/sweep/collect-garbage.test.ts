@@ -1,4 +1,4 @@
-/** What is swept and, above all, what is not. */
+/** Which objects a sweep removes and, above all, which it keeps. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
@@ -21,6 +21,7 @@ import {
   supersededPageKey,
   WALK_KEY,
 } from '../../../storage/records/publication.ts';
+import { runs } from '../../runs.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
 import { Witness } from '../witness.ts';
@@ -59,15 +60,15 @@ async function changeHistories(world: World, amountMinor: number): Promise<void>
   await world.ingest([price('b', 1, amountMinor), price('e', 1, amountMinor)], 'correct');
 }
 
-describe('what goes, and when', () => {
-  test('nothing, right after publishing: bundles are gone already', async () => {
+describe('a sweep removes', () => {
+  test('nothing right after publishing: bundles are removed already', async () => {
     const world = await publishedWorld();
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
     const kept = keysOf(world).length;
     expect(await sweep(world)).toEqual({ removed: [], kept, prunedRecords: 0, unknown: [], endedEarly: false });
   });
 
-  test('a page that was replaced: once its cursors have been good for their whole life, and not a moment earlier', async () => {
+  test('a superseded page when its cursors have expired, and not a moment earlier', async () => {
     const world = await publishedWorld();
     await sweep(world);
     const before = keysOf(world);
@@ -82,7 +83,7 @@ describe('what goes, and when', () => {
     expect((await sweep(world)).removed).toEqual([]);
   });
 
-  test('the bodies of a market that was removed, with the next sweep, and its pages after the same time', async () => {
+  test('the bodies of a removed market at once, and its pages when their cursors have expired', async () => {
     const world = await publishedWorld();
     await removeMarket(world, 'i');
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
@@ -102,7 +103,7 @@ describe('what goes, and when', () => {
     expect(ofMarket()).toEqual([]);
   });
 
-  test('no body of a market that was removed and defined again, although the old ones are still there', async () => {
+  test('no body of a market that was removed and defined again, even if the old bodies exist', async () => {
     const world = await publishedWorld();
     await removeMarket(world, 'i');
     await publish(world.dependencies);
@@ -119,7 +120,7 @@ describe('what goes, and when', () => {
     await expectVerified(world);
   });
 
-  test('a body of a removed market that was put back by a late writer', async () => {
+  test('a body of a removed market that a late publisher put again', async () => {
     const world = await publishedWorld();
     await removeMarket(world, 'i');
     await publish(world.dependencies);
@@ -134,13 +135,13 @@ describe('what goes, and when', () => {
     await expectVerified(world);
   });
 
-  test('nothing that no rule knows: it is reported', async () => {
+  test('no unknown object: it is reported', async () => {
     const world = await publishedWorld();
     const unknown = ['public/api/v1/notes.txt', 'public/favicon.ico', 'redo/readme.md'];
     const metadata = publicMetadata({ kind: 'snapshot' }, 1);
     for (const key of unknown) await world.objects.put(key, Buffer.from('?'), metadata, { kind: 'absent' });
     world.clock.nowMs += 2 * RETENTION_MS;
-    // Only what is named like a bundle is one.
+    // Only a name like that of a bundle counts as one.
     expect((await sweep(world)).unknown.toSorted()).toEqual(unknown);
     expect(keysOf(world)).toEqual(expect.arrayContaining(unknown));
   });
@@ -150,7 +151,7 @@ describe('what goes, and when', () => {
     expect(await sweep(world)).toEqual({ removed: [], kept: 0, prunedRecords: 0, unknown: [], endedEarly: false });
   });
 
-  test('nothing while a generation is committed and not applied', async () => {
+  test('nothing while a committed generation is not applied', async () => {
     const world = await publishedWorld();
     await changeHistories(world, -6);
     await dieBefore(world, 'objects.stat', publicKey({ kind: 'history', slug: 'b' }));
@@ -181,7 +182,7 @@ async function dieBefore(world: World, method: 'ledger.transact' | 'objects.stat
   await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(ProcessDied);
 }
 
-test('what a publisher left that died before it committed goes, but only once its generation has been published by another', async () => {
+test('leftovers of a publisher that died before its commit, once another one has published that generation', async () => {
   const world = await publishedWorld();
   await sweep(world);
   const before = new Set(keysOf(world));
@@ -203,7 +204,7 @@ test('what a publisher left that died before it committed goes, but only once it
   expect(removed).toEqual(expect.arrayContaining(pages));
   await expectVerified(world);
 
-  // Of a list, the layouts that are retained may name any page: what they do not is known when they have expired.
+  // Retained layouts may name any list page. So unnamed pages are known only when the layouts have expired.
   world.clock.nowMs += RETENTION_MS;
   await changeHistories(world, -8);
   await publish(world.dependencies);
@@ -229,8 +230,8 @@ async function worldWithGarbage(): Promise<World> {
   return world;
 }
 
-describe('how much goes in one run', () => {
-  test('a dry run reports what a run then removes, and removes nothing', async () => {
+describe('a run', () => {
+  test('removes exactly the objects that a dry run has reported; the dry run removes nothing', async () => {
     const world = await worldWithGarbage();
     const before = keysOf(world);
     const announced = await collectGarbage(world.dependencies, DRY_RUN);
@@ -242,7 +243,7 @@ describe('how much goes in one run', () => {
     expect(keysOf(world)).toEqual(before.filter((key) => !announced.removed.includes(key)));
   });
 
-  test('no more than the cap, and run after run the same as in one', async () => {
+  test('removes at most the cap; several runs remove the same as one', async () => {
     const atOnce = await worldWithGarbage();
     const { removed } = await sweep(atOnce);
 
@@ -261,9 +262,9 @@ describe('how much goes in one run', () => {
 });
 
 describe('a run that ends early', () => {
-  /** Answers yes so many times. */
+  /** Returns true this many times. */
   const time = (batches: number) => () => batches-- > 0;
-  /** Ten keys a page of a listing, or as many as said. */
+  /** A store whose listings have few keys a page. */
   const inSmallPages = (world: World, size = 10) => ({
     ...world.dependencies,
     objects: {
@@ -275,7 +276,7 @@ describe('a run that ends early', () => {
     },
   });
 
-  test('without time removes nothing, and the next one does all', async () => {
+  test('without time removes nothing, and the next one removes all', async () => {
     const world = await worldWithGarbage();
     const before = keysOf(world);
     expect(await sweep(world, { hasTime: time(0) })).toMatchObject({ removed: [], kept: 0, endedEarly: true });
@@ -284,23 +285,23 @@ describe('a run that ends early', () => {
     expect((await sweep(world)).removed).toEqual([]);
   });
 
-  test('has taken the bundles and the superseded pages, before it walks', async () => {
+  test('removes bundles and superseded pages before it walks', async () => {
     const world = await worldWithGarbage();
-    // For generations, the pages of two lists, bundles, layouts and records, each in one batch.
+    // One batch each for generations, the pages of two lists, bundles, layouts and records.
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toHaveLength(1);
     const { removed } = await sweep(world, { hasTime: time(6) });
     expect(keysOf(world).filter((key) => key.startsWith('redo/'))).toEqual([]);
     const items = await readAll(world.ledger, SUPERSEDED_PAGES);
     expect(keysOf(world)).toEqual(expect.arrayContaining(items.map(({ sort }) => sort)));
     expect(removed.some((key) => key.includes('/market-pages/'))).toBe(true);
-    // What no record names is left.
+    // Only objects that no record names are left.
     expect((await sweep(world)).removed).toEqual(expect.arrayContaining([publicKey({ kind: 'market', slug: 'i' })]));
   });
 
   test.each([
     ['time', { hasTime: true }],
     ['objects to walk', { maxWalked: 10 }],
-  ])('by its %s is gone on with, although all at the front is in use', async (_, limit) => {
+  ])('because of its limit on %s is continued, even if all objects at the front are in use', async (_, limit) => {
     const world = await publishedWorld();
     await sweep(world);
     await removeMarket(world, 'i');
@@ -324,11 +325,11 @@ describe('a run that ends early', () => {
     expect(runs.at(0)).not.toContain(last);
     expect(runs.flat()).toContain(last);
     await expectVerified(world);
-    // And then from the front again.
+    // Then it begins at the front again.
     expect((await sweep(world)).kept).toBe(keysOf(world).length);
   });
 
-  test('amid the pages of a history takes none of them for lost', async () => {
+  test('in the middle of a history keeps its pages', async () => {
     const world = await publishedWorld();
     const pages = () => keysOf(world).filter((key) => key.includes('/history-pages/b/'));
     expect(pages().length).toBeGreaterThan(2);
@@ -340,7 +341,7 @@ describe('a run that ends early', () => {
     await expectVerified(world);
   });
 
-  test('dry moves nothing on', async () => {
+  test('as a dry run does not move the place where the next run begins', async () => {
     const world = await worldWithGarbage();
     await collectGarbage(world.dependencies, { ...DRY_RUN, maxWalked: 1 });
     expect(await world.ledger.get(WALK_KEY)).toBeNull();
@@ -354,8 +355,8 @@ describe('a run that ends early', () => {
 
 const generationsIn = async ({ ledger }: World) => (await readAll(ledger, GENERATIONS)).map(({ revision }) => revision);
 
-describe('what a run costs', () => {
-  /** Calls of each kind, e.g. `ledger.getMany`. */
+describe('a run costs', () => {
+  /** The number of calls of each kind, e.g. `ledger.getMany`. */
   async function costOfSweep(world: World): Promise<{ readonly [call: string]: number }> {
     const { ledger, objects, operations } = faultyStorage(world.ledger, world.objects, -1, ({ run }) => run());
     await collectGarbage(dependenciesOn(ledger, objects, world.clock), FOR_GOOD);
@@ -374,26 +375,26 @@ describe('what a run costs', () => {
     return world;
   }
 
-  test('a walk: a list request for 1,000 objects, and a look-up for 100 of those that are of a market', async () => {
+  test('for its walk a list request for 1,000 objects, and a look-up for 100 objects of markets', async () => {
     const world = await largeWorld();
     expect(keysOf(world).filter((key) => /m-\d{3}/.test(key))).toHaveLength(900);
     expect(keysOf(world).length).toBeGreaterThan(1000);
     expect(await costOfSweep(world)).toEqual({
-      // HEAD, and where the walk begins.
+      // HEAD, and the place where the walk begins.
       'ledger.get': 2,
       // Generations, superseded pages.
       'ledger.query': 2,
       // 300 pages of histories, 600 bodies.
       'ledger.getMany': 9,
       'ledger.transact': 1,
-      // Bundles, layouts, and twice what is public.
+      // Bundles, layouts, and two pages of public objects.
       'objects.list': 4,
       // The layout of the list.
       'objects.get': 1,
     });
   });
 
-  test('a removal: two requests an object, and a transaction for 100 records', async () => {
+  test('for removals two requests an object, and a transaction for 100 records', async () => {
     const world = await largeWorld();
     for (const slug of slugs) await world.ingest([price(slug, 1, 7)], 'correct');
     await publish(world.dependencies);
@@ -402,19 +403,19 @@ describe('what a run costs', () => {
     const items = await readAll(world.ledger, SUPERSEDED_PAGES);
     expect(items.length).toBe(300);
     expect(await costOfSweep(world)).toMatchObject({
-      // Of 300 histories and 99 of the list; and the layout of the list before.
+      // Pages of 300 histories and 99 of the list, and the layout of the previous list.
       'objects.stat': 400,
       'objects.delete': 400,
-      // The layouts of both generations, and what the second one has superseded.
+      // The layouts of both generations, and the superseded pages of the second one.
       'objects.get': 3,
-      // The generation before, 300 superseded pages, where the walk begins.
+      // The previous generation, 300 superseded pages, the place where the walk begins.
       'ledger.transact': 1 + 3 + 1,
-      // A layout for each market of which a page is not among the first of it.
+      // A layout for each market with a later page.
       'ledger.query': 2 + 300,
     });
   });
 
-  test('generations that are retained are not read, beyond a first batch', async () => {
+  test('no reads of retained generations, beyond a first batch', async () => {
     const world = await publishedWorld();
     const before = await costOfSweep(world);
     const changes = Array.from({ length: 3000 }, (_, index): Change => {
@@ -426,15 +427,15 @@ describe('what a run costs', () => {
       await world.ledger.transact(changes.slice(start, start + 100), { attemptId: `generations-${start}` });
     }
     expect((await costOfSweep(world))['ledger.query']).toBe(before['ledger.query']);
-    // All of them expire but one, which says so of the others.
+    // All expire but one, which shows that the others have expired.
     world.clock.nowMs += RETENTION_MS + 1;
     expect((await sweep(world)).prunedRecords).toBeGreaterThan(3000);
     expect(await generationsIn(world)).toEqual([3009]);
   });
 });
 
-describe('the records that tell what to keep', () => {
-  test('of generations, the newest expired one stays and every later one', async () => {
+describe('records of what to keep', () => {
+  test('stay for the newest expired generation and all later ones', async () => {
     const world = await publishedWorld();
     for (const [day, hours] of [1, 10, 10, 10, 10].entries()) {
       world.clock.nowMs += hours * HOUR_MS;
@@ -449,7 +450,7 @@ describe('the records that tell what to keep', () => {
     expect(await generationsIn(world)).toEqual([4, 5, 6, 7]);
   });
 
-  test('of pages, those that are kept; also where a sweep died between the page and its record', async () => {
+  test('stay for each kept page, also if a sweep died between the page and its record', async () => {
     const world = await worldWithGarbage();
     const faulty = faultyStorage(world.ledger, world.objects, 40, diesAfter);
     await collectGarbage(dependenciesOn(faulty.ledger, faulty.objects, world.clock), FOR_GOOD).catch(() => null);
@@ -460,9 +461,9 @@ describe('the records that tell what to keep', () => {
   });
 });
 
-test('the record of a page that is superseded again while its old record is pruned stays, and the page with it', async () => {
+test('stay for a page that is superseded again while its old record is being removed, and so does the page', async () => {
   const world = await publishedWorld();
-  // As a generation that was given up leaves it: superseded, and still in the history.
+  // As after a generation that was given up: superseded, and still in the history.
   const [current] = keysOf(world).filter((key) => key.includes('/history-pages/b/2-'));
   const key = supersededPageKey(current as string);
   const supersede = (generation: number) =>
@@ -480,7 +481,7 @@ test('the record of a page that is superseded again while its old record is prun
   expect(keysOf(world)).toContain(current);
 });
 
-test('whatever is published and however time goes by, a sweep takes what has expired and nothing that a reader may ask for', async () => {
+test('in any sequence of generations, a sweep removes expired objects and nothing that a reader may ask for', async () => {
   const slug = fc.nat(11).map((number) => `m-${String(number).padStart(2, '0')}`);
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom('append' as const, 'correct' as const), slug, day: fc.nat(12) }),
@@ -514,7 +515,7 @@ test('whatever is published and however time goes by, a sweep takes what has exp
           });
         }
         if (next.kind === 'publish' || next.kind === 'die') {
-          // A generation that a dead publisher committed counts from when it is in place: now.
+          // The retention of a dead publisher's generation begins when it is applied: now.
           await publish(world.dependencies);
           await witness.noteGeneration();
         }
@@ -527,12 +528,12 @@ test('whatever is published and however time goes by, a sweep takes what has exp
         }
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(20, 100) },
   );
 });
 
 describe('a sweep and a publish at once', () => {
-  /** Does `inner` on undisturbed storage before the given operation of `outer`. Returns whether it came to that. */
+  /** Runs `inner` before the given operation of `outer`. Returns whether there was such an operation. */
   async function interleave(
     at: number,
     outer: (dependencies: PublisherDependencies) => Promise<unknown>,
@@ -561,17 +562,17 @@ describe('a sweep and a publish at once', () => {
 
   test('a whole publish before any operation of a sweep harms no reader', async () => {
     let operations = 0;
-    while (await interleave(operations, sweepOnce, publish)) operations++;
+    while (await interleave(operations, sweepOnce, publish)) operations += runs(3, 1);
     expect(operations).toBeGreaterThan(50);
   });
 
   test('a whole sweep before any operation of a publish harms no reader', async () => {
     let operations = 0;
-    while (await interleave(operations, publish, sweepOnce)) operations++;
+    while (await interleave(operations, publish, sweepOnce)) operations += runs(3, 1);
     expect(operations).toBeGreaterThan(50);
   });
 
-  test('a publication that supersedes 100 pages, in part, before any operation of a sweep harms no reader', async () => {
+  test('a part of a publish that supersedes 100 pages, before any operation of a sweep, harms no reader', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = createWorld();
@@ -581,7 +582,7 @@ describe('a sweep and a publish at once', () => {
       const witness = new Witness(world);
       await witness.noteGeneration();
       await world.ingest([price('h', -405, -1)], 'correct');
-      // What is recorded takes three transactions: the publication stops after each of them in turn.
+      // Three transactions record the generation. The publish stops after each of them in turn.
       const gate = Promise.withResolvers<void>();
       const paused = Promise.withResolvers<void>();
       let transactions = 0;
@@ -613,7 +614,7 @@ describe('a sweep and a publish at once', () => {
     expect(operations).toBeGreaterThan(10);
   });
 
-  test('the bodies of a market that is defined again as it was stay, whenever it is published', async () => {
+  test('the bodies of a market that is defined again unchanged stay, whenever it is published', async () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await publishedWorld();
@@ -632,7 +633,7 @@ describe('a sweep and a publish at once', () => {
     expect(operations).toBeGreaterThan(15);
   });
 
-  test('a body stays whose market is defined again and published as it was, after the sweep has read its ETag', async () => {
+  test('a body stays if its market is defined again and published unchanged after the sweep has read the ETag', async () => {
     const world = await publishedWorld();
     const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
     await removeMarket(world, 'j');
@@ -654,10 +655,10 @@ describe('a sweep and a publish at once', () => {
     await expectVerified(world);
   });
 
-  test('pages that move up while a long list is read piece by piece are not taken for lost', async () => {
+  test('list pages that move while a long list is read in pieces are kept', async () => {
     for (let number = 0, reached = true; reached; number++) {
       const world = await publishedWorld();
-      // The second page goes as a whole, so the others stay as they are, each one place further up.
+      // All markets of the second page are removed, so the other pages move up by one place unchanged.
       for (const slug of ['d', 'e', 'f']) await removeMarket(world, slug);
       reached = false;
       const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {

@@ -1,4 +1,4 @@
-/** Pages of the list that were superseded: the layout of the list names them, and no item of the ledger. */
+/** Superseded list pages. The layout names them; the ledger has no item of them. */
 import { describe, expect, test } from 'vitest';
 import { publicKey } from '../../../contract/public-objects.ts';
 import { type ListLayout, readLayoutAt } from '../../../publisher/plan/list-layout.ts';
@@ -10,7 +10,7 @@ import { GENERATIONS, HEAD_KEY, SUPERSEDED_PAGES } from '../../../storage/record
 import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** A cursor is good for a day, and may come out of a cache 315 s late. In numbers of its own: readers are promised them. */
+/** A cursor is valid for a day, and a cache may hand it out 315 s late. Not imported: readers are promised these numbers. */
 const RETENTION_MS = 24 * HOUR_MS + 315_000;
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
@@ -86,7 +86,7 @@ describe('where a layout is lost', () => {
 });
 
 describe('the layout of a list', () => {
-  test('is one object, which says what there is and what it has superseded; the ledger has no item of any page', async () => {
+  test('is one object with the pages and the superseded pages; the ledger has no item of a page', async () => {
     const world = await publishedWorld();
     const first = await layoutOf(world);
     expect(first).toMatchObject({
@@ -104,7 +104,7 @@ describe('the layout of a list', () => {
     expect(await readAll(world.ledger, SUPERSEDED_PAGES)).toEqual([]);
   });
 
-  test('is left as it is by a generation that publishes no list', async () => {
+  test('is not changed by a generation without the list', async () => {
     const world = await publishedWorld();
     const { layout } = (await world.ledger.get(HEAD_KEY))?.value.list ?? {};
     const openapi = { body: '{"other":true}', digest: 'a'.repeat(64) };
@@ -115,7 +115,7 @@ describe('the layout of a list', () => {
     expect(records.map(({ value }) => value.layout?.key)).toEqual([layout?.key, undefined]);
   });
 
-  test('goes when it has expired, but the one that the list still has', async () => {
+  test('is removed when it has expired, except the layout of the current list', async () => {
     const world = await publishedWorld();
     await change(world, 'e', 0);
     const [, current] = keysOf(world, 'layout/');
@@ -134,10 +134,10 @@ describe('a superseded page of the list', () => {
     expect(stored(world)).toEqual((await pagesOf(world)).toSorted());
   });
 
-  test('stays as long after each generation, whichever had put it', async () => {
+  test('stays equally long after each generation, whichever generation put it', async () => {
     const world = await publishedWorld();
     const [first = '', second = '', third = ''] = await pagesOf(world);
-    // Each generation supersedes pages of the first one: those that begin with d, with g, and with j.
+    // Each generation supersedes a page of the first one: first that of d, then of g, then of j.
     await change(world, 'e', 0);
     world.clock.nowMs += 10 * HOUR_MS;
     await change(world, 'h', 1);
@@ -153,7 +153,7 @@ describe('a superseded page of the list', () => {
     expect(left).toEqual([all, both, both, one, one, []]);
   });
 
-  test('whose generation has long expired stays a day all the same, once it is superseded', async () => {
+  test('of an expired generation stays a day too, once it is superseded', async () => {
     const world = await publishedWorld();
     const before = await pagesOf(world);
     for (let day = 0; day < 3; day++) {

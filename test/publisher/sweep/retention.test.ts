@@ -1,4 +1,4 @@
-/** For how long a page stays that nothing links to any more. In numbers of its own: they are promised to readers. */
+/** How long a superseded page stays. The numbers are not imported: readers are promised them. */
 import { expect, test } from 'vitest';
 import { publish } from '../../../publisher/publish.ts';
 import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
@@ -8,12 +8,12 @@ import { faultyStorage } from '../faulty-storage.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
 import { createWorld, dependenciesOn, market, price, SMALL_PAGES } from '../world.ts';
 
-/** A cursor is good for a day. */
+/** A cursor is valid for a day. */
 const CURSOR_MS = 24 * 60 * 60 * 1000;
-/** A cache may hand out the body with the cursor for so long: while it is fresh, and while the origin fails. */
+/** A cache may hand out the body with the cursor this long: while it is fresh, and while the origin fails. */
 const CACHED_MS = (15 + 300) * 1000;
 
-test('a superseded page stays for the life of a cursor, counted from when no cache hands that out any more', async () => {
+test('a superseded page stays for the life of a cursor, from the moment when caches stop handing it out', async () => {
   const world = createWorld();
   await world.ingest([market('a'), ...Array.from({ length: 9 }, (_, day) => price('a', day, day + 1))]);
   await publish(world.dependencies);
@@ -28,7 +28,7 @@ test('a superseded page stays for the life of a cursor, counted from when no cac
   expect(await removedAfter(1)).toContainEqual(expect.stringContaining('/history-pages/a/1-'));
 });
 
-test('a page stays whose record as superseded does not show yet, although the records of its history show without it', async () => {
+test('a page stays while its record as superseded is not visible yet, even if the history is visible without it', async () => {
   const lag = laggingLedger(openSqliteLedger(':memory:'));
   const world = createWorld(SMALL_PAGES, lag.writer);
   await world.ingest([market('a'), ...Array.from({ length: 9 }, (_, day) => price('a', day, day + 1))]);
@@ -39,7 +39,7 @@ test('a page stays whose record as superseded does not show yet, although the re
   await world.ingest([price('a', 1, 1000)], 'correct');
   lag.hold();
   const sweeping = dependenciesOn(lag.reader, world.objects, world.clock);
-  // The sweep begins before the generation is committed; by then its records show, but for one.
+  // The sweep begins before the commit of the generation. Later all its records are visible but one.
   const { ledger } = faultyStorage(lag.reader, world.objects, 'all', async ({ what, run }) => {
     if (what.startsWith('ledger.getMany') && what.includes('published/market/a')) {
       await publish(world.dependencies);

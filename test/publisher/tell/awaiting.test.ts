@@ -1,4 +1,4 @@
-/** Whoever waits for a generation is told one that shows what they wrote, once, whatever happens on the way. */
+/** Each waiting batch or publication gets, once, the number of a generation that shows its writes, despite all faults. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
@@ -11,6 +11,7 @@ import { StorageUnavailable } from '../../../storage/errors.ts';
 import { marketKey } from '../../../storage/records/markets.ts';
 import { AWAITING_GENERATION } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
+import { runs } from '../../runs.ts';
 import { diesAfter, type Fault, faultyStorage } from '../faulty-storage.ts';
 import { type LaggingLedger, laggingLedger } from '../lagging-ledger.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -36,15 +37,15 @@ async function publishedWorld(): Promise<World> {
   return world;
 }
 
-/** Publishes through storage on which `fault` happens at the first operation that begins like this. */
+/** Publishes through storage with this fault at the first operation that begins with `begins`. */
 async function publishWithFault(world: World, begins: string, fault: Fault): Promise<void> {
   const isMeant: Fault = (operation) => (operation.what.startsWith(begins) ? fault(operation) : operation.run());
   const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', isMeant);
   await publish(dependenciesOn(ledger, objects, world.clock)).catch(() => null);
 }
 
-describe('whoever waits is told', () => {
-  test('the generation that was published for it, and when', async () => {
+describe('a waiting batch gets', () => {
+  test('the number and the time of the generation that publishes it', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
     await wait(world, 'batch/one', ['a']);
@@ -53,14 +54,14 @@ describe('whoever waits is told', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('the newest generation, where nothing had to be published', async () => {
+  test('the newest generation if nothing had to be published', async () => {
     const world = await publishedWorld();
     await wait(world, 'batch/one', ['a']);
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'unchanged', generation: 1 });
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
   });
 
-  test('the first generation, where there was none: never generation 0', async () => {
+  test('the first generation, never generation 0', async () => {
     const world = createWorld();
     await world.ingest([market('a')]);
     await wait(world, 'batch/one', ['a']);
@@ -68,7 +69,7 @@ describe('whoever waits is told', () => {
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 1, publishedAt: at(0) });
   });
 
-  test('the generation that a dead publisher has committed, with its time', async () => {
+  test('the generation that a dead publisher committed, with its time', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
     await wait(world, 'batch/one', ['a']);
@@ -79,7 +80,7 @@ describe('whoever waits is told', () => {
     expect(await answerTo(world, 'batch/one')).toEqual({ generation: 2, publishedAt: at(1_000) });
   });
 
-  test('also when more wait than fit into one transaction', async () => {
+  test('its answer also if more batches wait than fit into one transaction', async () => {
     const world = await publishedWorld();
     const names = Array.from({ length: 120 }, (_, index) => `batch/${String(index).padStart(3, '0')}`);
     for (const name of names) await wait(world, name, ['a']);
@@ -88,7 +89,7 @@ describe('whoever waits is told', () => {
     for (const name of names) expect(await answerTo(world, name)).toMatchObject({ generation: 1 });
   });
 
-  test('one generation, which stays when they wait again', async () => {
+  test('one generation, which does not change when it waits again', async () => {
     const world = await publishedWorld();
     await wait(world, 'batch/one', ['a']);
     await publish(world.dependencies);
@@ -103,7 +104,7 @@ describe('whoever waits is told', () => {
 });
 
 describe('a batch waits for the revisions that it has written', () => {
-  /** The record of what waits is an item of the transaction that ends the batch, as the worker writes it. */
+  /** As the worker does, the transaction that ends the batch also writes the waiting item. */
   const WRITES: { readonly [what: string]: readonly IngestRecordInput[] } = {
     'a new market without observations': [market('c')],
     'a new market': [market('c'), price('c', 0, 1)],
@@ -132,7 +133,7 @@ describe('a batch waits for the revisions that it has written', () => {
       records,
     );
 
-  /** Whether all that the batch has written is public. */
+  /** Whether all records of the batch are public. */
   async function isPublic(world: World, records: readonly IngestRecordInput[]): Promise<boolean> {
     const bodies = publicObjects(world.objects);
     for (const slug of new Set(records.map((record) => ('market' in record ? record.market : record.slug)))) {
@@ -144,7 +145,7 @@ describe('a batch waits for the revisions that it has written', () => {
   }
 
   test.each(Object.entries(WRITES))(
-    'and is not told before they are, although its waiting shows first: %s',
+    'and gets no answer before they are public, even if its waiting item is visible first: %s',
     async (_, records) => {
       const world = await laggingWorld();
       await take({ ...world, dependencies: { ...world.dependencies, ledger: world.lag.writer } }, records);
@@ -158,7 +159,7 @@ describe('a batch waits for the revisions that it has written', () => {
     },
   );
 
-  test('in whatever order its items come to show', async () => {
+  test('in whatever order its items become visible', async () => {
     const writes = fc.constantFrom(...Object.values(WRITES));
     const choices = fc.infiniteStream(fc.nat({ max: 11 }));
     await fc.assert(
@@ -182,11 +183,11 @@ describe('a batch waits for the revisions that it has written', () => {
         expect(await answerTo(world, 'batch/one')).not.toBeNull();
         expect(await waiting(world)).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(30, 100) },
     );
   });
 
-  test('not for a market that was removed before it was ever published', async () => {
+  test('and not for a market that was removed before it was ever published', async () => {
     const world = createWorld();
     await world.ingest([market('a'), market('b')]);
     await wait(world, 'batch/one', ['a', 'b']);
@@ -203,7 +204,7 @@ describe('a batch waits for the revisions that it has written', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('a market that is put off delays those who wait for it, and nobody else', async () => {
+  test('and a put-off market delays only the batches and publications that wait for it', async () => {
     const world = await laggingWorld();
     const { ingest, lag, dependencies } = world;
     await ingest([price('a', 5, 1)]);
@@ -225,7 +226,7 @@ describe('a batch waits for the revisions that it has written', () => {
 });
 
 describe('a publication', () => {
-  test('is told the generation that shows it, and no time before it was asked for', async () => {
+  test('gets the generation that shows it, with no time before its request', async () => {
     const world = await publishedWorld();
     await waitForPublication(world, 'unchanged', ['b'], false, at(700));
     await publish(world.dependencies);
@@ -236,7 +237,7 @@ describe('a publication', () => {
     expect(await answerTo(world, 'publication/changed')).toEqual({ generation: 2, publishedAt: at(1_000) });
   });
 
-  test('is told when its own markets are rendered, in whatever generations, and however many others wait', async () => {
+  test('is answered when its own markets are rendered, in any generations, and with any number of others', async () => {
     const world = createWorld();
     await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
     await publish(world.dependencies);
@@ -254,7 +255,7 @@ describe('a publication', () => {
   });
 });
 
-test('whoever waits anew while the answer is being written goes on waiting, and the others do not', async () => {
+test('a batch that waits again while its answer is being written keeps waiting; others do not', async () => {
   const world = await publishedWorld();
   await wait(world, 'batch/one', ['a']);
   await wait(world, 'batch/two', ['a']);
@@ -269,8 +270,8 @@ test('whoever waits anew while the answer is being written goes on waiting, and 
   expect(await waiting(world)).toEqual([]);
 });
 
-describe('two publishers, one of them paused while the other works', () => {
-  /** A publish that stops before one of its operations until it is told to go on. */
+describe('two publishers, of which one is paused while the other works', () => {
+  /** A publish that pauses before one of its operations. */
   function pausing(world: World, operation: number) {
     const gate = Promise.withResolvers<void>();
     const paused = Promise.withResolvers<boolean>();
@@ -283,7 +284,7 @@ describe('two publishers, one of them paused while the other works', () => {
       if (!(error instanceof Superseded)) throw error;
     });
     return {
-      /** Whether it came to that operation. */
+      /** Whether there was such an operation. */
       reached: Promise.race([paused.promise, done.then(() => false)]),
       finish: async () => {
         gate.resolve();
@@ -292,11 +293,11 @@ describe('two publishers, one of them paused while the other works', () => {
     };
   }
 
-  test('nobody is told a generation that does not show what they wrote', async () => {
+  test('give no batch the number of a generation that does not show it', async () => {
     let interleavings = 0;
     for (let first = 0, firstReached = true; firstReached; first++) {
-      // A third of all pairs of operations, each of them with many others.
-      for (let second = first % 3, secondReached = true; secondReached; second += 3) {
+      const step = runs(9, 2);
+      for (let second = first % step, secondReached = true; secondReached; second += step) {
         const world = await publishedWorld();
         await world.ingest([price('a', 0, 1)]);
         const slow = pausing(world, first);
@@ -318,12 +319,12 @@ describe('two publishers, one of them paused while the other works', () => {
         interleavings++;
       }
     }
-    expect(interleavings).toBeGreaterThan(300);
+    expect(interleavings).toBeGreaterThan(runs(100, 500));
   });
 });
 
 describe('a publication that asks for a purge', () => {
-  /** Publishes with caches that remember what they were told to drop, and what was in place then. */
+  /** Publishes with caches that remember each purge, and what was public at that moment. */
   async function purged(world: World): Promise<{ targets: PurgeTargets; snapshot: number; told: boolean }[]> {
     const purges: { targets: PurgeTargets; snapshot: number; told: boolean }[] = [];
     const purge = async (targets: PurgeTargets) => {
@@ -335,7 +336,7 @@ describe('a publication that asks for a purge', () => {
     return purges;
   }
 
-  test('is purged once the generation is in place, and told after that', async () => {
+  test('purges once the generation is applied, and is answered after that', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
     await waitForPublication(world, 'one', ['a'], true);
@@ -346,15 +347,15 @@ describe('a publication that asks for a purge', () => {
     expect(await purged(world)).toEqual([]);
   });
 
-  test('is purged although nothing had to be published', async () => {
+  test('purges even if nothing had to be published', async () => {
     const world = await publishedWorld();
     await waitForPublication(world, 'one', ['b'], true);
     expect(await purged(world)).toMatchObject([{ targets: { tags: ['b', 'markets', 'snapshot'] } }]);
   });
 
   test.each<[string, (string[] | null)[], PurgeTargets]>([
-    ['several at once are one purge', [['b'], ['a', 'b']], { tags: ['a', 'b', 'markets', 'snapshot'] }],
-    ['one of everything is all', [['b'], null], 'everything'],
+    ['shares one purge with others', [['b'], ['a', 'b']], { tags: ['a', 'b', 'markets', 'snapshot'] }],
+    ['of all markets purges everything', [['b'], null], 'everything'],
   ])('%s', async (_title, publications, targets) => {
     const world = await publishedWorld();
     for (const [index, markets] of publications.entries()) await waitForPublication(world, `${index}`, markets, true);
@@ -362,7 +363,7 @@ describe('a publication that asks for a purge', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('others are not: one that does not ask, one that nobody knows, a batch', async () => {
+  test('is needed for a purge: other publications, unknown ones and batches purge nothing', async () => {
     const world = await publishedWorld();
     await waitForPublication(world, 'one', null, false);
     await wait(world, 'publication/unknown', null);
@@ -371,7 +372,7 @@ describe('a publication that asks for a purge', () => {
     expect(await waiting(world)).toEqual([]);
   });
 
-  test('goes on waiting while the purge fails, and holds up nobody else', async () => {
+  test('keeps waiting while the purge fails, and delays no batch', async () => {
     const world = await publishedWorld();
     await world.ingest([price('a', 0, 1)]);
     await wait(world, 'batch/one', ['a']);
@@ -385,7 +386,7 @@ describe('a publication that asks for a purge', () => {
     expect(await answerTo(world, 'publication/one')).toMatchObject({ generation: 2 });
   });
 
-  test('is purged again when the publisher dies before it has told', async () => {
+  test('purges again if the publisher dies before its answer', async () => {
     const world = await publishedWorld();
     await waitForPublication(world, 'one', ['a'], true);
     await publishWithFault(world, 'ledger.transact', async ({ what }) => {

@@ -36,7 +36,11 @@ describe('a purge of CloudFront', () => {
   test.each<[string, PurgeTargets, string[]]>([
     ['one tag', { tags: ['gold-usd'] }, ['#gold-usd']],
     ['several tags', { tags: ['gold-usd', 'markets', 'snapshot'] }, ['#gold-usd', '#markets', '#snapshot']],
-    ['as many tags as are bought singly', { tags: tags(MAX_PURGE_TAGS) }, tags(MAX_PURGE_TAGS).map((tag) => `#${tag}`)],
+    [
+      'the most tags that are purged one by one',
+      { tags: tags(MAX_PURGE_TAGS) },
+      tags(MAX_PURGE_TAGS).map((tag) => `#${tag}`),
+    ],
     ['one more than that', { tags: tags(MAX_PURGE_TAGS + 1) }, ['/*']],
     ['everything', 'everything', ['/*']],
   ])('of %s is this one invalidation', async (_, targets, items) => {
@@ -45,20 +49,20 @@ describe('a purge of CloudFront', () => {
     expect(sent()).toEqual([invalidation(1, items)]);
   });
 
-  test('of nothing asks for nothing', async () => {
+  test('of nothing makes no request', async () => {
     const { purge, sent } = openPurge();
     await purge.purge({ tags: [] });
     expect(sent()).toEqual([]);
   });
 
-  test('is another invalidation each time, also for the same targets', async () => {
+  test('is a new invalidation each time, also for the same targets', async () => {
     const { purge, sent } = openPurge();
     await purge.purge({ tags: ['gold-usd'] });
     await purge.purge({ tags: ['gold-usd'] });
     expect(sent()).toEqual([invalidation(1, ['#gold-usd']), invalidation(2, ['#gold-usd'])]);
   });
 
-  test('has a reference of its own when none is given', async () => {
+  test('has a new reference by default', async () => {
     const { sent } = openPurge();
     const purge = openCloudFrontPurge({ client: createCloudFrontClient(), distributionId: 'E123' });
     await purge.purge('everything');
@@ -67,17 +71,17 @@ describe('a purge of CloudFront', () => {
     expect(new Set(references.map(({ CallerReference }) => CallerReference)).size).toBe(2);
   });
 
-  test('rejects with what CloudFront says when it was not taken on', async () => {
+  test("rejects with CloudFront's error if it was refused", async () => {
     const { mock, purge } = openPurge();
     const error = new TooManyInvalidationsInProgress({ message: 'later', $metadata: {} });
     mock.on(CreateInvalidationCommand).rejects(error);
     await expect(purge.purge({ tags: ['gold-usd'] })).rejects.toBe(error);
   });
 
-  test('gives up after a time and a number of tries that are said', async () => {
+  test('gives up after the configured time and number of tries', async () => {
     const client = createCloudFrontClient();
     const handler = client.config.requestHandler as NodeHttpHandler;
-    // The handler resolves its configuration with the first request.
+    // The SDK resolves the configuration with the first request.
     const abortSignal = AbortSignal.abort();
     await handler.handle({ protocol: 'https:' } as never, { abortSignal }).catch(() => undefined);
     expect(handler.httpHandlerConfigs()).toMatchObject({

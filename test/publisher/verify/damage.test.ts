@@ -1,4 +1,4 @@
-/** The oracle is specific: each kind of damage breaks exactly these rules. */
+/** `verify` is specific: each kind of damage breaks exactly these rules. */
 import { describe, expect, test } from 'vitest';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
@@ -29,27 +29,27 @@ import {
   SNAPSHOT,
 } from './verified-world.ts';
 
-/** Answers with what another URL answers. */
+/** Answers as another URL does. */
 const answerOf =
   (url: string): Edit =>
   () =>
     reader(url);
 
-/** A chain of arrays too deep for any parser that recurses. */
+/** Arrays nested too deeply for a recursive parser. */
 const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
 
 interface Damage {
   readonly damage: string;
   readonly edits: { readonly [url: string]: Edit };
-  /** Every rule that is broken, in order; nothing else may be found. */
+  /** All broken rules, in order. */
   readonly rules: readonly VerifyRule[];
 }
 
-/** What a market's own body says differently from its list item shows as these two. */
+/** A market's body that differs from its list item breaks these two. */
 const NOT_ITS_ITEM: readonly VerifyRule[] = ['digest', 'unsettled'];
 
 const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
-  'something is missing': [
+  'an object is missing': [
     { damage: 'a page of the list', edits: { [SECOND_LIST_PAGE]: withStatus(404) }, rules: ['count', 'status'] },
     { damage: 'a market', edits: { [marketOf('a')]: withStatus(404) }, rules: ['status'] },
     { damage: 'a history', edits: { [historyOf('a')]: withStatus(404) }, rules: ['status'] },
@@ -63,7 +63,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     { damage: 'a market, with 503', edits: { [marketOf('a')]: withStatus(503) }, rules: ['status'] },
     { damage: 'a market, behind a 304', edits: { [marketOf('a')]: withStatus(304) }, rules: ['status'] },
   ],
-  'pages do not hold together': [
+  'pages do not fit together': [
     {
       damage: 'a cursor of the list leads nowhere',
       edits: { [MARKETS]: withField('page.nextCursor', `1-${'0'.repeat(32)}`) },
@@ -140,12 +140,12 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['digest', 'order'],
     },
     {
-      damage: 'a market stands there twice',
+      damage: 'a market is listed twice',
       edits: { [MARKETS]: withBody((list) => list.data.copyWithin(1, 2, 3)) },
       rules: ['count', 'digest', 'order'],
     },
     {
-      damage: 'its first page is not the one that the snapshot names',
+      damage: 'the snapshot names another first page',
       edits: { [SNAPSHOT]: withField('listDigest', 'a'.repeat(64)) },
       rules: ['digest'],
     },
@@ -177,7 +177,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['digest', 'link', 'unsettled'],
     },
     {
-      damage: 'it names a history somewhere else',
+      damage: 'it names a history under another URL',
       edits: { [marketOf('a')]: withField('history.href', 'https://other.example/history') },
       rules: ['digest', 'link', 'unsettled'],
     },
@@ -202,7 +202,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['count', ...NOT_ITS_ITEM],
     },
     {
-      damage: 'it says that nobody looked, and its history says otherwise',
+      damage: 'it has no verification, but its history has one',
       edits: { [marketOf('e')]: withField('metrics.price', null) },
       rules: ['count', ...NOT_ITS_ITEM],
     },
@@ -244,7 +244,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['link'],
     },
   ],
-  'a body is not what it should be': [
+  'a body is malformed': [
     { damage: 'white space at its end', edits: { [SNAPSHOT]: withText((text) => `${text}\n`) }, rules: ['canonical'] },
     {
       damage: 'white space inside',
@@ -293,12 +293,12 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['canonical'],
     },
     { damage: 'arrays 100,000 deep', edits: { [SNAPSHOT]: withText(() => DEEP) }, rules: ['canonical'] },
-    { damage: 'a field too many', edits: { [SNAPSHOT]: withField('more', 1) }, rules: ['schema'] },
-    { damage: 'a field too few', edits: { [marketOf('a')]: withBody((body) => delete body.unit) }, rules: ['schema'] },
+    { damage: 'an extra field', edits: { [SNAPSHOT]: withField('more', 1) }, rules: ['schema'] },
+    { damage: 'a missing field', edits: { [marketOf('a')]: withBody((body) => delete body.unit) }, rules: ['schema'] },
     {
       damage: 'an amount that is text',
       edits: { [marketOf('b')]: withField('metrics.price.amountMinor', '100') },
-      // What cannot be read is not followed: its 10 observations are not counted.
+      // An unreadable market is not followed: its 10 observations are not counted.
       rules: ['count', 'schema'],
     },
     { damage: 'null', edits: { [SNAPSHOT]: withText(() => 'null') }, rules: ['schema'] },
@@ -312,12 +312,12 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['forbidden', 'link'],
     },
     {
-      damage: 'the address is none',
+      damage: 'the address is not an e-mail address',
       edits: { [WAITLIST_URL]: withField('email', 'nobody') },
       rules: ['forbidden', 'schema'],
     },
     {
-      damage: 'the waitlist says more',
+      damage: 'the waitlist has an extra field',
       edits: { [WAITLIST_URL]: withField('actor', 'x') },
       rules: ['forbidden', 'schema'],
     },
@@ -362,7 +362,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['conditional'],
     },
   ],
-  'something is in it that must not be': [
+  'a body has forbidden content': [
     ...[
       'joe@example.org',
       'Write to joe.bloggs+prices@mail.example.co.uk',

@@ -1,8 +1,8 @@
-/** A reader that sees what is published with some answers changed: how tests damage the world before they verify it. */
+/** A reader of the published world with some answers changed, for tests of `verify`. */
 import { canonicalJson, type Json } from '../../../contract/canonical-json.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 
-/** What becomes of the answer to one URL. */
+/** Changes the answer to one URL. */
 export type Edit = (response: PublicResponse) => PublicResponse | Promise<PublicResponse>;
 
 /** Reads through `reader`, with the answers to these URLs changed. */
@@ -14,11 +14,11 @@ export function damagedReader(reader: PublicReader, edits: { readonly [url: stri
   };
 }
 
-/** Any JSON, to be changed in place. */
+/** JSON that tests change in place. */
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into bodies and break them
 export type Loose = any;
 
-/** Changes the bytes of an answer that has some; a 304 stays as it is. */
+/** Changes the body of an answer, but not of a 304. */
 export function withBytes(change: (bytes: Buffer) => Buffer): Edit {
   return (response) => (response.status === 304 ? response : { ...response, body: change(Buffer.from(response.body)) });
 }
@@ -45,7 +45,7 @@ export function withField(path: string, value: Json): Edit {
   });
 }
 
-/** Sets a header; null leaves it out. */
+/** Sets a header; null removes it. */
 export function withHeader(name: string, value: string | null): Edit {
   return (response) => {
     const headers = new Map(response.headers);

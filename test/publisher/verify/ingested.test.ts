@@ -1,4 +1,4 @@
-/** Whatever ingest accepts can be published: the oracle finds nothing in it. */
+/** Everything that ingest accepts can be published: `verify` finds nothing. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
@@ -7,7 +7,7 @@ import { verify } from '../../../publisher/verify/verify.ts';
 import { ingest } from '../../ingest/ingest.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 
-/** What a text is made of: harmless words, and pieces of what must not be published. */
+/** Parts of texts: harmless words, and pieces of forbidden content. */
 const PIECES = [
   ...[
     'Gold',
@@ -47,7 +47,7 @@ const PIECES = [
 ];
 const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((parts) => parts.join(''));
 const text = fc.oneof({ weight: 4, arbitrary: pieces }, fc.string({ unit: 'binary', maxLength: 12 }));
-/** Of these alone, because one wrong character makes a URL none. */
+/** Only these, because one wrong character makes a URL invalid. */
 const URL_PIECES = [
   'jo',
   '@',
@@ -74,7 +74,7 @@ const source = fc.record({
   attribution: fc.option(text),
 });
 
-/** A market of its own for each, so that what is wrong with one does not keep another out. */
+/** Each in a market of its own, so that a fault in one does not refuse another. */
 const marketRecords = fc
   .array(
     fc.record({
@@ -95,7 +95,7 @@ const observationRecords = fc.array(fc.record({ metric, unit: text, sourceLabel:
   }),
 );
 
-test('what ingest accepts, verify does not object to, and something is both accepted and refused', async () => {
+test('`verify` finds nothing in accepted records; some records are accepted and some are refused', async () => {
   let [accepted, refused] = [0, 0];
   await fc.assert(
     fc.asyncProperty(marketRecords, observationRecords, async (markets, observations) => {

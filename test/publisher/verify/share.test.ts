@@ -1,4 +1,4 @@
-/** What is too much for one run is verified in shares: together they see all that one walk sees, and each the whole list. */
+/** A large world is verified in shares: together they see everything, and each sees the whole list. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contract/routes.ts';
@@ -51,7 +51,7 @@ describe('all shares together', () => {
     for (const report of reports) expect(report).toMatchObject({ findings: [], markets: SLUGS.length, generation: 1 });
   });
 
-  test('whatever the markets are called, and however many there are', async () => {
+  test('with any names and any number of markets', async () => {
     const slugs = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,8}(-[a-z0-9]{1,8})?$/), {
       minLength: 1,
       maxLength: 12,
@@ -66,14 +66,14 @@ describe('all shares together', () => {
         for (const slug of names) {
           expect([gets.get(marketUrl(slug)), gets.get(historyUrl(slug))]).toEqual([1, 1]);
         }
-        // Once before the list, to learn whether that is behind, and once after it.
+        // Once before the list, to learn whether the list is behind, and once after it.
         expect(gets.get(SNAPSHOT_URL)).toBe(2 * of);
       }),
       { numRuns: 25 },
     );
   });
 
-  test('deal many markets out evenly', () => {
+  test('divide many markets evenly', () => {
     const of = 16;
     const sizes = Array.from({ length: of }, () => 0);
     for (let number = 0; number < 16_000; number++) {
@@ -84,7 +84,7 @@ describe('all shares together', () => {
     expect(Math.max(...sizes)).toBeLessThan(1_150);
   });
 
-  test('keep a market in its share when others come before it', async () => {
+  test('keep a market in its share when others join before it', async () => {
     const world = createWorld();
     await world.ingest(['b', 'c'].map((slug) => market(slug)));
     const seenBy = async () => {
@@ -132,14 +132,14 @@ describe('damage', () => {
     expect(await findersOf({ [url]: edit })).toEqual([0, 1, 2, 3]);
   });
 
-  test('of a number that no share can count is found by the walk of everything alone', async () => {
+  test('of a number that no share can count is found only by the walk of everything', async () => {
     const edits = { [SNAPSHOT]: withField('counts.observations', 99) };
     expect(await findersOf(edits)).toEqual([]);
     expect((await ofShare(damagedReader(reader, edits), { index: 0, of: 1 })).findings).toHaveLength(1);
   });
 });
 
-describe('a share that there is not', () => {
+describe('an impossible share', () => {
   test.each([
     [{ index: 1, of: 1 }],
     [{ index: -1, of: 2 }],
@@ -162,7 +162,7 @@ describe('an invocation', () => {
     expect(shareAsked(event)).toBeNull();
   });
 
-  test('by hand may ask for one', () => {
+  test('by an operator may ask for one', () => {
     expect(shareAsked({ share: { index: 3, of: 128 } })).toEqual({ index: 3, of: 128 });
   });
 
@@ -180,7 +180,7 @@ describe('an invocation', () => {
   });
 });
 
-describe('how many shares there are', () => {
+describe('the number of shares', () => {
   test.each([
     [0, 0, 1],
     [READS_PER_RUN / 2, 0, 1],
@@ -198,7 +198,7 @@ describe('the share that is due', () => {
   const HOUR_MS = 3_600_000;
   const withMarkets = (markets: number) => damagedReader(reader, { [SNAPSHOT]: withField('counts.markets', markets) });
 
-  test.each([1, 2, 5, 6, 24])('is each in its turn, where one looks every %i hours', async (everyHours) => {
+  test.each([1, 2, 5, 6, 24])('changes with each run, every %i hours', async (everyHours) => {
     const startMs = Date.parse('2026-10-01T12:34:56Z');
     const due: Share[] = [];
     for (let run = 0; run < 8; run++) {
@@ -208,7 +208,7 @@ describe('the share that is due', () => {
     expect(due.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('is everything, where that is little', async () => {
+  test('is everything in a small world', async () => {
     expect(await shareDue(reader, Date.parse('2026-10-01T12:34:56Z'), 1)).toEqual({ index: 0, of: 1 });
   });
 
@@ -216,7 +216,7 @@ describe('the share that is due', () => {
     ['missing', withStatus(404)],
     ['no JSON', withText(() => '{')],
     ['something else', withText(() => '{}')],
-  ])('is a small one, where the snapshot is %s', async (_, edit) => {
+  ])('is a small one if the snapshot is %s', async (_, edit) => {
     expect((await shareDue(damagedReader(reader, { [SNAPSHOT]: edit }), 0, 1)).of).toBeGreaterThan(1_000);
   });
 });

@@ -1,4 +1,4 @@
-/** A published world in which everything is as promised, for tests that damage what a reader sees of it. */
+/** A sound published world, for tests that damage it. */
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyRule } from '../../../publisher/verify/report.ts';
@@ -13,7 +13,7 @@ export const historyOf = (slug: string): string => `${MARKETS}/${slug}/history`;
 
 /**
  * Three list pages: a b c | d e f | g. `a` has no observation, `b` has 10 on three pages, `e` one unknown value, `f` one
- * that was corrected.
+ * with a correction.
  */
 export async function goodWorld(): Promise<World> {
   const world = createWorld();
@@ -43,7 +43,7 @@ export const [, SECOND_LIST_PAGE, LAST_LIST_PAGE] = (await pagesOf(MARKETS)) as 
 export const [, CLOSED_PAGE, OLDEST_PAGE] = (await pagesOf(historyOf('b'))) as [string, string, string];
 export const cursorOf = (url: string): string => url.split('=')[1] as string;
 
-/** The rules that are broken, each once, in order. */
+/** The broken rules, each once, in order. */
 export async function rulesFound(damaged: PublicReader, settled = true): Promise<readonly VerifyRule[]> {
   const { findings } = await verify(damaged, { pageSizes: SMALL_PAGES, settled });
   return [...new Set(findings.map(({ rule }) => rule))].sort();

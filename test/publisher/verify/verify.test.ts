@@ -1,4 +1,4 @@
-/** The oracle is silent about what is as promised, also while a generation is being put in place. */
+/** `verify` finds nothing in a sound world, also while a generation is being applied. */
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../../contract/openapi.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../../contract/routes.ts';
@@ -23,7 +23,7 @@ import {
   SNAPSHOT,
 } from './verified-world.ts';
 
-describe('a good world has no findings', () => {
+describe('a sound world has no findings', () => {
   test.each([true, false])('settled: %s', async (settled) => {
     const report = await verify(reader, { pageSizes: SMALL_PAGES, settled });
     expect(report).toEqual({ findings: [], generation: 1, markets: 7, observations: 13, pages: 12 });
@@ -36,7 +36,7 @@ describe('a good world has no findings', () => {
     expect(report).toEqual({ findings: [], generation: 1, markets: 0, observations: 0, pages: 1 });
   });
 
-  test('where nothing is published, it says so', async () => {
+  test('without a generation, that is the finding', async () => {
     const nothing = readerOf(createWorld().objects);
     const report = await verify(nothing, { pageSizes: SMALL_PAGES });
     expect(report).toMatchObject({ generation: null, markets: 0 });
@@ -49,7 +49,7 @@ describe('a good world has no findings', () => {
   });
 });
 
-test('a reader that gets no answer rejects: that is not a finding', async () => {
+test('a failed request rejects, and is not a finding', async () => {
   const unreachable = damagedReader(reader, { [marketOf('c')]: () => Promise.reject(new Error('no route')) });
   await expect(verify(unreachable, { pageSizes: SMALL_PAGES })).rejects.toThrow();
 });
@@ -59,8 +59,8 @@ await later.ingest([price('b', 10, 500), price('f', 1, 9)]);
 await publish(later.dependencies);
 const newReader = readerOf(later.objects);
 
-describe('while a generation is being put in place', () => {
-  /** The new world, but for these URLs, which are still as they were. */
+describe('while a generation is being applied', () => {
+  /** The new world, with the previous answers for these URLs. */
   const stillOld =
     (...urls: readonly string[]): PublicReader =>
     (url, headers) =>
@@ -85,7 +85,7 @@ describe('while a generation is being put in place', () => {
       { old: 'everything', urls: [SNAPSHOT, MARKETS, SECOND_LIST_PAGE, ...both], settled: [] },
     ];
 
-  test.each(inOrder)('what a link leads to may be newer: still old is $old', async ({ urls, settled }) => {
+  test.each(inOrder)('the target of a link may be newer: still old is $old', async ({ urls, settled }) => {
     expect(await rulesFound(stillOld(...urls), false)).toEqual([]);
     expect(await rulesFound(stillOld(...urls), true)).toEqual(settled);
   });
@@ -93,17 +93,17 @@ describe('while a generation is being put in place', () => {
   test.each([
     { old: 'market', urls: [marketOf('b')] },
     { old: 'history', urls: [historyOf('b')] },
-  ])('a $old that is older than what leads to it is a finding', async ({ urls }) => {
+  ])('a $old that is older than the link to it is a finding', async ({ urls }) => {
     expect(await rulesFound(stillOld(...urls), false)).toEqual(['older-than-its-link']);
   });
 
-  test('the list may change between its two readings', async () => {
+  test('the list may change between its two reads', async () => {
     const changed = damagedReader(reader, { [MARKETS]: () => reader(MARKETS) });
     expect(await rulesFound(changed, false)).toEqual([]);
   });
 });
 
-test('the description of the API may show the fields of the write API, made-up keys and addresses of nobody', async () => {
+test('the description of the API may show fields of the write API, sample keys and example addresses', async () => {
   const openapi = damagedReader(reader, {
     [OPENAPI_URL]: withField('paths', {
       '/api/v1/waitlist-requests': {
@@ -124,7 +124,7 @@ test('the documents of a deployment have no findings', async () => {
 });
 
 describe('a market with a standing has no findings', () => {
-  test.each(['observation', 'source'] as const)('whose source was verified by looking at %s', async (subject) => {
+  test.each(['observation', 'source'] as const)('with a verification of its %s', async (subject) => {
     const world = createWorld();
     const url = 'https://example.com/a';
     const source = { label: 'a test', url, publisher: null, licence: null, attribution: null };
@@ -145,7 +145,7 @@ describe('a market with a standing has no findings', () => {
   });
 });
 
-test('a market whose standing does not say what was compared has no findings', async () => {
+test('a market whose standing lacks the compared value has no findings', async () => {
   const world = createWorld();
   await world.ingest([market('a'), price('a', 0, 1)]);
   const standing = { representedBy: null, disputes: { price: { claim: null } }, verifications: {} };

@@ -35,7 +35,7 @@ const migrationOf = (ledger: Ledger) => ({
   renderer: 'as now',
 });
 
-/** What the old version has written. */
+/** The records of the old version. */
 const written = new Map<OldDataFolder, Awaited<ReturnType<typeof readOldLedger>>>();
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('after the migration', () => {
     }
   });
 
-  test('HEAD says what is published, and that nothing is known of the list', async () => {
+  test('HEAD counts the published state, and marks the list as unknown', async () => {
     const ledger = await opened('applied');
     await migrateLedger(migrationOf(ledger));
     expect(await ledger.get(HEAD_KEY)).toMatchObject({
@@ -99,7 +99,7 @@ describe('after the migration', () => {
     }
   });
 
-  test('work is in lanes, and what was begun of a batch is its one strand', async () => {
+  test('work is in lanes, and the checkpoint of a batch becomes its only strand', async () => {
     const ledger = await opened('applied');
     await migrateLedger(migrationOf(ledger));
     expect((await readAll(ledger, WORK_QUEUE)).map(({ sort, value }) => [sort, value.lane, value.lease])).toEqual([
@@ -165,7 +165,7 @@ test.each(KILLS)(
   },
 );
 
-test('a migration that has no more time goes on with the next call, and says how far it is', async () => {
+test('a migration without time continues with the next call, and reports its progress', async () => {
   const ledger = await opened('committed');
   let left = 3;
   const told: number[] = [];
@@ -180,7 +180,7 @@ test('a migration that has no more time goes on with the next call, and says how
   expect(await migrateLedger(migrationOf(ledger))).toBe('migrated');
 });
 
-test('what writes to the ledger meanwhile ends the migration, and loses nothing', async () => {
+test('another writer ends the migration, and nothing is lost', async () => {
   const ledger = await opened('committed');
   const tin = await ledger.get(marketKey('tin'));
   const disturbed = faultyStorage(ledger, openMemoryObjects(), 'all', async ({ what, run }) => {

@@ -1,0 +1,11 @@
+/** Repetition in tests: a sample in a quick run, everything in CI and with `npm run test:slow`. */
+const isThorough = process.env.TIDEMARK_THOROUGH === 'true';
+
+export function runs(quick: number, thorough: number): number {
+  return isThorough ? thorough : quick;
+}
+
+/** Every n-th item, beginning with number `from`; all items in a thorough run. */
+export function sampled<Item>(items: readonly Item[], n: number, from = 0): readonly Item[] {
+  return isThorough ? items : items.filter((_, index) => index % n === from % n);
+}
