@@ -153,6 +153,8 @@ export const ROW_ERROR_CODES = [
   'market.unknown',
   'observation.unknown',
   'outlier',
+  'scope.missing',
+  'market.not-allowed',
 ] as const;
 
 /** The one error of a batch that the service could not apply, or not completely. The reason is in no record. */
@@ -250,7 +252,11 @@ export const batchReportSchema = z.strictObject({
     .describe('Counts of records so far. For an `examined` batch: the counts that it would have.'),
   errors: z
     .array(batchErrorSchema)
-    .describe('Ordered by record. Errors that were found while the batch was applied come after the others.'),
+    .describe(
+      'Ordered by record. Errors that were found while the batch was applied come after the others. A record has at ' +
+        'most 20 here, and only one each once the batch has 2,000. Very long lists are cut off: `counts.refused` is ' +
+        'exact.',
+    ),
   markets: z
     .array(slugSchema)
     .describe('The markets that changed, by slug. For an `examined` batch: the markets that would change.'),

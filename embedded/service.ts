@@ -7,12 +7,13 @@ import type { AddressInfo } from 'node:net';
 import type { Json } from '../contract/canonical-json.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
+import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
-import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
+import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
 import { type EmbeddedConfig, StartError, unusable } from './config.ts';
@@ -20,8 +21,10 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
+import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -29,7 +32,7 @@ import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
-import { yieldingLedger } from './yielding-ledger.ts';
+import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
 /** Receives the progress of the start. */
 export interface StartProgress {
@@ -62,13 +65,24 @@ export interface Service {
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
   const data = await openDataFolder(config.dataFolder);
   let divert: Divert | null = null;
+  let publishLagMs = (): number => 0;
+  // Before the first generation "not found" would be wrong, and would be cached.
+  const isReady = () => divert !== null;
+  const health = createHealth({
+    ledger: data.ledger,
+    checkWritable: data.checkWritable,
+    objects: data.objects,
+    nowMs: Date.now,
+    isReady,
+    publishLagMs: () => publishLagMs(),
+    report,
+  });
   const edge = createEdgeServer({
     objects: data.objects,
     nowMs: Date.now,
-    // Before the first generation "not found" would be wrong, and would be cached.
-    isReady: () => divert !== null,
+    isReady,
     divert: (request) => divert?.(request) ?? null,
-    health: async () => healthOf((await data.ledger.get(HEAD_KEY))?.value),
+    health,
     report,
   });
   const { server } = edge;
@@ -98,18 +112,33 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers, so background work must let requests run in between.
-    const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
+    const turns = createTurns();
+    const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
+    publishLagMs = publishing.lagMs;
     const working = startWorkLoop(
-      { ...systemRuntime, ledger: background.ledger, uploads: writeApi.uploads },
+      {
+        ...systemRuntime,
+        ledger: background.ledger,
+        uploads: writeApi.uploads,
+        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+      },
       { publishing, onErased: () => data.emptyLog(), report },
     );
-    const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
+    const expiring = startExpiryLoop({
+      removeExpired: data.removeExpired,
+      removeFiles: () =>
+        removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
+      nowMs: Date.now,
+      report,
+    });
     const takeUpload = createUploadServer({
       uploads: writeApi.uploads,
+      mayReceive: (id) => mayReceive(dependencies, id),
       onStored: async (id) => {
-        await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        if (isUnwanted) await writeApi.uploads.remove(id);
         working.wake();
       },
       nowMs: Date.now,
@@ -204,10 +233,4 @@ async function readOpenApi(): Promise<Json> {
 async function readSample(): Promise<IngestFile> {
   const read = (name: string) => readFile(new URL(`../sample/${name}`, import.meta.url), 'utf8');
   return { name: 'sample/currency-api.csv', csv: await read('currency-api.csv'), mapping: await read('mapping.json') };
-}
-
-function healthOf(head: HeadValue | undefined) {
-  if (head === undefined) return { healthy: false, body: { status: 'starting' } };
-  const { generation, publishedAt } = head;
-  return { healthy: true, body: { status: 'ok', generation, publishedAt } };
 }

@@ -45,7 +45,10 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
   };
 }
 
-type SentLines = Pick<BatchValue, 'id' | 'subject' | 'mode' | 'partial' | 'dryRun' | 'receivedAt' | 'firstLine'>;
+type SentLines = Pick<
+  BatchValue,
+  'id' | 'subject' | 'authority' | 'mode' | 'partial' | 'dryRun' | 'receivedAt' | 'firstLine'
+>;
 
 /** The batch of these lines of JSON, as if they had been sent as one. */
 export function newBatchOfLines(sent: SentLines, lines: readonly string[]): NewBatch {

@@ -22,6 +22,9 @@ import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { amountOfRecord } from './amount-rules.ts';
 
+/** More would not help the sender. A record can hold a thousand. */
+export const FAULTS_OF_RECORD = 20;
+
 /**
  * How far ahead of our clock an observation may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
  * stamp tonight's release with tomorrow, and clocks differ. A mistyped year, or a swapped day and month, is usually
@@ -44,7 +47,7 @@ export function parseRecord(input: unknown): ParsedRecord {
   if (!('safeParse' in schema)) return { errors: [schema] };
   const parsed = schema.safeParse(input, { error: plainWords });
   if (!parsed.success) {
-    const [first, ...others] = flattenIssues(parsed.error.issues).map((issue) =>
+    const [first, ...others] = flattenIssues(parsed.error.issues, FAULTS_OF_RECORD).map((issue) =>
       errorOf(issue, valueAt(input, issue.path)),
     );
     return { errors: [first as RowError, ...others] };

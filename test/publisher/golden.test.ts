@@ -42,6 +42,7 @@ const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => stri
   'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
   snapshot: ([key]) => key,
   'not-found': ([key]) => key,
+  problems: ([key]) => key,
   waitlist: ([key]) => key,
   openapi: ([key]) => key,
   // The second generation changes one market.
