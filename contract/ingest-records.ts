@@ -1,5 +1,6 @@
 /** The records of an ingest batch, the codes of refused rows, and the report on a batch. */
 import * as z from 'zod';
+import { ERRORS_MAX, MARKET_SOURCES_MAX } from './limits.ts';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
 import { instantSchema, metricNameSchema, provenanceFields, valueFields } from './metric.ts';
 
@@ -8,7 +9,11 @@ export const marketRecordSchema = z
     type: z.literal('market'),
     ...marketDefinitionFields,
     status: marketDefinitionFields.status.default('active'),
-    sources: z.array(sourceSchema).max(20).default([]).describe("Where the market's numbers come from."),
+    sources: z
+      .array(sourceSchema)
+      .max(MARKET_SOURCES_MAX)
+      .default([])
+      .describe("Where the market's numbers come from."),
   })
   .describe(
     'Defines or redefines a market. A field that is left out takes its default. Once a market has observations, ' +
@@ -198,9 +203,11 @@ export const batchReportSchema = z.strictObject({
     .describe('Counts of records so far. For an `examined` batch: the counts that it would have.'),
   errors: z
     .array(batchErrorSchema)
+    .meta({ maxItems: ERRORS_MAX })
     .describe('Ordered by record. Errors that were found while the batch was applied come after the others.'),
   markets: z
     .array(slugSchema)
+    .meta({ maxItems: BATCH_RECORDS_MAX })
     .describe('The markets that changed, by slug. For an `examined` batch: the markets that would change.'),
   receivedAt: instantSchema,
   finishedAt: instantSchema.nullable().describe('Null until the batch is applied, examined or refused.'),

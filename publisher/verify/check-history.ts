@@ -1,5 +1,6 @@
 /** Walks one market's history and compares it with the market. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
 import { type Metric, type Observation, observationSchema } from '../../contract/metric.ts';
 import { historyUrl } from '../../contract/routes.ts';
@@ -8,7 +9,7 @@ import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
-const pageSchema = collectionSchema(observationSchema);
+const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
 export interface HistoryTotals {
   readonly observations: number;
