@@ -1,6 +1,7 @@
 /** Walks one market's history and compares it with the market. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { currencyExponent } from '../../contract/currencies.ts';
+import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
 import { type Metric, type Observation, observationSchema, type PublicObservation } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
@@ -10,7 +11,7 @@ import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
-const pageSchema = collectionSchema(observationSchema);
+const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
 export interface HistoryTotals {
   readonly observations: number;
