@@ -1,6 +1,6 @@
 /** The configuration of the embedded server, from its environment. */
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
-import { isLoopback } from './network.ts';
+import { isLoopback } from '../lambdas/http/network.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;

@@ -1,11 +1,11 @@
 /** `npm start`: runs Tidemark in this process, and tells the person who started it what it serves. */
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
+import { isLoopback } from '../lambdas/http/network.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { readCommandLine } from './command-line.ts';
 import { checkClock, type EmbeddedConfig, readConfig, StartError } from './config.ts';
-import { isLoopback } from './network.ts';
 import { type Service, type StartProgress, startService } from './service.ts';
 import { openTerminal } from './terminal.ts';
 

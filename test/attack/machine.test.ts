@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StartError } from '../../embedded/config.ts';
 import { LEDGER_FILE, openDataFolder } from '../../embedded/data-folder.ts';
-import { isLoopback } from '../../embedded/network.ts';
 import { readSecretFile } from '../../embedded/secret-files.ts';
+import { isLoopback } from '../../lambdas/http/network.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const NOBODY = 65_534;

@@ -1,4 +1,4 @@
-/** The networks that requests come from. */
+/** The addresses that requests come from, and those that servers listen on. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** IPv4 in the form of IPv6 (RFC 4291, section 2.5.5.2). */
