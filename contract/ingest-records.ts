@@ -1,17 +1,28 @@
 /** The records of an ingest batch, the codes of refused rows, and the report on a batch. */
 import * as z from 'zod';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
-import { instantSchema, metricNameSchema, provenanceFields, valueFields } from './metric.ts';
+import {
+  instantSchema,
+  metricNameSchema,
+  provenanceFields,
+  quotedQuantitySchema,
+  sourceDecimalSchema,
+  valueFields,
+} from './metric.ts';
 
 export const marketRecordSchema = z
   .strictObject({
     type: z.literal('market'),
     ...marketDefinitionFields,
     status: marketDefinitionFields.status.default('active'),
-    sources: z.array(sourceSchema).max(20).default([]).describe("Where the market's numbers come from."),
+    sources: z
+      .array(sourceSchema)
+      .max(20)
+      .exactOptional()
+      .describe("Where the market's numbers come from. If left out: the market keeps those that it has."),
   })
   .describe(
-    'Defines or redefines a market. A field that is left out takes its default. Once a market has observations, ' +
+    'Defines or redefines a market. `status` is `active` if it is left out. Once a market has observations, ' +
       '`nativeCurrency` and `unit` are fixed.',
   );
 
@@ -36,7 +47,6 @@ const observationRecordFields = {
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
   sourceValue: provenanceFields.sourceValue.default(null),
-  rounded: provenanceFields.rounded.default(false),
   unknownReason: provenanceFields.unknownReason.default(null),
   zeroAsserted: z
     .boolean()
@@ -45,22 +55,56 @@ const observationRecordFields = {
       'States that a zero is a real value. Without it a zero is refused, because a zero often stands for a missing ' +
         'value.',
     ),
+  dateConfirmed: z
+    .boolean()
+    .default(false)
+    .describe('States that an `observedAt` before 1900 is right. Without it such a record is refused.'),
   outlierConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that a value far from its neighbour in time is right. Without it such a record is refused.'),
+    .describe(
+      'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
+        'The neighbours are the nearest known values before and after it, without zeros.',
+    ),
 } as const;
 
+const rounded = provenanceFields.rounded.default(false);
+
 export const moneyObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, amountMinor: valueFields.amountMinor, currency: valueFields.currency })
-  .describe('One observation of an amount of money. A `price` is one, in the native currency of its market.');
+  .strictObject({
+    ...observationRecordFields,
+    amountMinor: valueFields.amountMinor,
+    currency: valueFields.currency,
+    rounded,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money. A `price` is one, in the native currency of its market. The amount and ' +
+      '`rounded` must agree with `sourceValue`.',
+  );
+
+export const decimalObservationRecordSchema = z
+  .strictObject({
+    ...observationRecordFields,
+    value: sourceDecimalSchema,
+    currency: valueFields.currency,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money as the decimal that the source gives. The service computes `amountMinor` ' +
+      'and `rounded`.',
+  );
 
 export const scalarObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit })
+  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit, rounded })
   .describe('One observation of a number that is not money.');
 
-/** One observation. Its fields tell money from scalar. */
-export const observationRecordSchema = z.union([moneyObservationRecordSchema, scalarObservationRecordSchema]);
+/** One observation. Its fields tell money, in minor units or as a decimal, from scalar. */
+export const observationRecordSchema = z.union([
+  moneyObservationRecordSchema,
+  decimalObservationRecordSchema,
+  scalarObservationRecordSchema,
+]);
 
 export const retractionRecordSchema = z
   .strictObject({
@@ -79,6 +123,8 @@ export const retractionRecordSchema = z
 export const ingestRecordSchema = z.union([marketRecordSchema, observationRecordSchema, retractionRecordSchema]);
 
 export type MarketRecord = z.infer<typeof marketRecordSchema>;
+/** An amount of money in minor units, or as the source's decimal. */
+export type MoneyRecord = z.infer<typeof moneyObservationRecordSchema | typeof decimalObservationRecordSchema>;
 export type ObservationRecord = z.infer<typeof observationRecordSchema>;
 export type RetractionRecord = z.infer<typeof retractionRecordSchema>;
 /** A record with its defaults filled in. */
@@ -94,6 +140,7 @@ export const ROW_ERROR_CODES = [
   'currency.minor-unit-alias',
   'currency.not-native',
   'amount.not-integral',
+  'amount.disagrees-with-source',
   'amount.zero-unasserted',
   'amount.out-of-range',
   'date.future',
@@ -156,7 +203,11 @@ export const batchRequestSchema = z.strictObject({
 
 /** One fault of one record of a batch. */
 const batchErrorSchema = z.strictObject({
-  line: z.int().min(1).nullable().describe("The record's line in an NDJSON body, from 1 on. Null in a JSON body."),
+  line: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("The record's line, from 1 on: in an NDJSON body, or in the file of an upload. Null in a JSON body."),
   index: z.int().min(0).describe("The record's position among the records, from 0 on."),
   pointer: z
     .string()
@@ -182,6 +233,7 @@ export const batchReportSchema = z.strictObject({
       '`queued`, then `applying`, then `applied`; or `refused`, when the whole batch is refused and nothing is ' +
         'taken in. A dry run ends as `examined`, or as `refused` where the batch would be refused.',
     ),
+  summary: z.string().describe('The result and the next step, in one line for people. The wording may change.'),
   mode: ingestModeSchema,
   partial: z.boolean().describe(PARTIAL),
   dryRun: z.boolean().describe(DRY_RUN),

@@ -70,7 +70,8 @@ export const marketSchema = z.strictObject({
     .meta({
       description:
         'The newest observation of each metric, by name. `price` is always there; null means that it was never ' +
-        'observed.',
+        'observed. If several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the ' +
+        'greatest SHA-256 in hex: the order of arrival does not decide, and nobody can choose it. The history has all.',
       properties: {
         price: {
           description: 'Money in `nativeCurrency`, for one `unit`.',

@@ -1,9 +1,10 @@
 /** The problems that each operation can answer with, and their form in the document. */
 import * as z from 'zod';
 import type { Json } from './canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE, type ProblemCode } from './edge-problems.ts';
 import { FEATURES } from './features.ts';
 import type { OperationDefinition } from './operations/operation.ts';
-import { PROBLEM_CONTENT_TYPE, PROBLEMS, type ProblemCode, problem } from './problems.ts';
+import { PROBLEMS, problem } from './problems.ts';
 
 const EXAMPLE = problem('validation-failed', 'Not every slug names a market: see errors.', {
   instance: '/requests/01JD8N5W5XQ6M4T0VZ8R2K7C3A',
@@ -13,7 +14,7 @@ const EXAMPLE = problem('validation-failed', 'Not every slug names a market: see
 /** A problem document (RFC 9457) as a client may read it. */
 export const problemSchema = z
   .strictObject({
-    type: z.string().describe('A URI reference made from `code`: `/problems/<code>`.'),
+    type: z.string().describe('`/problems/<code>`: a URL that leads to the catalogue of problems. It will not change.'),
     title: z.string().describe('A short summary. The same `code` always has the same title.'),
     status: z.int().min(400).max(599).describe('The HTTP status of the answer.'),
     code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]).describe('Stable, for programs.'),

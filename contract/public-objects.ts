@@ -4,8 +4,9 @@
  *
  * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
  */
+
+import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
-import { PROBLEM_CONTENT_TYPE } from './problems.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -24,7 +25,7 @@ export type PublicObjectName =
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
-export const STATIC_KINDS = ['not-found', 'waitlist', 'openapi'] as const;
+export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
 
@@ -112,6 +113,14 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     contentType: PROBLEM_CONTENT_TYPE,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
+    retention: 'head',
+  },
+  problems: {
+    path: () => '/problems.json',
+    pattern: whole('/problems\\.json'),
+    contentType: JSON_TYPE,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'problems',
     retention: 'head',
   },
   waitlist: {

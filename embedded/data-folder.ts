@@ -23,6 +23,7 @@ export interface DataFolder {
   /** Of the ledger: see `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
+  checkWritable(): void;
   /**
    * Migrates the folder to the format of this version. To be called before any other use of the folder. An interrupted
    * migration continues. Reports the number of finished markets.
@@ -52,6 +53,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
         objects,
         removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
         emptyLog: () => ledger.emptyLog(),
+        checkWritable: () => ledger.checkWritable(),
         migrate: (progress) => migrate(folder, ledger, progress),
         close: () => ledger.close(),
       };

@@ -25,12 +25,19 @@ export interface PublishLoopOptions {
   readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
 }
 
+export interface PublishLoop extends WakeLoop {
+  /** For how long a wake-up has waited for its generation, in milliseconds; 0 if everything is published. */
+  lagMs(): number;
+}
+
 /** Starts the loop. A failure is reported; the next interval tries again. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
   { report, onRefreshAsked, lost }: PublishLoopOptions,
-): WakeLoop {
+): PublishLoop {
   const { nowMs } = dependencies;
+  /** The first wake-up that no complete round has followed, and the first since the running round began. */
+  let [waitingSinceMs, wokenAtMs]: [number | null, number | null] = [null, null];
   const reportPutOff = ({ putOff }: PublishOutcome) => {
     const tooLong = putOff.filter((market) => isPutOffTooLong(market, nowMs()));
     if (tooLong.length === 0) return;
@@ -40,12 +47,15 @@ export function startPublishLoop(
   let garbageDueAtMs = nowMs() + FIRST_GARBAGE_MS;
   const loop = startWakeLoop({
     round: async (stopping) => {
+      waitingSinceMs ??= wokenAtMs;
+      wokenAtMs = null;
       await lost?.prepare();
       try {
         const outcome = await publish(dependencies);
         reportPutOff(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();
+        else waitingSinceMs = null;
         const dueAtMs = nextDueAtMs(outcome, nowMs());
         if (dueAtMs !== null) loop.wakeIn(dueAtMs - nowMs());
       } catch (error) {
@@ -61,7 +71,17 @@ export function startPublishLoop(
     intervalMs: POLL_INTERVAL_MS,
     onError: (cause) => report('publishing failed', cause),
   });
-  return loop;
+  return {
+    ...loop,
+    wake() {
+      wokenAtMs ??= nowMs();
+      loop.wake();
+    },
+    lagMs() {
+      const sinceMs = waitingSinceMs ?? wokenAtMs;
+      return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
+    },
+  };
 }
 
 /** When to publish again without a new write; null if the next interval is soon enough. */

@@ -14,7 +14,7 @@ import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dep
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
-import { HEAD_KEY, type HeadValue } from '../storage/records/publication.ts';
+import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
 import { type EmbeddedConfig, StartError, unusable } from './config.ts';
@@ -22,6 +22,7 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
+import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
@@ -65,13 +66,24 @@ export interface Service {
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
   const data = await openDataFolder(config.dataFolder);
   let divert: Divert | null = null;
+  let publishLagMs = (): number => 0;
+  // Before the first generation "not found" would be wrong, and would be cached.
+  const isReady = () => divert !== null;
+  const health = createHealth({
+    ledger: data.ledger,
+    checkWritable: data.checkWritable,
+    objects: data.objects,
+    nowMs: Date.now,
+    isReady,
+    publishLagMs: () => publishLagMs(),
+    report,
+  });
   const edge = createEdgeServer({
     objects: data.objects,
     nowMs: Date.now,
-    // Before the first generation "not found" would be wrong, and would be cached.
-    isReady: () => divert !== null,
+    isReady,
     divert: (request) => divert?.(request) ?? null,
-    health: async () => healthOf((await data.ledger.get(HEAD_KEY))?.value),
+    health,
     report,
   });
   const { server } = edge;
@@ -107,6 +119,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
+    publishLagMs = publishing.lagMs;
     const working = startWorkLoop(
       {
         ...systemRuntime,
@@ -223,10 +236,4 @@ async function readOpenApi(): Promise<Json> {
 async function readSample(): Promise<IngestFile> {
   const read = (name: string) => readFile(new URL(`../sample/${name}`, import.meta.url), 'utf8');
   return { name: 'sample/currency-api.csv', csv: await read('currency-api.csv'), mapping: await read('mapping.json') };
-}
-
-function healthOf(head: HeadValue | undefined) {
-  if (head === undefined) return { healthy: false, body: { status: 'starting' } };
-  const { generation, publishedAt } = head;
-  return { healthy: true, body: { status: 'ok', generation, publishedAt } };
 }

@@ -1,6 +1,7 @@
 /** Large files over the embedded server's port, with signed PUTs as S3 has them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ProblemCode, problem } from '../contract/problems.ts';
+import type { ProblemCode } from '../contract/edge-problems.ts';
+import { problem } from '../contract/problems.ts';
 import { problemResult, textResult } from '../lambdas/http/answer.ts';
 import type { HttpResult } from '../lambdas/http/event.ts';
 import { type DirectoryUploads, type Received, uploadPath } from '../storage/directory-uploads.ts';

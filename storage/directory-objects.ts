@@ -7,12 +7,15 @@
  *
  * The suffix has a character that keys cannot have, so `a` and `a/b` can both be objects, as in S3.
  *
+ * If one of the two folders is missing, the store has failed: an unmounted disk or a folder that was moved away. Then no
+ * object is absent, and nothing is written.
+ *
  * One process owns the directory; the ledger's exclusive lock ensures it. A mutex in this process orders swaps and
  * deletes. Creation needs no mutex: link(2) refuses an existing name, whichever process made it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { access, type FileHandle, link, open, readdir, rename, unlink } from 'node:fs/promises';
+import { access, type FileHandle, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './errors.ts';
@@ -78,7 +81,7 @@ class DirectoryObjects implements ObjectStore {
     checkObjectKey(key);
     const path = this.#pathOf(key);
     return translate(path, async () => {
-      const found = await readOnce(path, async (handle): Promise<GetResult> => {
+      const found = await this.#readOnce(path, async (handle): Promise<GetResult> => {
         const opening = await readChecked(handle, key, path);
         const head = headOf(opening.header);
         if (head.etag === options.ifNoneMatch) return { kind: 'not-modified' };
@@ -134,6 +137,7 @@ class DirectoryObjects implements ObjectStore {
     const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     return translate(this.#objects, async () => {
       // One key more than a page holds shows whether anything follows.
+      await this.#assertThere();
       for await (const key of this.#keysBelow(folder, prefix, after)) {
         if (keys.length === LIST_PAGE_SIZE) return { keys, next: keys.at(-1) ?? null };
         keys.push(key);
@@ -148,12 +152,18 @@ class DirectoryObjects implements ObjectStore {
       await syncFolder(dirname(path));
       return false;
     }
+    // Making the object's folder would also make a vanished store anew, without its objects.
+    await this.#assertThere();
     const temporary = await this.#write(file);
     try {
       await this.#ensureFolder(dirname(path));
       const isStored = await linkIfAbsent(temporary, path);
       await syncFolder(dirname(path));
       return isStored;
+    } catch (error) {
+      // The folder may have been removed. The next try makes it again.
+      this.#folders.delete(dirname(path));
+      throw error;
     } finally {
       await unlink(temporary);
     }
@@ -210,7 +220,23 @@ class DirectoryObjects implements ObjectStore {
   }
 
   async #readHead(key: string, path: string): Promise<ObjectHead | null> {
-    return readOnce(path, async (handle) => headOf((await readChecked(handle, key, path)).header));
+    return this.#readOnce(path, async (handle) => headOf((await readChecked(handle, key, path)).header));
+  }
+
+  /** As `readOnce`, and absent only if the store is there. */
+  async #readOnce<Result>(path: string, task: (handle: FileHandle) => Promise<Result>): Promise<Result | null> {
+    const found = await readOnce(path, task);
+    if (found === null) await this.#assertThere();
+    return found;
+  }
+
+  async #assertThere(): Promise<void> {
+    for (const folder of [this.#objects, this.#tmp]) {
+      if ((await stat(folder).catch(ignoreMissing))?.isDirectory()) continue;
+      throw new StorageUnavailable(
+        `the folder ${folder} has vanished: put it back, or start again to publish everything again`,
+      );
+    }
   }
 
   /**

@@ -89,6 +89,11 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
   database.exec('COMMIT');
 }
 
+/** The smallest durable write. SQLite writes the page even if nothing in it differs. */
+export function rewriteHeader(database: DatabaseSync): void {
+  database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
+}
+
 /** The remedy for a damaged file. */
 export const REMEDY =
   'stop every process that uses it and put back a copy of the whole data folder, or move the folder away and ingest again';

@@ -1,8 +1,9 @@
 /** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { makeFolderSync } from './durable-files.ts';
-import { StorageCorrupt } from './errors.ts';
+import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import type {
   Change,
   Condition,
@@ -26,7 +27,7 @@ import {
   describeKey,
   parseValue,
 } from './ledger-rules.ts';
-import { prepareFile, REMEDY, translateError } from './sqlite-file.ts';
+import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -55,6 +56,12 @@ export interface SqliteLedger extends Ledger {
   removeExpired(beforeMs: number, limit: number): number;
   /** Moves the write-ahead log into the file and empties it. After that, the disk has no copy of deleted items. */
   emptyLog(): void;
+  /**
+   * Commits a change of the file that no reader sees. For health checks.
+   *
+   * @throws StorageUnavailable if the file cannot be written, or is no longer at its path: commits would be lost
+   */
+  checkWritable(): void;
   /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
   close(): void;
 }
@@ -100,10 +107,12 @@ class OpenSqliteLedger implements SqliteLedger {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #inode: number | null;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#path = path;
+    this.#inode = inodeOf(path);
   }
 
   async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
@@ -164,6 +173,15 @@ class OpenSqliteLedger implements SqliteLedger {
 
   emptyLog(): void {
     this.#guard(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+  }
+
+  checkWritable(): void {
+    this.#guard(() => {
+      if (inodeOf(this.#path) !== this.#inode) {
+        throw new StorageUnavailable(`${this.#path} was removed or replaced: stop this process, and put the file back`);
+      }
+      rewriteHeader(this.#database);
+    });
   }
 
   close(): void {
@@ -268,6 +286,11 @@ class OpenSqliteLedger implements SqliteLedger {
       // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
     }
   }
+}
+
+/** Of the file at this path; null if there is no file. Reads the name only: opening the file would end the lock. */
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 function holds(condition: Condition, row: Row | null): boolean {

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 
 /** The part of the contract from which the edge router is built: constants and pure functions in a small language. */
-const EDGE_CONTRACT = ['limits', 'problems', 'public-objects', 'routes'].map((name) => `contract/${name}.ts`);
+const EDGE_CONTRACT = ['edge-problems', 'limits', 'public-objects', 'routes'].map((name) => `contract/${name}.ts`);
 
 /**
  * Each top-level folder with TypeScript in it, and the places outside itself that it may import: folders or files.

@@ -35,6 +35,7 @@ const ID = 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const queued: BatchReport = {
   id: ID,
   state: 'queued',
+  summary: '2 records wait for a worker.',
   mode: 'append',
   partial: false,
   dryRun: false,
@@ -95,7 +96,8 @@ export const ingestOperations = defineOperations({
       'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`). The options ' +
       'of NDJSON are in the query; a JSON body holds its own. The service keeps an accepted batch as it came, and a worker ' +
       'applies it. Read the report at `Location` until `finishedAt` is set. The observations are public from the `generation` ' +
-      'of the report on. The report lists the faults of each record. Every record counts against `ingest-rows-per-day`, ' +
+      'of the report on. The report lists the faults of each record. For daily ingest, send the whole file again with ' +
+      '`mode` `correct`: known records come out unchanged, changed ones become corrections, new ones are added. Every record counts against `ingest-rows-per-day`, ' +
       'and every byte of the body against `ingest-bytes-per-day`, also in dry runs and when it is refused later. ' +
       `${FEED_RULES} ` +
       `The body of a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
@@ -156,6 +158,7 @@ export const ingestOperations = defineOperations({
       response: {
         ...queued,
         state: 'applied',
+        summary: '2 records are taken in, and 0 were known already.',
         counts: { accepted: 2, unchanged: 0, refused: 0 },
         markets: ['gold-usd'],
         finishedAt: '2026-11-20T12:00:01.000Z',

@@ -207,7 +207,7 @@ function collapsed<View>(answer: CacheAnswer<View>): CacheAnswer<View> {
 }
 
 /** A store that does not answer has failed: a reader waits for at most `deadlineMs`. */
-async function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
+export async function inTime<Value>(work: Promise<Value>, deadlineMs: number): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new StorageUnavailable(`the object store did not answer within ${deadlineMs} ms`));

@@ -34,7 +34,9 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
   const header = acceptEncoding ?? '';
   const known = remembered.get(header);
   if (known !== undefined) return known;
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } }) as unknown as TieBreaking;
+  // Lower case, because Negotiator knows the weight as `q` only, and its name has no case (RFC 9110, section 12.4.2).
+  const headers = { 'accept-encoding': header.toLowerCase() };
+  const negotiator = new Negotiator({ headers }) as unknown as TieBreaking;
   const accepted = negotiator.encodings(CODINGS, { preferred: CODINGS });
   if (header.length <= REMEMBERED_HEADER_LENGTH) remembered.set(header, accepted);
   return accepted;

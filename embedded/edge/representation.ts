@@ -8,11 +8,12 @@ import { type Coding, type CompressedCoding, compress } from './encoding.ts';
 /** Header fields as `writeHead` takes them: names and values in turn. */
 export type FieldList = readonly string[];
 
-const CORS_FIELDS: FieldList = [
+/** The same on every answer: a page that waits out a failure reads `Retry-After`. */
+export const CORS_FIELDS: FieldList = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'ETag, Age, Link, Cache-Status',
+  'ETag, Age, Link, Cache-Status, Retry-After',
 ];
 
 /**

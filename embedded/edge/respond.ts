@@ -1,11 +1,12 @@
 /** Writes answers to connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
+import type { Problem } from '../../contract/problems.ts';
 import type { Provenance } from './cache.ts';
-import type { FieldList, Representation, Variant } from './representation.ts';
+import { CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
 
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
@@ -16,8 +17,8 @@ export function cacheStatus(provenance: Provenance, status: number, ageSeconds: 
   if (provenance.forwarded !== null) {
     parts.push(`fwd=${provenance.forwarded}`);
     // Section 2.3: without the parameter, it is the status of the answer itself.
-    const originStatus = provenance.origin === null ? status : ORIGIN_STATUS[provenance.origin];
-    if (originStatus !== status) parts.push(`fwd-status=${originStatus}`);
+    const originStatus = ORIGIN_STATUS[provenance.origin ?? 'failed'];
+    if (originStatus !== status || provenance.origin === null) parts.push(`fwd-status=${originStatus}`);
     if (provenance.stored) parts.push('stored');
     if (provenance.collapsed) parts.push('collapsed');
   } else {
@@ -30,7 +31,7 @@ export function cacheStatus(provenance: Provenance, status: number, ageSeconds: 
   return parts.join('; ');
 }
 
-const ORIGIN_STATUS = { found: 200, 'not-modified': 304, absent: 404 } as const;
+const ORIGIN_STATUS = { found: 200, 'not-modified': 304, absent: 404, failed: 503 } as const;
 
 /** Sends an object, or 304 if the client has it. `provenance` null: a hit on a fresh entry. */
 export function sendObject(
@@ -73,7 +74,8 @@ export function problemAnswer(document: Problem, more: FieldList = []): { fields
   const fields = [
     ...['Content-Type', PROBLEM_CONTENT_TYPE, 'Content-Length', String(body.length)],
     ...cacheControl,
-    ...['Access-Control-Allow-Origin', '*', 'X-Content-Type-Options', 'nosniff'],
+    ...CORS_FIELDS,
+    ...['X-Content-Type-Options', 'nosniff'],
     ...more,
   ];
   return { fields, body };
@@ -98,7 +100,6 @@ export function sendAbsent(
 ): void {
   sendProblem(request, response, NOT_FOUND_PROBLEM, [
     ...['Cache-Control', `public, max-age=${FRESH_SECONDS}`, 'Age', String(ageSeconds)],
-    ...['Access-Control-Expose-Headers', 'Age, Cache-Status'],
     ...['Cache-Status', cacheStatus(provenance, 404, ageSeconds)],
   ]);
 }

@@ -17,6 +17,7 @@ import { type ClientError, clientErrorProblem, cutOffSoon, writeLastAnswer } fro
 import { answersBefore, type Connection, createConnections, isStillOwed, owe } from './connections.ts';
 import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
+import { createLaterVersions } from './later-version.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
@@ -115,6 +116,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   }
 
   function onClientError(error: ClientError, socket: Duplex): void {
+    if (laterVersions.take(error, socket)) return;
     const document = clientErrorProblem(error);
     const { receiving } = connections.of(socket);
     if (receiving === null || receiving.request.complete || document === null) endWith(socket, document);
@@ -160,6 +162,10 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     },
     (request, response) => onRequest(request, response),
   );
+  const laterVersions = createLaterVersions(server, (socket) => {
+    const { isFinished, owed, heldBack } = connections.of(socket);
+    return !isFinished && owed.size === 0 && (heldBack === null || heldBack.writableFinished);
+  });
   server.timeout = limits.idleTimeoutMs;
   server.maxConnections = limits.maxConnections;
   // The number of requests per connection is not limited here: node:http would answer the first one too many with an

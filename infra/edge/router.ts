@@ -5,10 +5,17 @@
  * A CloudFront function (runtime 2.0, viewer request); the embedded edge runs the same built file. Its language is
  * ES5.1 with few additions: no destructuring, default parameters, spread, optional chaining, for-of, classes, Map, URL.
  */
+
+import {
+  type EdgeProblem,
+  edgeProblem,
+  NOT_FOUND_PROBLEM,
+  PROBLEM_CODES,
+  PROBLEM_CONTENT_TYPE,
+} from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
-import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE, type Problem, problem } from '../../contract/problems.ts';
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
-import { MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { decodeUnreserved, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
 export interface QueryValue {
@@ -46,6 +53,8 @@ export const URL_MAX_LENGTH = 2048;
 
 const METHODS = 'GET, HEAD, OPTIONS';
 const MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
+/** The URLs to which problems lead. */
+const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 
 /** Gives the request with `uri` rewritten and no query, or an answer. Depends only on method, path and query. */
@@ -53,29 +62,31 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   const request = event.request;
   // The first check, because every later step costs time in proportion to the length.
   if (urlLength(request) > URL_MAX_LENGTH) {
-    return refuse(problem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`));
+    return refuse(edgeProblem('uri-too-long', `The URL may have at most ${URL_MAX_LENGTH} characters after the host.`));
   }
   if (request.method === 'OPTIONS') return preflight();
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return refuse(problem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
+    return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
-  const first = firstPage(request.uri);
+  const first = firstPage(decodeUnreserved(request.uri));
   if (first === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
   if (names.length === 0) return rewrite(request, first);
   const paged = first.kind === 'market-list' || first.kind === 'history';
-  if (names.length > 1 || names[0] !== 'cursor' || !paged) {
+  const name = names[0] as string;
+  if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
     const allowed = paged ? 'only "cursor"' : 'no query parameter';
-    return refuse(problem('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`));
+    return refuse(edgeProblem('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`));
   }
-  const parameter = request.querystring.cursor as QueryValue;
+  const parameter = request.querystring[name] as QueryValue;
+  const cursor = decodeUnreserved(parameter.value);
   const repeated = parameter.multiValue !== undefined && parameter.multiValue.length > 1;
-  if (repeated || !CURSOR.test(parameter.value)) {
+  if (repeated || !CURSOR.test(cursor)) {
     return refuse(
-      problem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
+      edgeProblem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
-  return rewrite(request, laterPage(first, parameter.value));
+  return rewrite(request, laterPage(first, cursor));
 }
 
 /** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
@@ -93,12 +104,13 @@ function urlLength(request: ViewerRequest): number {
   return length;
 }
 
-/** The object of a path without a cursor; null if the path has no object. Exact: no decoding, no case folding. */
+/** The object of a path without a cursor; null if the path has no object. Exact: no case folding. */
 function firstPage(uri: string): PublicObjectName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
   if (uri === WAITLIST_URL) return { kind: 'waitlist' };
   if (uri === OPENAPI_URL) return { kind: 'openapi' };
+  if (PROBLEM.test(uri)) return { kind: 'problems' };
   const match = MARKET.exec(uri);
   if (match === null) return null;
   const groups = match.groups as { slug: string; history?: string };
@@ -117,7 +129,11 @@ function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest 
   return request;
 }
 
-/** For every path, so that a script may also read the 404. Two hours, because Chromium caps anything longer at that. */
+/**
+ * For every path, so that a script may also read the 404. Wrappers of `fetch` send fields of their own, so all are
+ * allowed; browsers do not count `Authorization` among them, nor did old ones know `*`. Two hours, because Chromium caps
+ * anything longer at that.
+ */
 function preflight(): RouterResponse {
   return {
     statusCode: 204,
@@ -126,7 +142,7 @@ function preflight(): RouterResponse {
       allow: { value: METHODS },
       'access-control-allow-origin': { value: '*' },
       'access-control-allow-methods': { value: METHODS },
-      'access-control-allow-headers': { value: 'If-None-Match' },
+      'access-control-allow-headers': { value: '*, Authorization, If-None-Match' },
       'access-control-max-age': { value: '7200' },
     },
   };
@@ -136,7 +152,7 @@ function preflight(): RouterResponse {
  * Answers of the router are not cached. The edge runs the router for every request, so a cache would save nothing; and
  * a reader must not go on seeing 404 for a path that the next deployment adds.
  */
-function refuse(document: Problem): RouterResponse {
+function refuse(document: EdgeProblem): RouterResponse {
   const headers: { [name: string]: { value: string } } = {
     'content-type': { value: PROBLEM_CONTENT_TYPE },
     'cache-control': { value: 'no-store' },

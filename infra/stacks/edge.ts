@@ -162,7 +162,8 @@ export class EdgeStack extends Stack {
       responseHeadersPolicyName: accountWideName(configuration, 'read-headers'),
       corsBehavior: {
         accessControlAllowCredentials: false,
-        accessControlAllowHeaders: ['If-None-Match'],
+        // The router answers preflights. Not the wildcard that it sends, which does not go together with a list here.
+        accessControlAllowHeaders: ['Authorization', 'Cache-Control', 'Content-Type', 'If-None-Match'],
         accessControlAllowMethods: METHODS,
         accessControlAllowOrigins: ['*'],
         accessControlExposeHeaders: ['ETag', 'Age'],

@@ -1,5 +1,6 @@
 /** Builds the answers of the write API. No cache may store them: each was made for one credential. */
-import { PROBLEM_CONTENT_TYPE, type Problem } from '../../contract/problems.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import type { Problem } from '../../contract/problems.ts';
 import type { HttpResult } from './event.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -43,7 +44,7 @@ export function preflightResult(methods: readonly string[]): HttpResult {
   return textResult(204, '', {
     allow,
     'access-control-allow-methods': allow,
-    'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+    'access-control-allow-headers': '*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
     'access-control-max-age': '7200',
   });
 }

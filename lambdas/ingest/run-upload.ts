@@ -168,7 +168,9 @@ async function keepPart(
 ): Promise<boolean> {
   const { subject, mode, authority } = upload;
   const own = authority === undefined ? {} : { authority };
-  const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
+  const receivedAt = new Date(nowMs()).toISOString();
+  const firstLine = upload.linesDone + 1;
+  const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt, firstLine };
   const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;

@@ -3,7 +3,7 @@ import { authorityFaults, type FeedAuthority } from '../../contract/feed-authori
 import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
-import { checkObservation, parseRecord } from './row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from './row-rules.ts';
 import { type Row, rowOf, slugOf } from './rows.ts';
 
 /** One fault of one row, with the row's index in the batch. */
@@ -60,12 +60,12 @@ export async function checkRows(
   breathe: Breathe,
 ): Promise<CheckedRows> {
   const faults: RowFault[] = [];
-  const currencies = nativeCurrencies(parsed, markets);
+  const terms = termsOf(parsed, markets);
   const seen = new Set<string>();
   const rows: Row[] = [];
   for (const row of parsed) {
     await breathe();
-    const found = faultsOf(row, currencies, seen, rules);
+    const found = faultsOf(row, terms, seen, rules);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }
@@ -80,7 +80,7 @@ function keepFaults(kept: RowFault[], index: number, found: readonly RowError[])
 
 function faultsOf(
   { record, order }: Row,
-  currencies: ReadonlyMap<string, string>,
+  terms: ReadonlyMap<string, MarketTerms>,
   seen: Set<string>,
   { nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
@@ -92,35 +92,33 @@ function faultsOf(
   }
   seen.add(identity);
   if (record.type === 'market') return faults;
-  const nativeCurrency = currencies.get(record.market);
-  if (nativeCurrency === undefined) {
+  const market = terms.get(record.market) ?? null;
+  if (market === null) {
     const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
     faults.push({ pointer: '/market', code: 'market.unknown', detail });
   }
-  const market = nativeCurrency === undefined ? null : { nativeCurrency };
   return [...faults, ...checkObservation(record, market, nowMs)];
 }
 
 /**
- * Native currencies by slug: from the batch's definition, else from the ledger. A market that has observations keeps
- * its currency. Of two definitions the first counts, because the second is refused as a duplicate.
+ * Currencies and quantities by slug: from the batch's definition, else from the ledger. A market that has observations
+ * keeps both. Of two definitions the first counts, because the second is refused as a duplicate.
  */
-function nativeCurrencies(
+function termsOf(
   rows: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
-): ReadonlyMap<string, string> {
-  const currencies = new Map<string, string>();
+): ReadonlyMap<string, MarketTerms> {
+  const terms = new Map<string, MarketTerms>();
   const fixed = new Set<string>();
   for (const [slug, item] of markets) {
     if (item === null) continue;
-    const { nativeCurrency, observations } = item.value;
-    currencies.set(slug, nativeCurrency);
-    if (observations > 0) fixed.add(slug);
+    terms.set(slug, item.value);
+    if (item.value.observations > 0) fixed.add(slug);
   }
   for (const { record } of rows) {
     if (record.type !== 'market' || fixed.has(record.slug)) continue;
-    currencies.set(record.slug, record.nativeCurrency);
+    terms.set(record.slug, record);
     fixed.add(record.slug);
   }
-  return currencies;
+  return terms;
 }

@@ -8,7 +8,8 @@ import type { Change, LedgerReader } from '../../storage/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
 import { type Breathe, breatheNever, checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
-import { type MarketState, readLastKnown, readMarketItems, readMarkets } from './read-markets.ts';
+import { readNeighbours } from './neighbours.ts';
+import { type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
 import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
 import { unchangedMarket } from './standing.ts';
 import { faultsOf } from './tally.ts';
@@ -51,8 +52,8 @@ export async function examineBatch(
   const markets: PlannedMarket[] = [];
   for (const state of await readMarkets(ledger, groupByMarket(checked.rows), items)) {
     await breathe();
-    const lastKnown = await readLastKnown(ledger, state);
-    const parts = decideInParts({ ...state, ...options, lastKnown }, maxChanges);
+    const neighbours = await readNeighbours(ledger, state, options.mode);
+    const parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
     const refused = parts.flatMap(faultsOf);
     if (refused.length === 0) {
       markets.push({ state, parts });

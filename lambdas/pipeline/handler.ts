@@ -4,6 +4,7 @@
  * and its audit records. So none of the three exists without the others.
  */
 
+import type { ProblemCode } from '../../contract/edge-problems.ts';
 import type { Feature } from '../../contract/features.ts';
 import type {
   BodyOf,
@@ -14,7 +15,7 @@ import type {
   ResponseOf,
   WriteOperationId,
 } from '../../contract/operations.ts';
-import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
+import { type Problem, type ProblemError, problem } from '../../contract/problems.ts';
 import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { Change, LedgerReader } from '../../storage/ledger.ts';
 import type { Runtime } from '../../storage/runtime.ts';

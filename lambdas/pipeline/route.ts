@@ -1,6 +1,7 @@
 /** Finds the operation of a method and a path. */
 import type { Method } from '../../contract/operations/operation.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
+import { decodeUnreserved } from '../../contract/routes.ts';
 
 /** An operation of the write API. */
 interface Route {
@@ -35,7 +36,8 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[])
 const RESOURCES: ReadonlySet<string> = new Set(ROUTES.map(({ segments }) => segments[3] as string));
 
 /** Whether a path belongs to the write API. Every other path is a public read. `path` has no query. */
-export function isWriteApiPath(path: string): boolean {
+export function isWriteApiPath(encoded: string): boolean {
+  const path = decodeUnreserved(encoded);
   if (!path.startsWith('/api/v1/')) return false;
   const end = path.indexOf('/', 8);
   return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end));
@@ -43,7 +45,7 @@ export function isWriteApiPath(path: string): boolean {
 
 /** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */
 export function route(method: string, path: string): Routed {
-  const parts = path.split('/');
+  const parts = decodeUnreserved(path).split('/');
   const fitting = ROUTES.filter(
     ({ segments }) =>
       segments.length === parts.length &&

@@ -1,7 +1,8 @@
 /** Checks a request against the operation's row. Finds every fault at once, each with a JSON Pointer. */
 import type * as z from 'zod';
+import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
-import { type Problem, type ProblemCode, type ProblemError, problem } from '../../contract/problems.ts';
+import { type Problem, type ProblemError, problem } from '../../contract/problems.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { readBody, refuseBody } from '../http/body.ts';

@@ -1,6 +1,7 @@
 /** The bodies that depend on no record, rendered once in the life of a publisher. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
+import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
+import { problemCatalogue } from '../../contract/problems.ts';
 import type { StaticKind } from '../../contract/public-objects.ts';
 import { type Rendered, rendered } from './render.ts';
 
@@ -11,6 +12,7 @@ export type StaticBodies = { readonly [Kind in StaticKind]: Rendered };
 export function staticBodies(documents: { readonly waitlist: Json; readonly openapi: Json }): StaticBodies {
   return {
     'not-found': rendered(canonicalJson(NOT_FOUND_PROBLEM as unknown as Json)),
+    problems: rendered(canonicalJson(problemCatalogue())),
     waitlist: rendered(canonicalJson(documents.waitlist)),
     openapi: rendered(canonicalJson(documents.openapi)),
   };

@@ -1,6 +1,7 @@
-/** Checks the two documents that explain the use of the API. They exist in every generation. */
+/** Checks the documents that explain the use of the API. They exist in every generation. */
 import * as z from 'zod';
 import type { Json } from '../../contract/canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE, problemType } from '../../contract/edge-problems.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { waitlistSchema } from '../../contract/waitlist.ts';
 import { checkBody, type Excuse, type Findings } from './check-body.ts';
@@ -28,11 +29,17 @@ const examples: Excuse = (what, found) => {
   return what === 'an internal field' || what === 'an API key';
 };
 
-/** Both must exist and be consistent. */
+const catalogueSchema = z.strictObject({
+  mediaType: z.literal(PROBLEM_CONTENT_TYPE),
+  problems: z.array(z.strictObject({ code: z.string(), type: z.string(), title: z.string(), status: z.int() })),
+});
+
+/** All must exist and be consistent. */
 export async function checkDocuments(reader: PublicReader, findings: Findings): Promise<void> {
   const waitlist = await checkBody(reader, findings, WAITLIST_URL, waitlistSchema, ownAddress);
   if (waitlist !== null && waitlist.value.mailto !== `mailto:${waitlist.value.email}`) {
     findings.add(WAITLIST_URL, 'link', 'sends requests to another address than the one in `email`');
   }
   await checkBody(reader, findings, OPENAPI_URL, openapiSchema, examples);
+  await checkBody(reader, findings, problemType('not-found'), catalogueSchema);
 }

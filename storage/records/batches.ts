@@ -29,6 +29,8 @@ export type BatchValue = {
   dryRun: boolean;
   mediaType: 'application/json' | 'application/x-ndjson';
   records: number;
+  /** Of a part of an upload: the line of the file with which the part begins. Absent: 1. */
+  firstLine?: number;
   /** SHA-256 of the request's body as it came, in hex. */
   sha256: string;
   bytes: number;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/edge-problems.ts';
 import { ALL_FEATURES } from '../../contract/features.ts';
 import { type ApiServers, openApiDocument } from '../../contract/openapi.ts';
 import { problemSchema } from '../../contract/openapi-problems.ts';
 import { claimAssertionSchema } from '../../contract/operations/claims.ts';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/problems.ts';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';
 import { URL_MAX_LENGTH } from '../../infra/edge/router.ts';
@@ -177,7 +177,13 @@ describe('the document', () => {
     expect(IngestBatch.properties.records.items).toEqual({ $ref: '#/components/schemas/IngestRecord' });
     const kinds = IngestRecord.anyOf.flatMap((kind: { anyOf?: object[] }) => kind.anyOf ?? [kind]);
     expect(kinds).toEqual(
-      ['MarketRecord', 'MoneyObservationRecord', 'ScalarObservationRecord', 'RetractionRecord'].map((name) => ({
+      [
+        'MarketRecord',
+        'MoneyObservationRecord',
+        'DecimalObservationRecord',
+        'ScalarObservationRecord',
+        'RetractionRecord',
+      ].map((name) => ({
         $ref: `#/components/schemas/${name}`,
       })),
     );

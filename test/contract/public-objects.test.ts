@@ -33,6 +33,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'not-found': fc.constant({ kind: 'not-found' }),
+  problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
   openapi: fc.constant({ kind: 'openapi' }),
 };
@@ -184,6 +185,13 @@ const TABLE: readonly Row[] = [
     key: 'public/errors/404.json',
     contentType: 'application/problem+json',
     cacheTag: null,
+    retention: 'head',
+  },
+  {
+    name: { kind: 'problems' },
+    key: 'public/problems.json',
+    contentType: 'application/json',
+    cacheTag: 'problems',
     retention: 'head',
   },
   {

@@ -23,6 +23,8 @@ describe('the coding of a body of compressible size', () => {
     ['identity;q=0.5, gzip;q=0.5', 'gzip'],
     // Weight 0 means not acceptable.
     ['br;q=0', 'identity'],
+    ['gzip;Q=0', 'identity'],
+    ['GZIP;Q=0, BR;Q=0.5', 'br'],
     ['br;q=0, gzip', 'gzip'],
     ['br;q=0, *', 'gzip'],
     ['gzip;q=0, br;q=0', 'identity'],

@@ -113,6 +113,8 @@ describe('in a context with no builtins but those of its runtime', () => {
     ['GET', '/api/v1/markets?cursor=1&cursor=2'],
     ['GET', '/api/v1/markets?x=1'],
     ['GET', '/nowhere'],
+    ['GET', '/problems/not-found'],
+    ['GET', '/api/v1/markets/gold%2Dus%64'],
     ['GET', `/${'a'.repeat(3000)}`],
     ['OPTIONS', '/api/v1/markets'],
     ['DELETE', '/api/v1/markets'],

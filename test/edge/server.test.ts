@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
+import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
@@ -67,7 +67,7 @@ describe('the resources', () => {
       age: '0',
       'cache-status': 'Tidemark; fwd=uri-miss; stored',
       'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'ETag, Age, Link, Cache-Status',
+      'access-control-expose-headers': 'ETag, Age, Link, Cache-Status, Retry-After',
       'x-content-type-options': 'nosniff',
     });
   });
@@ -131,12 +131,12 @@ describe('Age and Cache-Status', () => {
       ['6', 'Tidemark; hit; ttl=9', 304],
       ['0', 'Tidemark; fwd=stale; fwd-status=304; stored', 200],
       ['0', 'Tidemark; fwd=stale; stored', 304],
-      ['57', 'Tidemark; fwd=stale; ttl=-42; detail=stale-if-error', 200],
+      ['57', 'Tidemark; fwd=stale; fwd-status=503; ttl=-42; detail=stale-if-error', 200],
       ['58', 'Tidemark; hit; ttl=-43; detail=stale-if-error', 200],
       ['0', 'Tidemark; fwd=stale; stored', 200],
       ['0', 'Tidemark; fwd=stale; stored', 404],
       ['3', 'Tidemark; hit; ttl=12', 404],
-      [undefined, 'Tidemark; fwd=uri-miss', 503],
+      [undefined, 'Tidemark; fwd=uri-miss; fwd-status=503', 503],
       [undefined, 'Tidemark; detail=retry-later', 503],
     ]);
   });
@@ -230,7 +230,7 @@ describe('If-None-Match', () => {
           age: '0',
           link: `</api/v1/markets?cursor=${CURSOR}>; rel="next"`,
           'access-control-allow-origin': '*',
-          'access-control-expose-headers': 'ETag, Age, Link, Cache-Status',
+          'access-control-expose-headers': 'ETag, Age, Link, Cache-Status, Retry-After',
         });
       }
     }
@@ -350,13 +350,24 @@ describe('problems', () => {
     expect((await ask(edge, '/nowhere')).status).toBe(404);
   });
 
+  test('503 lets a page read the same fields as every other answer', async () => {
+    edge.objects.mode = 'unavailable';
+    const { status, headers } = await ask(edge, '/api/v1/markets/not-read-yet');
+    edge.objects.mode = 'up';
+    expect([status, headers['access-control-expose-headers'], headers['retry-after']]).toEqual([
+      503,
+      'ETag, Age, Link, Cache-Status, Retry-After',
+      '5',
+    ]);
+  });
+
   test('OPTIONS is a CORS preflight', async () => {
     const reply = await ask(edge, GOLD_URL, { 'access-control-request-method': 'GET' }, 'OPTIONS');
     expect(reply).toMatchObject({ status: 204, body: Buffer.alloc(0) });
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-      'access-control-allow-headers': 'If-None-Match',
+      'access-control-allow-headers': '*, Authorization, If-None-Match',
       allow: 'GET, HEAD, OPTIONS',
     });
     expect(reply.headers).not.toHaveProperty('content-length');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startPublishLoop } from '../../embedded/publish-loop.ts';
+import { type PublishLoop, startPublishLoop } from '../../embedded/publish-loop.ts';
 import type { WakeLoop } from '../../embedded/wake-loop.ts';
 import { publish } from '../../publisher/publish.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 
 interface Watched {
   readonly world: World;
-  readonly loop: WakeLoop;
+  readonly loop: PublishLoop;
   readonly reports: { what: string; cause: unknown }[];
   /** The number of rounds that have begun. Each begins with a read of HEAD. */
   rounds(): number;
@@ -128,6 +128,25 @@ describe('a wake-up', () => {
 });
 
 describe('a round that fails', () => {
+  test('leaves the lag as it is; a complete one ends it', async () => {
+    const watched = watchedLoop();
+    const { loop, world } = watched;
+    expect(loop.lagMs()).toBe(0);
+    const failing = Promise.reject(new StorageUnavailable('for a while'));
+    failing.catch(() => {});
+    watched.hold(failing);
+    await world.ingest([market('a')]);
+    loop.wake();
+    await vi.waitFor(() => expect(watched.reports).toHaveLength(1));
+    world.clock.nowMs += 5_000;
+    expect(loop.lagMs()).toBe(5_000);
+    watched.hold(null);
+    loop.wake();
+    expect(loop.lagMs()).toBeGreaterThanOrEqual(5_000);
+    await vi.waitFor(() => expect(loop.lagMs()).toBe(0));
+    expect(await generation(watched)).toBe(1);
+  });
+
   test('is reported, and the next one does its work', async () => {
     const watched = watchedLoop();
     await watched.world.ingest([market('a')]);

@@ -24,6 +24,7 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'currency.minor-unit-alias': [but({ metric: 'margin', currency: 'GBX' })],
   'currency.not-native': [but({ currency: 'EUR' })],
   'amount.not-integral': [but({ amountMinor: 61.17 })],
+  'amount.disagrees-with-source': [but({ sourceValue: '6.117' })],
   'amount.zero-unasserted': [but({ amountMinor: 0 })],
   'amount.out-of-range': [but({ amountMinor: 2 ** 53 })],
   'date.future': [but({ observedAt: '2062-09-30T00:00:00Z' })],

@@ -65,6 +65,12 @@ describe('route', () => {
   });
 });
 
+test('needless percent-encoding names the same path', () => {
+  expect(isWriteApiPath('/api/v1/watch%6Cists')).toBe(true);
+  expect(route('GET', '/api/v1/watch%6cists')).toEqual(route('GET', '/api/v1/watchlists'));
+  expect(route('GET', '/api/v1/watchlists%2F')).toEqual({ kind: 'unknown' });
+});
+
 describe('isWriteApiPath', () => {
   it.each(own)('is true of every path of %s, and below its resource', (id) => {
     const path = operationOf(id).path.replaceAll(/\{\w+\}/g, 'x');

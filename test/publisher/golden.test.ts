@@ -42,6 +42,7 @@ const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => stri
   'history-page': (keys) => keys.find((key) => published.get(key)?.body.includes('-3763')),
   snapshot: ([key]) => key,
   'not-found': ([key]) => key,
+  problems: ([key]) => key,
   waitlist: ([key]) => key,
   openapi: ([key]) => key,
   // The second generation changes one market.
@@ -72,8 +73,8 @@ test('the golden files show the details that are easily lost', () => {
     '"amountMinor":null',
     '"amountMinor":-3763',
     '"amountMinor":0,',
-    '"amountMinor":163000,"confidence":"high","currency":"JPY"',
-    '"amountMinor":306921,"confidence":"high","currency":"KWD"',
+    '"amountMinor":163000,"confidence":"high","currency":"JPY","decimal":"163000","decimalPerUnit":"163"',
+    '"amountMinor":306921,"confidence":"high","currency":"KWD","decimal":"306.921","decimalPerUnit":"0.306921"',
     '"unknownReason":"not-published"',
     '"unknownReason":"withheld"',
     '"rounded":true',

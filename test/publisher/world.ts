@@ -1,7 +1,7 @@
 /** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
 
+import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
-import { NOT_FOUND_PROBLEM } from '../../contract/problems.ts';
 import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
 import { loadRouter } from '../../embedded/edge/router-sandbox.ts';

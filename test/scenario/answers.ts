@@ -1,8 +1,9 @@
 /** Answers over HTTP, checked against the contract. */
 import assert from 'node:assert/strict';
+import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/edge-problems.ts';
 import { problemCodesOf, problemSchema } from '../../contract/openapi-problems.ts';
 import { OPERATIONS, type OperationId, operationOf, type ResponseOf } from '../../contract/operations.ts';
-import { PROBLEM_CONTENT_TYPE, PROBLEMS, type Problem, type ProblemCode } from '../../contract/problems.ts';
+import { PROBLEMS, type Problem } from '../../contract/problems.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 
 export interface Answer {

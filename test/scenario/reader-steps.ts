@@ -1,8 +1,8 @@
 /** Public reads: no credential, any origin, conditional requests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
-import type { ProblemCode } from '../../contract/problems.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -225,6 +225,35 @@ describe('the object store in a directory', () => {
     for (const result of await Promise.allSettled(calls)) {
       expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StorageUnavailable) });
     }
+  });
+
+  test.each(['objects', 'tmp'])(
+    'is unavailable while its folder %s is away, and as it was once that is back',
+    async (name) => {
+      const { folder, objects, etag } = await openWithObject();
+      await rename(join(folder, name), join(folder, 'away'));
+      const calls = [
+        objects.get('unknown.json'),
+        objects.stat('unknown.json'),
+        objects.put('new/key.json', bytes('x'), metadataOf(2), absent),
+        objects.delete('unknown.json', etag),
+        objects.list(''),
+      ];
+      for (const result of await Promise.allSettled(calls)) {
+        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StorageUnavailable) });
+      }
+      await rename(join(folder, 'away'), join(folder, name));
+      expect((await objects.list('')).keys).toEqual([KEY]);
+      expect(await objects.get('unknown.json')).toEqual({ kind: 'absent' });
+    },
+  );
+
+  test('makes the folder of an object again that was removed, at the second try', async () => {
+    const { folder, objects } = await openWithObject();
+    await rm(join(folder, 'objects', 'heads'), { recursive: true });
+    const put = () => objects.put(KEY, bytes('x'), metadataOf(2), absent);
+    await expect(put()).rejects.toBeInstanceOf(StorageUnavailable);
+    expect(await put()).toMatchObject({ kind: 'stored' });
   });
 
   test('does not list foreign files', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import fc from 'fast-check';
@@ -235,6 +235,22 @@ describe('the SQLite ledger', () => {
     }
     const { items, next } = await ledger.query('shelf', { limit: 6 });
     expect([items.map((item) => item.sort), next]).toEqual([['1', '2', '3', '4'], '4']);
+  });
+
+  test('finds out whether it can be written: by a write, and whether that would be lost', async () => {
+    const path = join(await temporaryFolder(), 'ledger.sqlite');
+    const ledger = openSqliteLedger(path, { exclusive: true });
+    onTestFinished(() => ledger.close());
+    const logBytes = async () => (await stat(`${path}-wal`)).size;
+    const before = await logBytes();
+    ledger.checkWritable();
+    expect(await logBytes()).toBeGreaterThan(before);
+    await rename(path, `${path}-away`);
+    expect(() => ledger.checkWritable()).toThrow(StorageUnavailable);
+    await writeFile(path, '');
+    expect(() => ledger.checkWritable()).toThrow(StorageUnavailable);
+    await rename(`${path}-away`, path);
+    ledger.checkWritable();
   });
 
   test('leaves nothing of deleted or replaced items on disk, once its log is emptied', async () => {

@@ -1,0 +1,86 @@
+/**
+ * The part of the problem catalogue that the edge router needs: every code, and the problems with which it answers.
+ * Free of dependencies, because the router is built from this file, and its size is limited.
+ */
+
+/** Ordered by status. */
+export const PROBLEM_CODES = [
+  'invalid-request',
+  'malformed-body',
+  'invalid-cursor',
+  'unknown-query-parameter',
+  'credential-in-url',
+  'idempotency-key-missing',
+  'idempotency-key-malformed',
+  'unauthenticated',
+  'forbidden',
+  'quota-exceeded',
+  'not-found',
+  'method-not-allowed',
+  'request-timeout',
+  'contention',
+  'state-transition',
+  'conflict',
+  'precondition-failed',
+  'content-too-large',
+  'uri-too-long',
+  'unsupported-media-type',
+  'idempotency-key-reused',
+  'validation-failed',
+  'precondition-required',
+  'rate-limited',
+  'daily-quota-exceeded',
+  'header-fields-too-large',
+  'internal-error',
+  'origin-unavailable',
+  'service-unavailable',
+] as const;
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+export interface ProblemDefinition {
+  /** HTTP status code (RFC 9110, section 15). */
+  readonly status: number;
+  /** Short summary, the same for every occurrence (RFC 9457, section 3.1.4). */
+  readonly title: string;
+}
+
+export const EDGE_PROBLEMS = {
+  'invalid-cursor': { status: 400, title: 'Malformed cursor' },
+  'unknown-query-parameter': { status: 400, title: 'Unknown query parameter' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'uri-too-long': { status: 414, title: 'URI too long' },
+} as const satisfies { readonly [Code in ProblemCode]?: ProblemDefinition };
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** `type` is a URL: it leads to the catalogue, and will not change. */
+export function problemType(code: ProblemCode): string {
+  return `/problems/${code}`;
+}
+
+/** A problem of the edge, without members for one occurrence. */
+export interface EdgeProblem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly detail: string;
+}
+
+/** `detail` says what happened in this request, and the remedy. */
+export function edgeProblem(code: keyof typeof EDGE_PROBLEMS, detail: string): EdgeProblem {
+  const definition = EDGE_PROBLEMS[code];
+  return { type: problemType(code), title: definition.title, status: definition.status, code: code, detail: detail };
+}
+
+/**
+ * The body of every 404 of the public reads: from the router, from the embedded edge and from the CDN's error page. A
+ * static file does not know the URL of the request, so it names each possible cause with its remedy.
+ */
+export const NOT_FOUND_PROBLEM: EdgeProblem = edgeProblem(
+  'not-found',
+  'No such resource. A market may have been removed: /api/v1/markets lists the slugs. If a cursor is unknown or ' +
+    'has expired, start again from the first page, without a cursor.',
+);
