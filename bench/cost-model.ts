@@ -95,7 +95,8 @@ export function publication(shape: PublicationShape): OperationCounts {
     readUnits: generationReads + markets * (4 + Math.ceil(openPageKilobytes / 4)) + listReads + remembered,
     transactions: 2 + recordTransactions + Math.ceil(markets / MAX_TRANSACT_CHANGES) + answerTransactions,
     itemsChanged,
-    writeUnits: WRITE_UNITS * itemsChanged,
+    // HEAD takes 2 KB, because it names the digest of each static body.
+    writeUnits: WRITE_UNITS * (itemsChanged + 2),
     // The bundle; the layout and the pages of the previous list, and bodies that changed since.
     objectReads: bundleParts + (isListDue ? 2 + pages + remembered : 0),
     // Before each put of an existing body, and before the bundle is removed.
