@@ -32,7 +32,10 @@ export async function benchRender({ quick, rounds }: BenchOptions): Promise<void
   const sources = await readSources(markets);
   const cases: readonly [string, (source: Source) => Rendered][] = [
     ['market bodies', ({ slug, revision, record }) => rendered(marketBody(slug, revision, record))],
-    ['history pages', ({ observations }) => rendered(historyPageBody(observations, PAGE_CURSOR))],
+    [
+      'history pages',
+      ({ observations, record }) => rendered(historyPageBody(observations, PAGE_CURSOR, record.unit.quantity)),
+    ],
   ];
   printHeading(
     'render',

@@ -2,7 +2,14 @@
 import * as z from 'zod';
 import { ERRORS_MAX, MARKET_SOURCES_MAX } from './limits.ts';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
-import { instantSchema, metricNameSchema, provenanceFields, valueFields } from './metric.ts';
+import {
+  instantSchema,
+  metricNameSchema,
+  provenanceFields,
+  quotedQuantitySchema,
+  sourceDecimalSchema,
+  valueFields,
+} from './metric.ts';
 
 export const marketRecordSchema = z
   .strictObject({
@@ -12,11 +19,11 @@ export const marketRecordSchema = z
     sources: z
       .array(sourceSchema)
       .max(MARKET_SOURCES_MAX)
-      .default([])
-      .describe("Where the market's numbers come from."),
+      .exactOptional()
+      .describe("Where the market's numbers come from. If left out: the market keeps those that it has."),
   })
   .describe(
-    'Defines or redefines a market. A field that is left out takes its default. Once a market has observations, ' +
+    'Defines or redefines a market. `status` is `active` if it is left out. Once a market has observations, ' +
       '`nativeCurrency` and `unit` are fixed.',
   );
 
@@ -41,7 +48,6 @@ const observationRecordFields = {
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
   sourceValue: provenanceFields.sourceValue.default(null),
-  rounded: provenanceFields.rounded.default(false),
   unknownReason: provenanceFields.unknownReason.default(null),
   zeroAsserted: z
     .boolean()
@@ -50,22 +56,56 @@ const observationRecordFields = {
       'States that a zero is a real value. Without it a zero is refused, because a zero often stands for a missing ' +
         'value.',
     ),
+  dateConfirmed: z
+    .boolean()
+    .default(false)
+    .describe('States that an `observedAt` before 1900 is right. Without it such a record is refused.'),
   outlierConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that a value far from its neighbour in time is right. Without it such a record is refused.'),
+    .describe(
+      'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
+        'The neighbours are the nearest known values before and after it, without zeros.',
+    ),
 } as const;
 
+const rounded = provenanceFields.rounded.default(false);
+
 export const moneyObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, amountMinor: valueFields.amountMinor, currency: valueFields.currency })
-  .describe('One observation of an amount of money. A `price` is one, in the native currency of its market.');
+  .strictObject({
+    ...observationRecordFields,
+    amountMinor: valueFields.amountMinor,
+    currency: valueFields.currency,
+    rounded,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money. A `price` is one, in the native currency of its market. The amount and ' +
+      '`rounded` must agree with `sourceValue`.',
+  );
+
+export const decimalObservationRecordSchema = z
+  .strictObject({
+    ...observationRecordFields,
+    value: sourceDecimalSchema,
+    currency: valueFields.currency,
+    quotedQuantity: quotedQuantitySchema.exactOptional(),
+  })
+  .describe(
+    'One observation of an amount of money as the decimal that the source gives. The service computes `amountMinor` ' +
+      'and `rounded`.',
+  );
 
 export const scalarObservationRecordSchema = z
-  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit })
+  .strictObject({ ...observationRecordFields, value: valueFields.value, unit: valueFields.unit, rounded })
   .describe('One observation of a number that is not money.');
 
-/** One observation. Its fields tell money from scalar. */
-export const observationRecordSchema = z.union([moneyObservationRecordSchema, scalarObservationRecordSchema]);
+/** One observation. Its fields tell money, in minor units or as a decimal, from scalar. */
+export const observationRecordSchema = z.union([
+  moneyObservationRecordSchema,
+  decimalObservationRecordSchema,
+  scalarObservationRecordSchema,
+]);
 
 export const retractionRecordSchema = z
   .strictObject({
@@ -84,6 +124,8 @@ export const retractionRecordSchema = z
 export const ingestRecordSchema = z.union([marketRecordSchema, observationRecordSchema, retractionRecordSchema]);
 
 export type MarketRecord = z.infer<typeof marketRecordSchema>;
+/** An amount of money in minor units, or as the source's decimal. */
+export type MoneyRecord = z.infer<typeof moneyObservationRecordSchema | typeof decimalObservationRecordSchema>;
 export type ObservationRecord = z.infer<typeof observationRecordSchema>;
 export type RetractionRecord = z.infer<typeof retractionRecordSchema>;
 /** A record with its defaults filled in. */
@@ -99,6 +141,7 @@ export const ROW_ERROR_CODES = [
   'currency.minor-unit-alias',
   'currency.not-native',
   'amount.not-integral',
+  'amount.disagrees-with-source',
   'amount.zero-unasserted',
   'amount.out-of-range',
   'date.future',
@@ -111,6 +154,8 @@ export const ROW_ERROR_CODES = [
   'market.unknown',
   'observation.unknown',
   'outlier',
+  'scope.missing',
+  'market.not-allowed',
 ] as const;
 
 /** The one error of a batch that the service could not apply, or not completely. The reason is in no record. */
@@ -159,7 +204,11 @@ export const batchRequestSchema = z.strictObject({
 
 /** One fault of one record of a batch. */
 const batchErrorSchema = z.strictObject({
-  line: z.int().min(1).nullable().describe("The record's line in an NDJSON body, from 1 on. Null in a JSON body."),
+  line: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("The record's line, from 1 on: in an NDJSON body, or in the file of an upload. Null in a JSON body."),
   index: z.int().min(0).describe("The record's position among the records, from 0 on."),
   pointer: z
     .string()
@@ -185,6 +234,7 @@ export const batchReportSchema = z.strictObject({
       '`queued`, then `applying`, then `applied`; or `refused`, when the whole batch is refused and nothing is ' +
         'taken in. A dry run ends as `examined`, or as `refused` where the batch would be refused.',
     ),
+  summary: z.string().describe('The result and the next step, in one line for people. The wording may change.'),
   mode: ingestModeSchema,
   partial: z.boolean().describe(PARTIAL),
   dryRun: z.boolean().describe(DRY_RUN),
@@ -204,7 +254,11 @@ export const batchReportSchema = z.strictObject({
   errors: z
     .array(batchErrorSchema)
     .meta({ maxItems: ERRORS_MAX })
-    .describe('Ordered by record. Errors that were found while the batch was applied come after the others.'),
+    .describe(
+      'Ordered by record. Errors that were found while the batch was applied come after the others. A record has at ' +
+        'most 20 here, and only one each once the batch has 2,000. Very long lists are cut off: `counts.refused` is ' +
+        'exact.',
+    ),
   markets: z
     .array(slugSchema)
     .meta({ maxItems: BATCH_RECORDS_MAX })

@@ -42,8 +42,15 @@ export const uploadSchema = z.strictObject({
   state: z
     .enum(['awaiting-content', 'queued', 'applying', 'applied', 'stopped'])
     .describe(
-      '`awaiting-content`, then `queued`, `applying` and `applied`. Or `stopped`, if the file holds more records ' +
-        'than were announced: the records before that point are taken in.',
+      '`awaiting-content`, then `queued`, `applying` and `applied`. Or `stopped`: the records before that point are ' +
+        'taken in, and the others are not.',
+    ),
+  stoppedBecause: z
+    .enum(['too-many-records', 'credential-ended'])
+    .nullable()
+    .describe(
+      'Set when `stopped`. `too-many-records`: the file holds more than were announced. `credential-ended`: the API ' +
+        'key that announced it was revoked or has expired, or its owner was erased.',
     ),
   mode: ingestModeSchema,
   sha256: sha256Schema.describe('As announced.'),

@@ -70,7 +70,9 @@ export const marketSchema = z.strictObject({
     .meta({
       description:
         'The newest observation of each metric, by name. `price` is always there: money in `nativeCurrency`, for ' +
-        'one `unit`. Null means that it was never observed.',
+        'one `unit`. Null means that it was never observed. If several sources have the same newest `observedAt`, the ' +
+        'one is shown whose `sourceUrl` has the greatest SHA-256 in hex: the order of arrival does not decide, and ' +
+        'nobody can choose it. The history has all.',
       // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
       required: ['price'],
     }),

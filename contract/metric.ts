@@ -73,6 +73,20 @@ export const valueFields = {
   unit: publicTextSchema(60).describe('What `value` counts, e.g. `percent`.'),
 } as const;
 
+/** Where money is sent as the source's decimal instead of minor units. */
+export const sourceDecimalSchema = decimalSchema
+  .nullable()
+  .describe("The source's decimal, in major units: 61.17 USD is `61.17`. Null is unknown, never zero.");
+
+export const quotedQuantitySchema = z
+  .int()
+  .min(1)
+  .max(1_000_000_000)
+  .describe(
+    "How many of the market's `unit.of` the source's decimal buys. Without it, a `sourceValue` may be for one or for " +
+      "the market's `unit.quantity`. A `value` needs it, unless that quantity is 1.",
+  );
+
 /** The provenance of a metric. Present even if the value is null. */
 export const provenanceFields = {
   sourceLabel: publicTextSchema(200).describe(
@@ -92,10 +106,24 @@ export const provenanceFields = {
     .describe('Why the value is null. Null exactly when the value is not null.'),
 } as const;
 
+/** Rendered with each amount, and not stored. */
+const moneyTextFields = {
+  minorDigits: z.int().min(0).max(4).describe('The decimals of the currency by ISO 4217: JPY 0, HUF 2, KWD 3.'),
+  decimal: decimalSchema
+    .nullable()
+    .describe(
+      "The amount in major units, for the market's `unit.quantity`: `amountMinor` ÷ 10^`minorDigits`, exactly.",
+    ),
+  decimalPerUnit: decimalSchema
+    .nullable()
+    .describe('`decimal` ÷ `unit.quantity`, exactly. Null if the value is unknown, or if its decimals do not end.'),
+} as const;
+
 const moneyMetricFields = {
   kind: z.literal('money'),
   amountMinor: valueFields.amountMinor,
   currency: valueFields.currency,
+  ...moneyTextFields,
   ...provenanceFields,
 } as const;
 
@@ -114,9 +142,11 @@ export const metricSchema = z
   .discriminatedUnion('kind', [moneyMetricSchema, scalarMetricSchema])
   .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
 
-export type MoneyMetric = z.infer<typeof moneyMetricSchema>;
+/** As it is stored. The public one has the texts of its amount too. */
+export type MoneyMetric = Omit<z.infer<typeof moneyMetricSchema>, keyof typeof moneyTextFields>;
 export type ScalarMetric = z.infer<typeof scalarMetricSchema>;
 export type Metric = MoneyMetric | ScalarMetric;
+export type PublicMetric = z.infer<typeof metricSchema>;
 
 export const metricNameSchema = z
   .string()
@@ -154,6 +184,9 @@ export const observationSchema = z
   ])
   .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
 
+export type PublicObservation = z.infer<typeof observationSchema>;
+
+/** As it is stored: see {@link MoneyMetric}. */
 export type Observation = Metric & {
   id: string;
   metric: string;

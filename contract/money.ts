@@ -12,28 +12,60 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * `decimal` × `quantity` × 10^`exponent`, rounded half to even, because that rule does not drift when amounts are
- * added.
+ * `decimal` × `quantity` ÷ `quotedQuantity` × 10^`exponent`, rounded half to even, because that rule does not drift
+ * when amounts are added.
  *
  * @param decimal plain decimal text such as `-36.98` (see `decimalSchema`)
  * @param exponent of the currency's minor unit
- * @param quantity how many times the source's quantity the market quotes; a positive safe integer
+ * @param quantity that the amount buys; a positive safe integer
+ * @param quotedQuantity that the decimal buys; a positive safe integer
  * @returns `amount.out-of-range` if the result is beyond ±(2^53−1), which JSON readers cannot hold (RFC 8259, section
  *   6)
  * @throws RangeError for text that is not plain decimal, or a quantity that is not a positive safe integer
  */
-export function toMinorUnits(decimal: string, exponent: number, quantity: number): MinorUnitsResult {
-  const match = DECIMAL.exec(decimal);
-  if (match === null) throw new RangeError(`not plain decimal text: ${JSON.stringify(decimal)}`);
-  if (!Number.isSafeInteger(quantity) || quantity < 1) throw new RangeError(`not a positive integer: ${quantity}`);
-  const [, sign, whole, fraction = ''] = match;
-  const dividend = BigInt(`${whole}${fraction}`) * BigInt(quantity) * 10n ** BigInt(exponent);
-  const divisor = 10n ** BigInt(fraction.length);
+export function toMinorUnits(
+  decimal: string,
+  exponent: number,
+  quantity: number,
+  quotedQuantity = 1,
+): MinorUnitsResult {
+  const { sign, dividend, divisor } = fractionOf(decimal, exponent, quantity, quotedQuantity);
   const remainder = dividend % divisor;
   const truncated = dividend / divisor;
   const twice = remainder * 2n;
   const up = twice > divisor || (twice === divisor && truncated % 2n === 1n);
   const magnitude = up ? truncated + 1n : truncated;
   if (magnitude > LARGEST) return { error: 'amount.out-of-range' };
-  return { amountMinor: Number(sign === '-' ? -magnitude : magnitude), rounded: remainder !== 0n };
+  return { amountMinor: Number(sign * magnitude), rounded: remainder !== 0n };
+}
+
+/**
+ * Whether the amount is the nearest one to the decimal. Between two that are equally near, either is right: sources
+ * round a half in different ways. Parameters and errors as in {@link toMinorUnits}.
+ */
+export function isNearestAmount(
+  amountMinor: number,
+  decimal: string,
+  exponent: number,
+  quantity: number,
+  quotedQuantity = 1,
+): boolean {
+  const { sign, dividend, divisor } = fractionOf(decimal, exponent, quantity, quotedQuantity);
+  const off = BigInt(amountMinor) * divisor - sign * dividend;
+  return 2n * (off < 0n ? -off : off) <= divisor;
+}
+
+/** The exact amount in minor units is `sign` × `dividend` ÷ `divisor`. */
+function fractionOf(decimal: string, exponent: number, quantity: number, quotedQuantity: number) {
+  const match = DECIMAL.exec(decimal);
+  if (match === null) throw new RangeError(`not plain decimal text: ${JSON.stringify(decimal)}`);
+  for (const number of [quantity, quotedQuantity]) {
+    if (!Number.isSafeInteger(number) || number < 1) throw new RangeError(`not a positive integer: ${number}`);
+  }
+  const [, sign, whole, fraction = ''] = match;
+  return {
+    sign: sign === '-' ? -1n : 1n,
+    dividend: BigInt(`${whole}${fraction}`) * BigInt(quantity) * 10n ** BigInt(exponent),
+    divisor: 10n ** BigInt(fraction.length) * BigInt(quotedQuantity),
+  };
 }

@@ -8,6 +8,7 @@ import { FEATURES, type FeatureDefinition } from './features.ts';
 import {
   batchReportSchema,
   batchRequestSchema,
+  decimalObservationRecordSchema,
   ingestRecordSchema,
   marketRecordSchema,
   moneyObservationRecordSchema,
@@ -61,6 +62,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     IngestRecord: ingestRecordSchema,
     Instant: instantSchema,
     MarketRecord: marketRecordSchema,
+    DecimalObservationRecord: decimalObservationRecordSchema,
     MoneyObservationRecord: moneyObservationRecordSchema,
     RetractionRecord: retractionRecordSchema,
     ScalarObservationRecord: scalarObservationRecordSchema,

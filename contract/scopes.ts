@@ -10,7 +10,9 @@ export const SCOPES = {
   'sources:verify': 'Record source verifications',
   'entitlements:read': 'Read your own entitlements, with used and remaining amounts',
   'entitlements:admin': "Grant and withdraw anybody's entitlements",
-  'ingest:write': 'Send batches of records, read their reports',
+  'ingest:write': 'Append observations to existing markets, read reports',
+  'ingest:correct': 'Correct and retract observations, confirm outliers',
+  'markets:write': 'Define and change markets',
   'publications:write': 'Have markets published again, purge caches',
   'waitlist:admin': 'Record and decide waitlist requests, erase personal data',
   'keys:admin': 'Issue, rotate and revoke API keys',
@@ -18,6 +20,11 @@ export const SCOPES = {
 } as const satisfies Record<string, string>;
 
 export type Scope = keyof typeof SCOPES;
+
+/** The scopes of feeds. Each operation of ingest takes any of them; each record needs its own. */
+export const FEED_SCOPES = ['ingest:write', 'ingest:correct', 'markets:write'] as const satisfies readonly Scope[];
+
+export type FeedScope = (typeof FEED_SCOPES)[number];
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
 

@@ -14,23 +14,39 @@ const MAX_UNKNOWN_FIELDS = 50;
 /**
  * One issue for each fault. Unknown fields get one issue each, at their own path. For a union: the faults of the branch
  * that got furthest; if no branch was entered, one issue for the union.
+ *
+ * @param most no issue beyond these is made
  */
-export function flattenIssues(issues: readonly Issue[]): Issue[] {
-  return issues.flatMap((issue) => {
+export function flattenIssues(issues: readonly Issue[], most = Number.POSITIVE_INFINITY): Issue[] {
+  const found: Issue[] = [];
+  for (const issue of flat(issues)) {
+    if (found.length >= most) break;
+    found.push(issue);
+  }
+  return found;
+}
+
+function* flat(issues: readonly Issue[]): Generator<Issue> {
+  for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys
-        .slice(0, MAX_UNKNOWN_FIELDS)
-        .map((key) => ({ ...issue, path: [...issue.path, key], message: 'unknown field: remove it' }));
+      for (const key of issue.keys.slice(0, MAX_UNKNOWN_FIELDS)) {
+        yield { ...issue, path: [...issue.path, key], message: 'unknown field: remove it' };
+      }
+      continue;
     }
     // A discriminated union whose discriminator is wrong has no branches: the issue stands for itself.
-    if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
+    if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
+      yield issue;
+      continue;
+    }
     const entered = issue.errors.find((branch) => branch.length > 0 && branch.every((inner) => isDeeper(inner)));
     if (entered === undefined) {
       const choices = issue.errors.flatMap((branch) => branch.map((inner) => inner.message));
-      return [{ ...issue, message: [...new Set(choices)].join('; or ') }];
+      yield { ...issue, message: [...new Set(choices)].join('; or ') };
+      continue;
     }
-    return flattenIssues(entered).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
-  });
+    for (const inner of flat(entered)) yield { ...inner, path: [...issue.path, ...inner.path] };
+  }
 }
 
 function isDeeper(issue: Issue): boolean {

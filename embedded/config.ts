@@ -9,6 +9,8 @@ export interface EmbeddedConfig {
   readonly dataFolder: string;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
+  /** How long the files of uploads are kept after their end; null: for good. */
+  readonly uploadsKeptDays: number | null;
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
 }
@@ -44,7 +46,7 @@ export function checkClock(nowMs: number): void {
 type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, and for an OIDC issuer `TIDEMARK_ISSUER`,
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, and for an OIDC issuer `TIDEMARK_ISSUER`,
  * `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -58,11 +60,18 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
     throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
   }
+  const keptDays = environment.TIDEMARK_UPLOADS_KEPT_DAYS;
+  if (keptDays && !/^[1-9]\d{0,4}$/.test(keptDays)) {
+    throw new StartError(
+      `TIDEMARK_UPLOADS_KEPT_DAYS is ${JSON.stringify(keptDays)}: set a number of days, or nothing to keep all files.`,
+    );
+  }
   return {
     host: environment.HOST || '127.0.0.1',
     port: Number(port),
     dataFolder: environment.TIDEMARK_DATA || '.tidemark',
     waitlistEmail,
+    uploadsKeptDays: keptDays ? Number(keptDays) : null,
     issuer: readIssuer(environment),
   };
 }

@@ -1,10 +1,11 @@
-/** Removes expired items. DynamoDB does that by itself, SQLite does not. */
+/** Removes expired items and old files. DynamoDB does that by itself, SQLite does not. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 export interface ExpiryDependencies {
   /** See `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
+  removeFiles(): Promise<void>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
   readonly report: (what: string, cause: unknown) => void;
@@ -17,15 +18,16 @@ const GRACE_MS = 60 * 60 * 1000;
 const BATCH_ITEMS = 200;
 
 /** Removes at once, and then every hour. */
-export function startExpiryLoop({ removeExpired, nowMs, report }: ExpiryDependencies): WakeLoop {
+export function startExpiryLoop({ removeExpired, removeFiles, nowMs, report }: ExpiryDependencies): WakeLoop {
   const loop = startWakeLoop({
     round: async (stopping) => {
       const beforeMs = nowMs() - GRACE_MS;
       do await nextTurn();
       while (!stopping.aborted && removeExpired(beforeMs, BATCH_ITEMS) === BATCH_ITEMS);
+      if (!stopping.aborted) await removeFiles();
     },
     intervalMs: INTERVAL_MS,
-    onError: (cause) => report('removing expired items failed', cause),
+    onError: (cause) => report('removing what has expired failed', cause),
   });
   loop.wake();
   return loop;

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Json } from '../contract/canonical-json.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
+import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
@@ -23,6 +24,7 @@ import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -30,7 +32,7 @@ import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
 import { createWriteServer } from './write-server.ts';
-import { yieldingLedger } from './yielding-ledger.ts';
+import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
 /** Receives the progress of the start. */
 export interface StartProgress {
@@ -110,19 +112,33 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers, so background work must let requests run in between.
-    const background = { ...dependencies, ledger: yieldingLedger(data.ledger) };
+    const turns = createTurns();
+    const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
     const working = startWorkLoop(
-      { ...systemRuntime, ledger: background.ledger, uploads: writeApi.uploads },
+      {
+        ...systemRuntime,
+        ledger: background.ledger,
+        uploads: writeApi.uploads,
+        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+      },
       { publishing, onErased: () => data.emptyLog(), report },
     );
-    const expiring = startExpiryLoop({ removeExpired: data.removeExpired, nowMs: Date.now, report });
+    const expiring = startExpiryLoop({
+      removeExpired: data.removeExpired,
+      removeFiles: () =>
+        removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
+      nowMs: Date.now,
+      report,
+    });
     const takeUpload = createUploadServer({
       uploads: writeApi.uploads,
+      mayReceive: (id) => mayReceive(dependencies, id),
       onStored: async (id) => {
-        await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        const { isUnwanted } = await queueUpload({ ...dependencies, uploads: writeApi.uploads }, id);
+        if (isUnwanted) await writeApi.uploads.remove(id);
         working.wake();
       },
       nowMs: Date.now,

@@ -11,6 +11,8 @@ import { originForm } from './edge/framing.ts';
 
 export interface UploadServerOptions {
   readonly uploads: DirectoryUploads;
+  /** Whether the sender of the upload may still write. Asked before the first byte of the body. */
+  readonly mayReceive: (id: string) => Promise<boolean>;
   /** Called when a file is stored. If it rejects, the request fails. Another PUT is answered 412 and calls it again. */
   readonly onStored: (id: string) => Promise<void>;
   /** Milliseconds since the epoch. */
@@ -28,20 +30,25 @@ const PATH = new RegExp(`^${uploadPath('(upl_[0-9A-Z]{26})')}$`);
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 const GRACE_MS = 60_000;
 
-type Outcome = Received | 'no-length' | 'too-slow' | 'unavailable';
+type Outcome = Received | 'credential-ended' | 'no-length' | 'too-slow' | 'unavailable';
 
 const REFUSALS: { readonly [Why in Exclude<Outcome, 'stored'>]: readonly [ProblemCode, string] } = {
   forbidden: ['forbidden', 'This is not a valid target, or it has expired: read the upload again for a new one.'],
   'stored-already': ['precondition-failed', 'The file is there already: read the upload for its state.'],
   'content-differs': ['validation-failed', 'The file does not have the length and the SHA-256 that were announced.'],
+  'being-received': ['conflict', 'This file is being received already: wait for that, then read the upload.'],
+  'credential-ended': ['forbidden', 'The credential that announced this file has ended: announce it with another one.'],
   'no-length': ['invalid-request', 'Send the length of the file as Content-Length, and no Transfer-Encoding.'],
   'too-slow': ['request-timeout', `Send at least ${MIN_BYTES_PER_SECOND} bytes in a second: put the file again.`],
   unavailable: ['service-unavailable', 'The file could not be stored: put it again later.'],
 };
 
+/** Seconds. */
+const RETRY_AFTER: { readonly [Why in Outcome]?: string } = { unavailable: '60', 'being-received': '30' };
+
 /** Gives the handler of a request that puts a file; null for every other request. */
 export function createUploadServer(options: UploadServerOptions): (request: IncomingMessage) => DivertedHandler | null {
-  const { uploads, onStored, nowMs, report } = options;
+  const { uploads, mayReceive, onStored, nowMs, report } = options;
 
   async function take(id: string, query: URLSearchParams, request: IncomingMessage): Promise<Outcome> {
     const length = request.headers['content-length'];
@@ -50,6 +57,7 @@ export function createUploadServer(options: UploadServerOptions): (request: Inco
     // The head announces another file, so nobody has to wait for its end.
     if (length !== query.get('bytes')) return 'content-differs';
     try {
+      if (!(await mayReceive(id))) return 'credential-ended';
       const received = await uploads.receive(id, query, atLeastSlowly(request, nowMs));
       // Also for a file that was there already: the first call may have failed.
       if (received === 'stored' || received === 'stored-already') await onStored(id);
@@ -98,6 +106,6 @@ function send(response: ServerResponse, outcome: Outcome): void {
 
 function resultOf(outcome: Outcome): HttpResult {
   if (outcome === 'stored') return textResult(204, '');
-  const retry = outcome === 'unavailable' ? { 'retry-after': '60' } : {};
+  const retry = outcome in RETRY_AFTER ? { 'retry-after': RETRY_AFTER[outcome] as string } : {};
   return problemResult(problem(...REFUSALS[outcome]), retry);
 }

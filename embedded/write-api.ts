@@ -8,9 +8,8 @@ import { isIssuerKey, issuerJwks, newIssuerKey } from '../lambdas/credentials/lo
 import { hasFirstKey, registerFirstKey } from '../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../lambdas/credentials/principal.ts';
 import { createCursors } from '../lambdas/http/cursor.ts';
-import type { HttpEvent } from '../lambdas/http/event.ts';
 import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
-import { createWriteApi, type Handled, type RequestLog } from '../lambdas/pipeline/handle.ts';
+import { createWriteApi, type HandleWrite, type RequestLog } from '../lambdas/pipeline/handle.ts';
 import { createSecrets, MASTER_SECRET_BYTES } from '../lambdas/pipeline/secrets.ts';
 import { type DirectoryUploads, openDirectoryUploads } from '../storage/directory-uploads.ts';
 import type { Ledger } from '../storage/ledger.ts';
@@ -27,7 +26,7 @@ const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 
 export interface WriteApi {
-  readonly handle: (event: HttpEvent) => Promise<Handled>;
+  readonly handle: HandleWrite;
   /** The storage of large files. */
   readonly uploads: DirectoryUploads;
   readonly operatorKey: OperatorKeyFile;

@@ -176,7 +176,12 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   },
   'upload-arrived': {
     ...NOTHING,
-    table: { read: [...FORMAT_READS, P.batches], put: [P.batches, P.work], count: [], delete: [] },
+    table: {
+      read: [...FORMAT_READS, P.apiKeys, P.batches, P.erasures],
+      put: [P.batches, P.work],
+      count: [],
+      delete: [],
+    },
     // HEAD of an object counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
   },

@@ -96,6 +96,8 @@ const dateSchema = z.strictObject({
    * `day`: observed at 00:00 UTC of that day. `month`: at 00:00 UTC of the month's first day, and the day is ignored.
    */
   precision: z.enum(['day', 'month']),
+  /** Whether dates before 1900 are right. If not, ingest refuses their rows (date.implausible). */
+  early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
   whenBlank: z.strictObject({ column: columnName, format: dateFormat }).optional(),
 });

@@ -3,6 +3,7 @@
 import { checkCurrencyCode } from '../contract/currencies.ts';
 import { type MarketRecord, marketRecordSchema } from '../contract/ingest-records.ts';
 import { SLUG_MAX_LENGTH } from '../contract/limits.ts';
+import type { Source } from '../contract/market.ts';
 import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import type { RowColumns, RowRefusal } from './row-columns.ts';
@@ -58,13 +59,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       kind: kind(columns),
       nativeCurrency: nativeCurrency(columns),
       unit: { quantity: positiveInteger(quantity(columns)), of: of(columns) },
-      sources: sources.map((source) => ({
-        label: source.label(columns),
-        url: source.url(columns),
-        publisher: source.publisher(columns),
-        licence: source.licence(columns),
-        attribution: source.attribution(columns),
-      })),
+      ...(sources.length === 0 ? {} : { sources: sources.map((source) => sourceOf(source, columns)) }),
     });
     const currency = checkCurrencyCode(nativeCurrency(columns));
     const refusals = flattenIssues(parsed.error?.issues ?? [])
@@ -75,6 +70,22 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
       );
     if (currency !== null) refusals.push({ column: null, pointer: '/nativeCurrency', ...currency });
     return refusals.length > 0 ? refusals : (parsed.data as MarketRecord);
+  };
+}
+
+interface SourceTemplates extends Readonly<Record<'label' | 'url', (columns: Columns) => string>> {
+  readonly publisher: (columns: Columns) => string | null;
+  readonly licence: (columns: Columns) => string | null;
+  readonly attribution: (columns: Columns) => string | null;
+}
+
+function sourceOf({ label, url, publisher, licence, attribution }: SourceTemplates, columns: Columns): Source {
+  return {
+    label: label(columns),
+    url: url(columns),
+    publisher: publisher(columns),
+    licence: licence(columns),
+    attribution: attribution(columns),
   };
 }
 

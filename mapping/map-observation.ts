@@ -11,7 +11,10 @@ import type { RowColumns, RowRefusal } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
 
 type MoneyObservation = Extract<IngestRecordInput, { amountMinor: number | null }>;
-type Amount = Pick<MoneyObservation, 'amountMinor' | 'sourceValue' | 'rounded' | 'unknownReason' | 'zeroAsserted'>;
+type Amount = Pick<
+  MoneyObservation,
+  'amountMinor' | 'sourceValue' | 'rounded' | 'unknownReason' | 'zeroAsserted' | 'quotedQuantity'
+>;
 /** The value of one part of a row, or its faults. */
 type Part<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
 
@@ -69,6 +72,7 @@ export function observationMapper(
         observedAt,
         confidence,
         status,
+        ...(date !== null && date < '1900' && observation.date.early === 'confirmed' ? { dateConfirmed: true } : {}),
       },
     };
   };
@@ -119,10 +123,11 @@ function amountMapper(mapping: CsvMapping) {
     if (isWithheld(columns)) {
       return { value: { amountMinor: null, sourceValue: digits, unknownReason: 'withheld' } };
     }
-    const quotedQuantity = quotedQuantityOf?.(columns);
-    const times = quotedQuantity === undefined ? 1 : market.unit.quantity / positiveInteger(quotedQuantity);
+    const quoted = quotedQuantityOf?.(columns);
+    const quotedQuantity = quoted === undefined ? market.unit.quantity : positiveInteger(quoted);
+    const times = market.unit.quantity / quotedQuantity;
     if (!Number.isSafeInteger(times) || times < 1) {
-      const detail = `the market's quantity ${market.unit.quantity} is not a whole multiple of the quoted quantity ${JSON.stringify(quotedQuantity)}`;
+      const detail = `the market's quantity ${market.unit.quantity} is not a whole multiple of the quoted quantity ${JSON.stringify(quoted)}`;
       return refused(null, '/amountMinor', 'record.invalid', detail);
     }
     const converted = toMinorUnits(digits, exponent, times);
@@ -135,14 +140,14 @@ function amountMapper(mapping: CsvMapping) {
       const detail = `${asText} does not fit: ${currency} has ${exponent} decimals`;
       return refused(column, '/amountMinor', 'amount.not-integral', detail);
     }
-    if (amountMinor !== 0) return { value: { amountMinor, sourceValue: digits, rounded } };
+    if (amountMinor !== 0) return { value: { amountMinor, sourceValue: digits, rounded, quotedQuantity } };
     if (rounded || spec.zero === 'refuse') {
       const detail = rounded
         ? `${asText} would be rounded to zero: give the market a larger quantity`
         : 'a zero must be asserted: assert it in the mapping, or give the reason why the value is unknown';
       return refused(column, '/amountMinor', 'amount.zero-unasserted', detail);
     }
-    return { value: { amountMinor, sourceValue: digits, rounded, zeroAsserted: true } };
+    return { value: { amountMinor, sourceValue: digits, rounded, quotedQuantity, zeroAsserted: true } };
   };
 }
 

@@ -9,10 +9,16 @@ import { join } from 'node:path';
 import { makeFolder, syncFolder } from './durable-files.ts';
 import { StorageUnavailable } from './errors.ts';
 import type { Runtime } from './runtime.ts';
-import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadContent, type UploadStore } from './upload-store.ts';
+import {
+  checkUploadId,
+  isUploadId,
+  UPLOAD_TARGET_SECONDS,
+  type UploadContent,
+  type UploadStore,
+} from './upload-store.ts';
 
 /** The outcome of a PUT: stored, or the reason for the refusal. */
-export type Received = 'stored' | 'stored-already' | 'forbidden' | 'content-differs';
+export type Received = 'stored' | 'stored-already' | 'forbidden' | 'content-differs' | 'being-received';
 
 export interface DirectoryUploads extends UploadStore {
   /** Whether this service signed the target, and the target has not expired. Reads nothing from the disk. */
@@ -24,8 +30,10 @@ export interface DirectoryUploads extends UploadStore {
    * - `stored-already`: the file was there before this call, and is durable. Nothing of the body is read.
    * - `forbidden`: not a valid target, see {@link isTarget}.
    * - `content-differs`: the body has not the announced length and digest.
+   * - `being-received`: another call is receiving this upload. Nothing of the body is read.
    *
-   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, also for one upload. Memory
+   * Except after `stored`, the call leaves nothing behind. Several calls may run at once, but one for
+   * each upload: the disk holds no file twice. Memory
    * holds at most one chunk of the body. Rejects with the body's own error, and with `StorageUnavailable` if the file
    * cannot be stored. If there is no room for it, it rejects before the first byte is read.
    */
@@ -36,6 +44,10 @@ export interface DirectoryUploads extends UploadStore {
    * @throws StorageUnavailable if the folder cannot be read or written
    */
   removePartial(): Promise<void>;
+  /** The ids of the files that have arrived. */
+  list(): Promise<readonly string[]>;
+  /** Removes the file of an upload that nobody will read again. Harmless if there is none. */
+  remove(id: string): Promise<void>;
 }
 
 export interface DirectoryUploadsOptions extends Pick<Runtime, 'nowMs'> {
@@ -64,6 +76,9 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
   };
   const sign = (id: string, { bytes, sha256 }: UploadContent, expiresAtMs: number): Buffer =>
     createHmac('sha256', key).update(`${id}\n${bytes}\n${sha256}\n${expiresAtMs}`).digest();
+
+  /** The announced bytes of the files that are being received, by upload. */
+  const receiving = new Map<string, number>();
 
   /** Null if this service did not sign the target, or the target has expired. */
   function contentOf(id: string, query: URLSearchParams): UploadContent | null {
@@ -112,16 +127,31 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
         await onDisk(id, syncFolder(folder));
         return 'stored-already';
       }
-      await onDisk(id, makeRoom(folder, content.bytes));
+      if (receiving.has(id)) return 'being-received';
+      receiving.set(id, content.bytes);
       const temporary = join(folder, newName() + PARTIAL);
       try {
+        // The room of other files on their way is taken, even where it is not filled yet.
+        const announced = [...receiving.values()].reduce((sum, bytes) => sum + bytes, 0);
+        await onDisk(id, makeRoom(folder, announced));
         if (!(await isKept(id, temporary, body, content))) return 'content-differs';
         await onDisk(id, rename(temporary, fileOf(id)));
         await onDisk(id, syncFolder(folder));
         return 'stored';
       } finally {
+        receiving.delete(id);
         await onDisk(id, rm(temporary, { force: true }));
       }
+    },
+    async list() {
+      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw new StorageUnavailable(`the uploads could not be listed: ${error.message}`, { cause: error });
+      });
+      return names.filter(isUploadId);
+    },
+    async remove(id) {
+      await onDisk(id, rm(fileOf(id), { force: true }));
     },
     async removePartial() {
       try {

@@ -52,6 +52,10 @@ export const UPLOAD_TARGET_SECONDS = 60 * 60;
 
 const UPLOAD_ID = /^upl_[0-9A-HJKMNP-TV-Z]{26}$/;
 
+export function isUploadId(text: string): boolean {
+  return UPLOAD_ID.test(text);
+}
+
 /** @throws RangeError for an invalid id of an upload: the id becomes part of keys and paths */
 export function checkUploadId(id: string): void {
   if (!UPLOAD_ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is not the id of an upload`);

@@ -1,5 +1,6 @@
 /** API keys: issued to the account of an approved waitlist request, by operators. */
 import * as z from 'zod';
+import { marketLimitSchema } from '../feed-authority.ts';
 import { instantSchema } from '../metric.ts';
 import { ALL_SCOPES, type Scope } from '../scopes.ts';
 import { defineOperations } from './operation.ts';
@@ -10,7 +11,7 @@ import { idSchema, lineSchema, pageQuery, pageSchema } from './resources.ts';
  * with their source. Reviewing claims, granting, publishing, purging, contacts, keys and the audit concern other
  * people. They stay with operators, so that no key can make itself or another key more powerful.
  *
- * `ingest:write` is included because a feed must not run with an operator's key. Like every scope, it can be given only
+ * The scopes of feeds are included because a feed must not run with an operator's key. Like every scope, it can be given only
  * by a credential that has it.
  */
 export const ACCOUNT_SCOPES = [
@@ -22,6 +23,8 @@ export const ACCOUNT_SCOPES = [
   'sources:verify',
   'entitlements:read',
   'ingest:write',
+  'ingest:correct',
+  'markets:write',
 ] as const satisfies readonly Scope[];
 
 export const apiKeyIdSchema = z.string().regex(/^[0-9A-Za-z]{16}$/, { error: 'must be the id of an API key' });
@@ -33,6 +36,7 @@ export const apiKeySchema = z.strictObject({
     .describe('The owner of the resources that the key creates: `account:<waitlist request id>`, or `operator`.'),
   label: z.string().describe('For people, to tell keys apart.'),
   scopes: z.array(z.enum(ALL_SCOPES)).describe('All scopes of the key.'),
+  markets: marketLimitSchema,
   createdAt: instantSchema,
   expiresAt: instantSchema.nullable().describe('The key is refused from this moment on. Null: it does not expire.'),
   revokedAt: instantSchema.nullable().describe('Null: the key is not revoked.'),
@@ -56,6 +60,7 @@ const apiKeyInputSchema = z.strictObject({
     .min(1)
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
     .describe('All scopes of the key, each once. Your credential must have each of them.'),
+  markets: marketLimitSchema.default(null),
   expiresAt: instantSchema
     .nullable()
     .default(null)
@@ -82,6 +87,7 @@ const example: ApiKey = {
   subject: `account:${REQUEST}`,
   label: 'Weekly chart',
   scopes: ['watchlists:read', 'watchlists:write'],
+  markets: null,
   createdAt: '2026-11-20T12:00:00.000Z',
   expiresAt: null,
   revokedAt: null,

@@ -1,7 +1,15 @@
 /** Claims: an authenticated party asserts something about a market's record, with evidence. */
 import * as z from 'zod';
 import { slugSchema } from '../market.ts';
-import { instantSchema, metricNameSchema, provenanceFields, sourceUrlSchema, valueFields } from '../metric.ts';
+import {
+  instantSchema,
+  metricNameSchema,
+  provenanceFields,
+  quotedQuantitySchema,
+  sourceDecimalSchema,
+  sourceUrlSchema,
+  valueFields,
+} from '../metric.ts';
 import { publicTextSchema } from '../public-text.ts';
 import { defineOperations } from './operation.ts';
 import { idParams, idSchema, pageQuery, pageSchema, revisionSchema, subjectSchema, textSchema } from './resources.ts';
@@ -24,11 +32,12 @@ const observationFields = {
 
 const correctedFields = {
   sourceValue: provenanceFields.sourceValue.default(null),
-  rounded: provenanceFields.rounded.default(false),
   unknownReason: provenanceFields.unknownReason.default(null),
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
 } as const;
+
+const rounded = provenanceFields.rounded.default(false);
 
 const reason = textSchema(2_000).describe('For reviewers. Not shown in public.');
 
@@ -86,13 +95,24 @@ export const claimAssertionSchema = z
               .strictObject({
                 amountMinor: valueFields.amountMinor,
                 currency: valueFields.currency,
+                rounded,
+                quotedQuantity: quotedQuantitySchema.exactOptional(),
                 ...correctedFields,
               })
               .meta({ title: 'Money' }),
             z
               .strictObject({
+                value: sourceDecimalSchema,
+                currency: valueFields.currency,
+                quotedQuantity: quotedQuantitySchema.exactOptional(),
+                ...correctedFields,
+              })
+              .meta({ title: 'Decimal' }),
+            z
+              .strictObject({
                 value: valueFields.value,
                 unit: valueFields.unit,
+                rounded,
                 ...correctedFields,
               })
               .meta({ title: 'Scalar' }),

@@ -11,6 +11,7 @@ import {
 } from '../ingest-records.ts';
 import { type Upload, uploadRequestSchema, uploadSchema } from '../ingest-uploads.ts';
 import { PUBLIC_TEXT } from '../public-text.ts';
+import { FEED_SCOPES } from '../scopes.ts';
 import { defineOperations } from './operation.ts';
 import { idParams } from './resources.ts';
 
@@ -34,6 +35,7 @@ const ID = 'bat_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const queued: BatchReport = {
   id: ID,
   state: 'queued',
+  summary: '2 records wait for a worker.',
   mode: 'append',
   partial: false,
   dryRun: false,
@@ -54,6 +56,7 @@ const UPLOAD_ID = 'upl_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
 const announced: Upload = {
   id: UPLOAD_ID,
   state: 'awaiting-content',
+  stoppedBecause: null,
   mode: 'append',
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   bytes: 734003200,
@@ -76,6 +79,11 @@ const announced: Upload = {
   publishedAt: null,
 };
 
+const FEED_RULES =
+  'An observation needs `ingest:write`; in the mode `correct`, or with `outlierConfirmed`, it needs `ingest:correct`, as a ' +
+  'retraction does. A `market` record needs `markets:write`. An API key may be limited to some markets. A record beyond the ' +
+  'credential is refused in the report, with `scope.missing` or `market.not-allowed`.';
+
 const tag = 'Ingest';
 
 export const ingestOperations = defineOperations({
@@ -88,10 +96,12 @@ export const ingestOperations = defineOperations({
       'At most 1,000 records and 1 MiB, as one JSON document or as one record a line (`application/x-ndjson`). The options ' +
       'of NDJSON are in the query; a JSON body holds its own. The service keeps an accepted batch as it came, and a worker ' +
       'applies it. Read the report at `Location` until `finishedAt` is set. The observations are public from the `generation` ' +
-      'of the report on. The report lists the faults of each record. Every record counts against `ingest-rows-per-day`, ' +
+      'of the report on. The report lists the faults of each record. For daily ingest, send the whole file again with ' +
+      '`mode` `correct`: known records come out unchanged, changed ones become corrections, new ones are added. Every record counts against `ingest-rows-per-day`, ' +
       'and every byte of the body against `ingest-bytes-per-day`, also in dry runs and when it is refused later. ' +
+      `${FEED_RULES} ` +
       `The body of a dry run is kept for ${DRY_RUN_KEPT_DAYS} days, its report for good.\n\n${PUBLIC_TEXT}`,
-    scopes: ['ingest:write'],
+    scopes: FEED_SCOPES,
     query: lineOptionsSchema,
     body: batchRequestSchema,
     maxBodyBytes: 1024 * 1024,
@@ -139,7 +149,7 @@ export const ingestOperations = defineOperations({
     path: '/api/v1/ingest/batches/{id}',
     tag,
     summary: 'Read the report of one of your batches',
-    scopes: ['ingest:write'],
+    scopes: FEED_SCOPES,
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },
     problems: ['not-found'],
@@ -148,6 +158,7 @@ export const ingestOperations = defineOperations({
       response: {
         ...queued,
         state: 'applied',
+        summary: '2 records are taken in, and 0 were known already.',
         counts: { accepted: 2, unchanged: 0, refused: 0 },
         markets: ['gold-usd'],
         finishedAt: '2026-11-20T12:00:01.000Z',
@@ -171,7 +182,7 @@ export const ingestOperations = defineOperations({
       'beginning of the file is public before the end is read. A line that is not JSON, or is longer than 128 KiB, is ' +
       'refused as a record. To test a file, send its first records as a batch with ' +
       `\`dryRun\`.\n\n${PUBLIC_TEXT}`,
-    scopes: ['ingest:write'],
+    scopes: FEED_SCOPES,
     body: uploadRequestSchema,
     features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
@@ -187,7 +198,7 @@ export const ingestOperations = defineOperations({
     tag,
     summary: 'Read the state of one of your large files',
     description: 'Until the file has arrived, each reading gives a new target.',
-    scopes: ['ingest:write'],
+    scopes: FEED_SCOPES,
     params: idParams('upl'),
     success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },
     problems: ['not-found'],

@@ -1,5 +1,6 @@
 /** The credential and its subject. */
 import * as z from 'zod';
+import { marketLimitSchema } from '../feed-authority.ts';
 import { instantSchema } from '../metric.ts';
 import { ALL_SCOPES } from '../scopes.ts';
 import { defineOperations } from './operation.ts';
@@ -10,6 +11,7 @@ export const meSchema = z.strictObject({
   subject: z.string().describe(SUBJECT),
   kind: z.enum(['user', 'api-key']).describe('Whether the credential is a token of a signed-in user or an API key.'),
   scopes: z.array(z.enum(ALL_SCOPES)).describe('The scopes of the credential, ordered by name.'),
+  markets: marketLimitSchema,
   expiresAt: instantSchema
     .nullable()
     .describe('The credential is refused from this moment on. Null: it does not expire.'),
@@ -29,6 +31,7 @@ export const meOperations = defineOperations({
         subject: 'user:alice',
         kind: 'user',
         scopes: ['watchlists:read', 'watchlists:write'],
+        markets: null,
         expiresAt: '2026-11-20T13:00:00.000Z',
       },
     },

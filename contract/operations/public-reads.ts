@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
 import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
-import { type Observation, observationSchema } from '../metric.ts';
+import { observationSchema, type PublicObservation } from '../metric.ts';
 import { waitlistBody, waitlistSchema } from '../waitlist.ts';
 import { defineOperations } from './operation.ts';
 
@@ -31,6 +31,9 @@ const metric = {
   kind: 'money',
   amountMinor: 412910,
   currency: 'USD',
+  minorDigits: 2,
+  decimal: '4129.10',
+  decimalPerUnit: '4129.10',
   sourceLabel: 'currency-api daily release',
   sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
   observedAt: '2026-09-29T00:00:00Z',
@@ -72,7 +75,7 @@ const market: Market = {
   revision: 57,
 };
 
-const observation: Observation = {
+const observation: PublicObservation = {
   ...metric,
   id: 'obs_3f9c1a7b5e2d4806a1c3e5f7',
   metric: 'price',

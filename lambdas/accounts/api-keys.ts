@@ -5,6 +5,7 @@
  *
  * Managing keys gives nobody more power: to issue, rotate or revoke a key, a credential must have all of its scopes.
  */
+import { coversMarket } from '../../contract/feed-authority.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
 import type { ApiKey } from '../../contract/operations/api-keys.ts';
 import type { Scope } from '../../contract/scopes.ts';
@@ -17,6 +18,7 @@ import {
   accountOf,
   apiKeyKey,
   entitlementsKey,
+  scopesOfKey,
   type WaitlistRequestValue,
   waitlistRequestKey,
   waitlistRequestOf,
@@ -46,7 +48,10 @@ export const createApiKey = writeHandler<'createApiKey'>()({
     const subject = accountOf(body.waitlistRequest);
     const quota = { subject, entitlements: knownEntitlements(entitlements), nowMs };
     const refused =
-      refusedScopes(principal, body.scopes) ?? refusedExpiry(body.expiresAt, nowMs) ?? refusedQuota(quota, found);
+      refusedScopes(principal, body.scopes) ??
+      refusedMarkets(principal, body.markets) ??
+      refusedExpiry(body.expiresAt, nowMs) ??
+      refusedQuota(quota, found);
     if (refused !== null) return refused;
 
     const parts = newApiKey(environment, request.randomBytes);
@@ -55,6 +60,7 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       subject,
       label: body.label,
       scopes: [...body.scopes].sort(),
+      markets: body.markets,
       secretHash: hashSecret(parts.secret),
       previousSecret: null,
       createdAt: now,
@@ -80,7 +86,7 @@ export const rotateApiKey = writeHandler<'rotateApiKey'>()({
   decide({ params, body, principal, environment, randomBytes, nowMs }, item) {
     if (item === null) return refuse('not-found', 'No such API key.');
     const before = item.value;
-    const refused = refusedRotation(before, nowMs) ?? refusedScopes(principal, before.scopes);
+    const refused = refusedRotation(before, nowMs) ?? refusedPower(principal, before);
     if (refused !== null) return refused;
 
     const secret = newSecret(randomBytes);
@@ -111,7 +117,7 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     if (key === null) return refuse('not-found', 'No such API key.');
     const { value } = key;
     // Otherwise a credential that may issue keys to accounts could revoke the keys of operators.
-    const refused = refusedScopes(principal, value.scopes);
+    const refused = refusedPower(principal, value);
     if (refused !== null) return refused;
     const target = targetOf(params.id);
     if (value.revokedAt !== null) return { kind: 'commit', target, changes: [], response: { body: null } };
@@ -159,6 +165,16 @@ function refusedScopes({ scopes }: Principal, given: readonly Scope[]): Refused 
   );
 }
 
+function refusedMarkets({ markets }: Principal, given: readonly string[] | null): Refused | null {
+  if (markets === null || given?.every((pattern) => coversMarket(markets, pattern))) return null;
+  return refuse('forbidden', 'A credential that is limited to some markets can only give and take keys for these.');
+}
+
+/** Refuses a credential that has less than the key. */
+function refusedPower(principal: Principal, key: ApiKeyValue): Refused | null {
+  return refusedScopes(principal, scopesOfKey(key)) ?? refusedMarkets(principal, key.markets ?? null);
+}
+
 function refusedExpiry(expiresAt: string | null, nowMs: number): Refused | null {
   if (expiresAt === null || Date.parse(expiresAt) > nowMs) return null;
   const errors = [{ pointer: '/expiresAt', code: 'invalid', detail: 'must be in the future' }];
@@ -187,8 +203,9 @@ function targetOf(id: string): string {
 }
 
 function shown(value: ApiKeyValue, nowMs: number): ApiKey {
-  const { id, subject, label, scopes, previousSecret, createdAt, expiresAt, revokedAt } = value;
+  const { id, subject, label, markets = null, previousSecret, createdAt, expiresAt, revokedAt } = value;
+  const scopes = [...scopesOfKey(value)];
   const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;
   const previousSecretValidUntil = overlaps ? previousSecret.validUntil : null;
-  return { id, subject, label, scopes, createdAt, expiresAt, revokedAt, previousSecretValidUntil };
+  return { id, subject, label, scopes, markets, createdAt, expiresAt, revokedAt, previousSecretValidUntil };
 }

@@ -3,6 +3,7 @@ import type { ReadHandler } from '../pipeline/handler.ts';
 export const getMe: ReadHandler<'getMe'> = {
   async answer({ principal }) {
     const { actor, subject, kind, scopes, expiresAt } = principal;
-    return { body: { actor, subject, kind, scopes: [...scopes].sort(), expiresAt } };
+    const markets = principal.markets === null ? null : [...principal.markets];
+    return { body: { actor, subject, kind, scopes: [...scopes].sort(), markets, expiresAt } };
   },
 };

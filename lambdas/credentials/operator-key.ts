@@ -45,6 +45,7 @@ export async function registerFirstKey(
     subject: OPERATOR_SUBJECT,
     label: 'First operator key',
     scopes: [...ALL_SCOPES],
+    markets: null,
     secretHash: hashSecret(secret),
     previousSecret: null,
     createdAt: now,

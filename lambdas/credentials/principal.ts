@@ -1,6 +1,6 @@
 /** Authentication: reads the Authorization header, and finds the signed-in user or the API key. */
 import type { Scope } from '../../contract/scopes.ts';
-import type { ApiKeyValue } from '../../storage/records/accounts.ts';
+import { type ApiKeyValue, scopesOfKey } from '../../storage/records/accounts.ts';
 import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
 import type { TokenVerifier } from './jwt.ts';
@@ -12,6 +12,8 @@ export interface Principal {
   /** The owner: `user:<sub>`, or the subject in the key's record. */
   readonly subject: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The markets that an API key is limited to; null: all. */
+  readonly markets: readonly string[] | null;
   /** RFC 3339, or null. */
   readonly expiresAt: string | null;
   /** From the cache: a write's transaction checks them. */
@@ -72,10 +74,11 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
       record = await cache.apiKey(parts.keyId, SECOND_LOOK_MS);
     }
     if (!opens(record, parts.secret, nowMs())) return refused(KEY_REFUSED);
-    const { subject, scopes, expiresAt } = record;
+    const { subject, markets = null, expiresAt } = record;
+    const scopes = new Set(scopesOfKey(record));
     const entitlements = cache.cachedEntitlements(subject);
     const actor = `key:${parts.keyId}`;
-    return { principal: { kind: 'api-key', actor, subject, scopes: new Set(scopes), expiresAt, entitlements } };
+    return { principal: { kind: 'api-key', actor, subject, scopes, markets, expiresAt, entitlements } };
   }
 
   async function authenticateUser(text: string): Promise<Authentication> {
@@ -85,7 +88,7 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
     const { subject: sub, scopes, expiresAt } = verification.token;
     const subject = `user:${sub}`;
     const entitlements = cache.cachedEntitlements(subject);
-    return { principal: { kind: 'user', actor: subject, subject, scopes, expiresAt, entitlements } };
+    return { principal: { kind: 'user', actor: subject, subject, scopes, markets: null, expiresAt, entitlements } };
   }
 
   return {

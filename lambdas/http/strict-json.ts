@@ -18,6 +18,9 @@ export const MAX_JSON_DEPTH = 32;
 /** Members and elements of one text, at most, counted by brackets and commas. */
 export const MAX_JSON_VALUES = 100_000;
 
+/** Of one object, at most. No schema has as many, and sets of many names are slow. */
+export const MAX_JSON_NAMES = 1_000;
+
 /** Together with the depth, this bounds the pointers that an answer repeats to the client. */
 const MAX_NAME_CHARACTERS = 256;
 
@@ -42,7 +45,8 @@ export type NdjsonResult = { readonly records: readonly unknown[] } | { readonly
 /**
  * Reads one JSON text. Values are those of `JSON.parse`. Codes of faults: `json.malformed`, `json.lone-surrogate`,
  * `json.duplicate-name`, `json.forbidden-name`, `json.name-too-long`, `json.number-out-of-range`,
- * `json.number-inexact`, `json.too-deep`, `json.too-many-values`. Details never repeat values. Never throws.
+ * `json.number-inexact`, `json.too-deep`, `json.too-many-values`, `json.too-many-names`. Details
+ * never repeat values. Never throws.
  */
 export function parseJson(text: string): JsonResult {
   let value: unknown;
@@ -129,6 +133,10 @@ function scan(text: string): ProblemError[] {
           container.part = content.slice(0, MAX_NAME_CHARACTERS);
           report(faultOfName(content, container.names));
           container.names?.add(content);
+          if ((container.names?.size ?? 0) > MAX_JSON_NAMES) {
+            report(TOO_MANY_NAMES);
+            break;
+          }
           isName = false;
         }
         if (hasEscape && !content.isWellFormed()) report(LONE_SURROGATE);
@@ -172,6 +180,10 @@ const LONE_SURROGATE: Fault = {
   detail: 'holds half of a surrogate pair, which is not a character: write both halves, or remove it',
 };
 const TOO_DEEP: Fault = { code: 'json.too-deep', detail: `is nested deeper than ${MAX_JSON_DEPTH} levels` };
+const TOO_MANY_NAMES: Fault = {
+  code: 'json.too-many-names',
+  detail: `is in an object of more than ${MAX_JSON_NAMES} members`,
+};
 const TOO_MANY_VALUES: Fault = {
   code: 'json.too-many-values',
   detail: `the body holds more than ${MAX_JSON_VALUES} values: send less at once`,

@@ -10,12 +10,17 @@ import {
 } from '../../storage/records/batches.ts';
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
+import type { Breathe } from '../markets/check-rows.ts';
 import { START } from '../markets/commit-markets.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
-export type BatchDependencies = Pick<Runtime, 'nowMs' | 'newAttemptId'> & { readonly ledger: Ledger };
+export interface BatchDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId'> {
+  readonly ledger: Ledger;
+  /** Default: no other task has to run. */
+  readonly breathe?: Breathe;
+}
 
 /** Further changes at the end of a batch: at most two, in the transaction that ends it. */
 export type ChangesAtEnd = (totals: RowTotals, revisions?: StrandValue['revisions']) => readonly Change[];
@@ -35,7 +40,7 @@ const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
 
 export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
   const recordedAt = new Date(startedAtMs).toISOString();
-  return { mode: batch.mode, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
+  return { mode: batch.mode, authority: batch.authority, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
 }
 
 export interface OpenedBatch {

@@ -10,6 +10,7 @@ import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storag
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { touchesOf } from '../worker/touches.ts';
+import { authorityOf, refusedMode } from './authority.ts';
 import { readReport, reportOf } from './read-report.ts';
 import { newBatch } from './stored-batch.ts';
 
@@ -18,6 +19,8 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
   decide(request) {
     const read = readBatch(request);
     if ('kind' in read) return read;
+    const refused = refusedMode(request.principal, read.mode);
+    if (refused !== null) return refused;
     const { touches, ...sent } = read;
     const { bytes, mediaType } = request.raw as NonNullable<typeof request.raw>;
     const { subject } = request.principal;
@@ -26,6 +29,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
       id,
       subject,
       ...sent,
+      ...authorityOf(request.principal),
       mediaType: mediaType as BatchValue['mediaType'],
       receivedAt: request.now,
     };

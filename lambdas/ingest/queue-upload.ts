@@ -6,24 +6,34 @@ import type { Ledger } from '../../storage/ledger.ts';
 import { uploadKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
+import { senderHasEnded } from './upload-sender.ts';
 
-export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId'> {
+export interface QueueUploadDependencies extends Pick<Runtime, 'newAttemptId' | 'nowMs'> {
   readonly ledger: Ledger;
   readonly uploads: Pick<UploadFiles, 'head'>;
 }
 
 /**
- * Puts the work of an upload on the queue, once its content has arrived. Harmless if the work is queued or done
- * already.
+ * Puts the work of an upload on the queue, once its content has arrived; or stops it, if its sender may no longer
+ * write. Harmless if the work is queued or done already.
  *
+ * @returns whether the content may be removed, because nothing of it was or will be taken in
  * @throws StorageUnavailable if storage fails: call it again
  */
 export async function queueUpload(
-  { ledger, newAttemptId, uploads }: QueueUploadDependencies,
+  { ledger, newAttemptId, nowMs, uploads }: QueueUploadDependencies,
   id: string,
-): Promise<void> {
+): Promise<{ readonly isUnwanted: boolean }> {
   const item = await ledger.get(uploadKey(id));
-  if (item?.value.state !== 'awaiting-content' || (await uploads.head(id)) === null) return;
+  if (item?.value.state !== 'awaiting-content' || (await uploads.head(id)) === null) {
+    return { isUnwanted: item?.value.state === 'stopped' && item.value.partsDone === 0 };
+  }
+  if (await senderHasEnded({ ledger, nowMs }, item.value)) {
+    const finishedAt = new Date(nowMs()).toISOString();
+    const stopped = { ...item.value, state: 'stopped', stoppedBecause: 'credential-ended', finishedAt } as const;
+    const { committed } = await ledger.transact([replaced(item, stopped)], { attemptId: newAttemptId() });
+    return { isUnwanted: committed };
+  }
   const work: WorkValue = { kind: 'upload', upload: id, lane: id, lease: null };
   await ledger.transact(
     [
@@ -32,4 +42,5 @@ export async function queueUpload(
     ],
     { attemptId: newAttemptId() },
   );
+  return { isUnwanted: false };
 }

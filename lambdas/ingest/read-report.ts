@@ -11,6 +11,7 @@ import {
 } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import { totalsOf } from './batch-changes.ts';
+import { summaryOf } from './report-summary.ts';
 import { readFaults, type StoredFault } from './stored-faults.ts';
 
 type Progress = Pick<CheckpointValue, 'state' | 'accepted' | 'unchanged' | 'refused' | 'markets' | 'finishedAt'>;
@@ -39,25 +40,28 @@ export function reportOf(
   faults: readonly StoredFault[] = [],
   published: GenerationOfValue | null = null,
 ): BatchReport {
+  const counts = { accepted, unchanged, refused };
+  const errors = faults.map(({ index, line, pointer, code, detail }) => {
+    return {
+      line,
+      index,
+      pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer,
+      code,
+      detail,
+    };
+  });
   return {
     id,
     state,
+    summary: summaryOf({ state, records, counts, errors, mode }),
     mode,
     partial,
     dryRun,
     sha256,
     bytes,
     records,
-    counts: { accepted, unchanged, refused },
-    errors: faults.map(({ index, line, pointer, code, detail }) => {
-      return {
-        line,
-        index,
-        pointer: mediaType === 'application/json' ? `/records/${index}${pointer}` : pointer,
-        code,
-        detail,
-      };
-    }),
+    counts,
+    errors,
     markets: [...markets],
     receivedAt,
     finishedAt,

@@ -14,7 +14,7 @@
 import { type Change, MAX_TRANSACT_CHANGES, type Refusal, type TransactResult } from '../../storage/ledger.ts';
 import { inBatches, readAll } from '../../storage/paging.ts';
 import { checkpointKey, strandsOf, workKey } from '../../storage/records/batches.ts';
-import { parseRows, type RowFault } from '../markets/check-rows.ts';
+import { breatheNever, parseRows, type RowFault } from '../markets/check-rows.ts';
 import { asOneTransaction, DECISIONS_AT_MOST } from '../markets/commit-markets.ts';
 import { type Examination, examineBatch, type PlannedMarket, planMarketParts } from '../markets/examine-batch.ts';
 import { readMarkets } from '../markets/read-markets.ts';
@@ -94,7 +94,11 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const options = decideOptions(run);
   const inputs = run.records.map(({ input }) => input);
   for (let tries = 1; ; tries++) {
-    const examination = await examineBatch(run.ledger, inputs, { ...options, nowMs: run.startedAtMs });
+    const examination = await examineBatch(run.ledger, inputs, {
+      ...options,
+      nowMs: run.startedAtMs,
+      breathe: run.breathe,
+    });
     if (!(await isCurrent(run, examination))) {
       if (tries < DECISIONS_AT_MOST) continue;
       throw new Contended(`batch ${run.batch.id}: its refused rows were judged on items that have changed`);
@@ -148,7 +152,8 @@ async function open(run: BatchRun, { faults, markets }: Examination): Promise<Ou
 async function resume(run: BatchRun, checkpoint: Checkpoint): Promise<Outcome> {
   const strands = await readStrands(run, checkpoint);
   const aside = new Set(checkpoint.value.setAside);
-  const { rows } = parseRows(run.records.map(({ input }) => input));
+  const inputs = run.records.map(({ input }) => input);
+  const { rows } = await parseRows(inputs, run.breathe ?? breatheNever);
   const shares = dealOut(groupByMarket(rows.filter(({ index }) => !aside.has(index))), strands.length);
   const plans = strands.map(async (strand, number) => {
     const states = await readMarkets(run.ledger, leftOf(shares[number] ?? [], strand));

@@ -18,6 +18,7 @@ import {
   batchKey,
   partBatchId,
   type RowTotals,
+  type StopReason,
   type UploadValue,
   uploadKey,
   workKey,
@@ -28,6 +29,7 @@ import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
 import { runBatch } from './run-batch.ts';
 import { countRecords, newBatchOfLines, readExtent } from './stored-batch.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
+import { senderHasEnded } from './upload-sender.ts';
 
 export interface UploadDependencies extends BatchDependencies {
   readonly uploads: UploadFiles;
@@ -63,11 +65,13 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     if (upload.finishedAt !== null) return (await commit([workDone])) ? 'done' : 'later';
 
     const finishedAt = new Date(nowMs()).toISOString();
-    const part = await nextPart(upload);
-    if (upload.recordsDone + part.records > upload.records) {
-      const stopped = replaced(item, { ...upload, state: 'stopped', finishedAt });
+    const stop = async (stoppedBecause: StopReason): Promise<StepOutcome> => {
+      const stopped = replaced(item, { ...upload, state: 'stopped', stoppedBecause, finishedAt });
       return (await commit([stopped, workDone])) ? 'done' : 'later';
-    }
+    };
+    if (await senderHasEnded(dependencies, upload)) return await stop('credential-ended');
+    const part = await nextPart(upload);
+    if (upload.recordsDone + part.records > upload.records) return await stop('too-many-records');
     const isLast = part.end === upload.bytes;
     const end: Partial<UploadValue> = isLast ? { state: 'applied', finishedAt } : { state: 'applying' };
     let touched: readonly string[] = [];
@@ -162,8 +166,11 @@ async function keepPart(
   id: string,
   lines: readonly string[],
 ): Promise<boolean> {
-  const { subject, mode } = upload;
-  const sent = { id, subject, mode, partial: true, dryRun: false, receivedAt: new Date(nowMs()).toISOString() };
+  const { subject, mode, authority } = upload;
+  const own = authority === undefined ? {} : { authority };
+  const receivedAt = new Date(nowMs()).toISOString();
+  const firstLine = upload.linesDone + 1;
+  const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt, firstLine };
   const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;

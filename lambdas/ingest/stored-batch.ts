@@ -9,7 +9,7 @@ import { packRaw, unpackRaw } from './raw-body.ts';
 
 export type Checkpoint = Versioned<CheckpointValue>;
 
-/** One record of a batch, and its line in an NDJSON body. */
+/** One record of a batch, and its line in an NDJSON body or in the file of an upload. */
 export interface RawRecord {
   readonly input: unknown;
   readonly line: number | null;
@@ -45,7 +45,10 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
   };
 }
 
-type SentLines = Pick<BatchValue, 'id' | 'subject' | 'mode' | 'partial' | 'dryRun' | 'receivedAt'>;
+type SentLines = Pick<
+  BatchValue,
+  'id' | 'subject' | 'authority' | 'mode' | 'partial' | 'dryRun' | 'receivedAt' | 'firstLine'
+>;
 
 /** The batch of these lines of JSON, as if they had been sent as one. */
 export function newBatchOfLines(sent: SentLines, lines: readonly string[]): NewBatch {
@@ -83,7 +86,7 @@ export async function readRecords(dependencies: ReadDependencies, batch: BatchVa
     throw new StorageCorrupt(`the stored body of batch ${batch.id} is not the one that was sent: its digest differs`);
   }
   const text = Buffer.from(bytes).toString('utf8');
-  return batch.mediaType === 'application/json' ? recordsOfJson(text) : recordsOfLines(text);
+  return batch.mediaType === 'application/json' ? recordsOfJson(text) : recordsOfLines(text, batch.firstLine ?? 1);
 }
 
 const LINE_FEED = 0x0a;
@@ -114,8 +117,8 @@ function recordsOfJson(text: string): readonly RawRecord[] {
 }
 
 /** Blank lines are not records. */
-function recordsOfLines(text: string): readonly RawRecord[] {
+function recordsOfLines(text: string, firstLine: number): readonly RawRecord[] {
   return text.split('\n').flatMap((line, index) => {
-    return line.trim() === '' ? [] : [{ input: JSON.parse(line) as unknown, line: index + 1 }];
+    return line.trim() === '' ? [] : [{ input: JSON.parse(line) as unknown, line: firstLine + index }];
   });
 }

@@ -12,7 +12,7 @@ const DETAIL_CHARACTERS = 500;
 /** Well below the ledger's limit for an item. */
 const PART_BYTES = 200_000;
 /** For the faults of one examination. The faults beyond that are dropped; the count of refused rows is exact. */
-const PARTS_AT_MOST = 10;
+const PARTS_AT_MOST = 3;
 
 /** Faults that are found while rows are applied, one a row, never take more items than this in one transaction. */
 export const COMMIT_FAULT_PARTS = 2;

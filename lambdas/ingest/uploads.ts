@@ -8,6 +8,7 @@ import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
 import { type GenerationOfValue, generationOfKey } from '../../storage/records/publication.ts';
 import type { UploadTarget } from '../../storage/upload-store.ts';
 import { type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { authorityOf, refusedMode } from './authority.ts';
 
 const NO_PLACE = 'This deployment has no place for large files: send batches.';
 
@@ -19,7 +20,16 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
   },
   decide({ principal, body, now }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
-    const upload = newUpload({ id, subject: principal.subject, ...body, createdAt: now });
+    const refused = refusedMode(principal, body.mode);
+    if (refused !== null) return refused;
+    const upload = newUpload({
+      id,
+      subject: principal.subject,
+      actor: principal.actor,
+      ...authorityOf(principal),
+      ...body,
+      createdAt: now,
+    });
     return {
       kind: 'commit',
       target: `upload/${id}`,
@@ -35,7 +45,10 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
 
 /** An upload as it was announced. */
 export function newUpload(
-  announced: Pick<UploadValue, 'id' | 'subject' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'>,
+  announced: Pick<
+    UploadValue,
+    'id' | 'subject' | 'actor' | 'authority' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'
+  >,
 ): UploadValue {
   const nothingDone = {
     bytesDone: 0,
@@ -74,6 +87,7 @@ function shown(upload: UploadValue, put: UploadTarget | null, published: Generat
   return {
     id,
     state,
+    stoppedBecause: state === 'stopped' ? (upload.stoppedBecause ?? 'too-many-records') : null,
     mode,
     sha256,
     bytes,

@@ -1,14 +1,24 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
-import type { RowError } from '../../contract/ingest-records.ts';
+import { authorityFaults, type FeedAuthority } from '../../contract/feed-authority.ts';
+import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
-import { checkObservation, parseRecord } from './row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from './row-rules.ts';
 import { type Row, rowOf, slugOf } from './rows.ts';
 
 /** One fault of one row, with the row's index in the batch. */
 export interface RowFault extends RowError {
   readonly index: number;
 }
+
+/** All faults of a record are kept while a batch has fewer than this; then the first one. */
+export const FAULTS_OF_BATCH = 2_000;
+
+/** Awaited between two records, so that other tasks of the process get their turn. */
+export type Breathe = () => Promise<void>;
+
+/** For a process without other tasks. */
+export const breatheNever: Breathe = async () => {};
 
 export interface CheckedRows {
   /** The rows without a fault, in order. */
@@ -17,83 +27,98 @@ export interface CheckedRows {
 }
 
 /** Parses every record, and finds every fault of records that cannot be parsed. */
-export function parseRows(inputs: readonly unknown[]): CheckedRows {
+export async function parseRows(inputs: readonly unknown[], breathe: Breathe): Promise<CheckedRows> {
   const faults: RowFault[] = [];
   const rows: Row[] = [];
   for (const [index, input] of inputs.entries()) {
+    await breathe();
     const result = parseRecord(input);
-    if ('errors' in result) faults.push(...result.errors.map((error) => ({ index, ...error })));
+    if ('errors' in result) keepFaults(faults, index, result.errors);
     else rows.push(rowOf(index, result.record));
   }
   return { rows, faults };
+}
+
+/** What the rows are checked by, beside their markets. */
+export interface RowRules {
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly mode: IngestMode;
+  /** Undefined: the feed may send every record. */
+  readonly authority: FeedAuthority | undefined;
 }
 
 /**
  * Finds every fault of every parsed row.
  *
  * @param markets the records of the rows' markets, by slug
- * @param nowMs milliseconds since the epoch
  */
-export function checkRows(
+export async function checkRows(
   parsed: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
-  nowMs: number,
-): CheckedRows {
+  rules: RowRules,
+  breathe: Breathe,
+): Promise<CheckedRows> {
   const faults: RowFault[] = [];
-  const currencies = nativeCurrencies(parsed, markets);
+  const terms = termsOf(parsed, markets);
   const seen = new Set<string>();
-  const rows = parsed.filter((row) => {
-    const found = faultsOf(row, currencies, seen, nowMs);
-    faults.push(...found);
-    return found.length === 0;
-  });
+  const rows: Row[] = [];
+  for (const row of parsed) {
+    await breathe();
+    const found = faultsOf(row, terms, seen, rules);
+    if (found.length === 0) rows.push(row);
+    else keepFaults(faults, row.index, found);
+  }
   return { rows, faults };
 }
 
+/** Every refused row has a fault, so that refused rows can be counted. */
+function keepFaults(kept: RowFault[], index: number, found: readonly RowError[]): void {
+  const some = kept.length < FAULTS_OF_BATCH ? found : found.slice(0, 1);
+  for (const error of some) kept.push({ index, ...error });
+}
+
 function faultsOf(
-  { index, record, order }: Row,
-  currencies: ReadonlyMap<string, string>,
+  { record, order }: Row,
+  terms: ReadonlyMap<string, MarketTerms>,
   seen: Set<string>,
-  nowMs: number,
-): readonly RowFault[] {
-  const faults: RowFault[] = [];
+  { nowMs, mode, authority }: RowRules,
+): readonly RowError[] {
+  const faults = authority === undefined ? [] : authorityFaults(authority, record, mode);
   const identity = order === null ? slugOf(record) : `${slugOf(record)}/${order}`;
   if (seen.has(identity)) {
     const detail = 'an earlier row of this batch is about the same observation or market: leave one of them out';
-    faults.push({ index, pointer: '', code: 'duplicate.in-batch', detail });
+    faults.push({ pointer: '', code: 'duplicate.in-batch', detail });
   }
   seen.add(identity);
   if (record.type === 'market') return faults;
-  const nativeCurrency = currencies.get(record.market);
-  if (nativeCurrency === undefined) {
+  const market = terms.get(record.market) ?? null;
+  if (market === null) {
     const detail = `no market ${record.market}: define it with a market record, in this batch or an earlier one`;
-    faults.push({ index, pointer: '/market', code: 'market.unknown', detail });
+    faults.push({ pointer: '/market', code: 'market.unknown', detail });
   }
-  const market = nativeCurrency === undefined ? null : { nativeCurrency };
-  for (const error of checkObservation(record, market, nowMs)) faults.push({ index, ...error });
-  return faults;
+  return [...faults, ...checkObservation(record, market, nowMs)];
 }
 
 /**
- * Native currencies by slug: from the batch's definition, else from the ledger. A market that has observations keeps
- * its currency. Of two definitions the first counts, because the second is refused as a duplicate.
+ * Currencies and quantities by slug: from the batch's definition, else from the ledger. A market that has observations
+ * keeps both. Of two definitions the first counts, because the second is refused as a duplicate.
  */
-function nativeCurrencies(
+function termsOf(
   rows: readonly Row[],
   markets: ReadonlyMap<string, Item<MarketRecordValue> | null>,
-): ReadonlyMap<string, string> {
-  const currencies = new Map<string, string>();
+): ReadonlyMap<string, MarketTerms> {
+  const terms = new Map<string, MarketTerms>();
   const fixed = new Set<string>();
   for (const [slug, item] of markets) {
     if (item === null) continue;
-    const { nativeCurrency, observations } = item.value;
-    currencies.set(slug, nativeCurrency);
-    if (observations > 0) fixed.add(slug);
+    terms.set(slug, item.value);
+    if (item.value.observations > 0) fixed.add(slug);
   }
   for (const { record } of rows) {
     if (record.type !== 'market' || fixed.has(record.slug)) continue;
-    currencies.set(record.slug, record.nativeCurrency);
+    terms.set(record.slug, record);
     fixed.add(record.slug);
   }
-  return currencies;
+  return terms;
 }

@@ -17,7 +17,7 @@ import type {
   RowErrorCode,
 } from '../../contract/ingest-records.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import type { Metric, Observation } from '../../contract/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationIdAt } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
@@ -32,7 +32,7 @@ import {
   observationOf,
   retracted,
 } from './observation-value.ts';
-import { contradictionOf } from './outlier.ts';
+import { isComparable, isOutlier, type Neighbours, type PlacedMetric } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
@@ -72,8 +72,8 @@ export interface MarketInput {
   readonly mode: IngestMode;
   /** RFC 3339; becomes `recordedAt`. */
   readonly recordedAt: string;
-  /** The latest known value of each metric, for finding outliers. Without it, no value is an outlier. */
-  readonly lastKnown?: ReadonlyMap<string, Metric>;
+  /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
+  readonly neighbours?: ReadonlyMap<string, Neighbours>;
 }
 
 /** Decides every row of one market as one transaction, with any number of changes. */
@@ -113,8 +113,8 @@ const TOO_LARGE = refused(
 class MarketDraft {
   readonly #input: MarketInput;
   readonly #known: Map<string, KnownObservation>;
-  /** The previous value, in order of time, that a row of this batch gave for a metric. */
-  readonly #previous = new Map<string, Metric>();
+  /** The newest comparable value that the rows so far gave for a metric. Rows come in order of time. */
+  readonly #previous = new Map<string, PlacedMetric>();
   #value: MarketRecordValue | null;
   #revision: number;
   /** State of the part that is being decided. */
@@ -156,8 +156,9 @@ class MarketDraft {
       this.#value = value;
       return ACCEPTED;
     }
-    const definition = definitionOf(record);
-    if (canonicalJson(definitionOf(this.#value)) === canonicalJson(definition)) {
+    const { sources } = this.#value;
+    const definition = definitionOf(record, sources);
+    if (canonicalJson(definitionOf(this.#value, sources)) === canonicalJson(definition)) {
       this.#isDefinitionKept = true;
       return UNCHANGED;
     }
@@ -178,10 +179,9 @@ class MarketDraft {
     const before = this.#known.get(first);
     if (record.type === 'retraction') return this.#retract(record, first, before);
     const outcome = this.#observe(record as ObservationRecord, first, before);
-    if (outcome.kind !== 'refused' && this.#input.lastKnown !== undefined) {
-      const newest = this.#known.get(first)?.newest;
-      if (newest !== undefined && !isUnknown(newest)) this.#previous.set(newest.metric, newest);
-    }
+    const newest = outcome.kind === 'refused' ? undefined : this.#known.get(first)?.newest;
+    if (newest !== undefined && isComparable(newest))
+      this.#previous.set(newest.metric, { order: first, metric: newest });
     return outcome;
   }
 
@@ -201,7 +201,8 @@ class MarketDraft {
         `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
       );
     }
-    const metric = metricOfRecord(record);
+    const metric = metricOfRecord(record, value.unit.quantity);
+    if ('error' in metric) return { kind: 'refused', error: metric.error };
     if (before !== undefined) {
       const isSame = isSameContent(before.newest, metric);
       if (this.#input.mode === 'append') {
@@ -213,8 +214,8 @@ class MarketDraft {
       }
       if (isSame) return this.#unchanged(record, before);
     }
-    const other = record.outlierConfirmed ? null : contradictionOf(metric, this.#knownOf(record.metric, before));
-    if (other !== null) {
+    const other = record.outlierConfirmed ? undefined : this.#contradictionOf(metric, record.metric, first);
+    if (other !== undefined) {
       const detail = `too far from ${amountOf(other)} of ${other.observedAt}: if the value is right, send it again with outlierConfirmed`;
       return refused('outlier', metric.kind === 'money' ? '/amountMinor' : '/value', detail);
     }
@@ -246,16 +247,14 @@ class MarketDraft {
     return UNCHANGED;
   }
 
-  /** The values that a new value of the metric is compared with: from the batch's earlier rows and from the ledger. */
-  #knownOf(name: string, before: KnownObservation | undefined): readonly Metric[] {
+  /** The neighbour on either side in time, in the batch or in the ledger, that is too far from the value. */
+  #contradictionOf(metric: Metric, name: string, order: string): Metric | undefined {
+    const { neighbours } = this.#input;
+    if (neighbours === undefined) return undefined;
+    const { before = null, after = null } = neighbours.get(order) ?? {};
     const previous = this.#previous.get(name);
-    const latest = this.#input.lastKnown?.get(name);
-    const known = previous === undefined ? [] : [previous];
-    // The value that the row corrects is left out: it may be the wrong one.
-    const isCorrected =
-      before?.newest.observedAt === latest?.observedAt && before?.newest.sourceUrl === latest?.sourceUrl;
-    if (latest !== undefined && !isCorrected) known.push(latest);
-    return known;
+    const nearest = previous !== undefined && (before === null || before.order < previous.order) ? previous : before;
+    return [nearest, after].find((other) => other !== null && isOutlier(metric, other.metric))?.metric;
   }
 
   /** Writes the first or the next version of an observation. */

@@ -2,12 +2,14 @@
  * Checks a whole batch before any of it is applied: the faults of its rows, and the result that the others would have.
  */
 
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { Change, LedgerReader } from '../../storage/ledger.ts';
 import { observationKey } from '../../storage/records/markets.ts';
-import { checkRows, parseRows, type RowFault } from './check-rows.ts';
+import { type Breathe, breatheNever, checkRows, parseRows, type RowFault } from './check-rows.ts';
 import { decideInParts, type MarketDecision } from './decide.ts';
-import { type MarketState, readLastKnown, readMarketItems, readMarkets } from './read-markets.ts';
+import { readNeighbours } from './neighbours.ts';
+import { type MarketState, readMarketItems, readMarkets } from './read-markets.ts';
 import { groupByMarket, orderOfRow, type Row, slugOf } from './rows.ts';
 import { unchangedMarket } from './standing.ts';
 import { faultsOf } from './tally.ts';
@@ -19,7 +21,7 @@ export interface PlannedMarket {
 }
 
 export interface Examination {
-  /** Every fault of every refused row, in order of the rows. */
+  /** The faults of every refused row, in order of the rows; at least one of each row. */
   readonly faults: readonly RowFault[];
   /** The markets without refused rows, in the order of `groupByMarket`. */
   readonly markets: readonly PlannedMarket[];
@@ -34,22 +36,24 @@ export interface Examination {
 export async function examineBatch(
   ledger: LedgerReader,
   inputs: readonly unknown[],
-  { nowMs, maxChanges, ...options }: DecideOptions & { readonly nowMs: number },
+  { nowMs, maxChanges, breathe = breatheNever, ...options }: ExamineOptions,
 ): Promise<Examination> {
-  const parsed = parseRows(inputs);
+  const parsed = await parseRows(inputs, breathe);
   const items = await readMarketItems(
     ledger,
     parsed.rows.map(({ record }) => slugOf(record)),
   );
-  const checked = checkRows(parsed.rows, items, nowMs);
+  const rules = { nowMs, mode: options.mode, authority: options.authority };
+  const checked = await checkRows(parsed.rows, items, rules, breathe);
   const faults = [...parsed.faults, ...checked.faults];
   const accepted = new Set(checked.rows);
   const judged = new Set(parsed.rows.filter((row) => !accepted.has(row)).map(({ record }) => slugOf(record)));
   const checks: Change[] = [];
   const markets: PlannedMarket[] = [];
   for (const state of await readMarkets(ledger, groupByMarket(checked.rows), items)) {
-    const lastKnown = await readLastKnown(ledger, state);
-    const parts = decideInParts({ ...state, ...options, lastKnown }, maxChanges);
+    await breathe();
+    const neighbours = await readNeighbours(ledger, state, options.mode);
+    const parts = decideInParts({ ...state, ...options, neighbours }, maxChanges);
     const refused = parts.flatMap(faultsOf);
     if (refused.length === 0) {
       markets.push({ state, parts });
@@ -66,6 +70,12 @@ export async function examineBatch(
   return { faults: faults.sort((left, right) => left.index - right.index), markets, checks };
 }
 
+export interface ExamineOptions extends DecideOptions {
+  readonly nowMs: number;
+  /** Default: no other task has to run. */
+  readonly breathe?: Breathe | undefined;
+}
+
 /** A check that no version comes after the one that the row was judged on. */
 function newestOf({ slug, known }: MarketState, { record, order }: Row): readonly Change[] {
   if (order === null || record.type === 'market') return [];
@@ -76,6 +86,8 @@ function newestOf({ slug, known }: MarketState, { record, order }: Row): readonl
 
 export interface DecideOptions {
   readonly mode: IngestMode;
+  /** Default: the feed may send every record. */
+  readonly authority?: FeedAuthority | undefined;
   /** RFC 3339. */
   readonly recordedAt: string;
   /** Of one transaction. */

@@ -1,17 +1,19 @@
 /**
  * Turns a record into the stored value. Members are in canonical order, so that neither storage nor rendering sorts.
  */
-import type { MarketRecord, ObservationRecord } from '../../contract/ingest-records.ts';
+import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
+import type { Source } from '../../contract/market.ts';
 import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';
 
 type Definition = Pick<MarketRecordValue, 'kind' | 'name' | 'nativeCurrency' | 'sources' | 'status' | 'unit'>;
 
 /** The market's record before its first observation. */
 export function newMarketValue(record: MarketRecord): MarketRecordValue {
-  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record);
+  const { kind, name, nativeCurrency, sources, status, unit } = definitionOf(record, []);
   return {
     firstObservedAt: null,
     kind,
@@ -29,8 +31,16 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
   };
 }
 
-/** The fields of a market's record that its definition sets. */
-export function definitionOf({ kind, name, nativeCurrency, sources, status, unit }: Definition): Definition {
+/**
+ * The fields of a market's record that its definition sets.
+ *
+ * @param known the sources of a definition that leaves them out
+ */
+export function definitionOf(
+  record: Omit<Definition, 'sources'> & Partial<Definition>,
+  known: readonly Source[],
+): Definition {
+  const { kind, name, nativeCurrency, sources = known, status, unit } = record;
   return {
     kind,
     name,
@@ -47,15 +57,23 @@ export function definitionOf({ kind, name, nativeCurrency, sources, status, unit
   };
 }
 
-export function metricOfRecord(record: ObservationRecord): Metric {
-  const { confidence, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = record;
+/**
+ * The metric that the record gives; an error if its amount disagrees with its source.
+ *
+ * @param quantity that one price of the market buys
+ */
+export function metricOfRecord(record: ObservationRecord, quantity: number): Metric | { readonly error: RowError } {
+  const { confidence, sourceLabel, sourceUrl, status, unknownReason } = record;
   const observedAt = canonicalInstant(record.observedAt);
-  const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
   if ('currency' in record) {
-    const { amountMinor, currency } = record;
-    return { amountMinor, confidence, currency, kind: 'money', ...provenance, unknownReason };
+    const amount = amountOfRecord(record, quantity);
+    if ('error' in amount) return amount;
+    const { amountMinor, rounded, sourceValue } = amount;
+    const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
+    return { amountMinor, confidence, currency: record.currency, kind: 'money', ...provenance, unknownReason };
   }
-  const { unit, value } = record;
+  const { rounded, sourceValue, unit, value } = record;
+  const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
   return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
 }
 

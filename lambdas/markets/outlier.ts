@@ -1,7 +1,8 @@
 /**
  * Finds values so far from a neighbouring one that an operator must look: a slipped decimal point, minor units taken
  * for major ones, pounds for kilograms, another token's price under the same symbol. Nothing is dropped or changed: the
- * row is set aside, and taken in when it is sent again with the operator's confirmation.
+ * row is set aside, and taken in when it is sent again with the operator's confirmation. A new value, also of a backfill or
+ * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
  */
 import type { Metric } from '../../contract/metric.ts';
 
@@ -45,12 +46,21 @@ function isLeap(metric: Metric, reference: Metric): boolean {
   return value * other > 0 && Math.max(value / other, other / value) > SCALAR_FACTOR;
 }
 
-/** The known value nearest in time, if this value is an outlier compared with it; else null. */
-export function contradictionOf(metric: Metric, known: readonly Metric[]): Metric | null {
-  // Few values are an outlier by any known value, so finding the nearest one is rarely needed.
-  if (!known.some((other) => isOutlier(metric, other))) return null;
-  const [nearest] = known.toSorted((left, right) => timeBetweenMs(metric, left) - timeBetweenMs(metric, right));
-  return nearest !== undefined && isOutlier(metric, nearest) ? nearest : null;
+/** A metric at its place in the history. */
+export interface PlacedMetric {
+  readonly order: string;
+  readonly metric: Metric;
+}
+
+/** The nearest comparable values of the metric on both sides of a moment. */
+export interface Neighbours {
+  readonly before: PlacedMetric | null;
+  readonly after: PlacedMetric | null;
+}
+
+/** Whether other values can be compared with this one: it is known and not zero. */
+export function isComparable(metric: Metric): boolean {
+  return metric.kind === 'money' ? (metric.amountMinor ?? 0) !== 0 : Number(metric.value ?? 0) !== 0;
 }
 
 /** Milliseconds between two observations, in either order. */

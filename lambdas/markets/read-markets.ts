@@ -1,13 +1,12 @@
 /** Reads the state that a batch's rows are decided on. */
 
-import { isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import type { Observation } from '../../contract/metric.ts';
 import type { Item, LedgerReader } from '../../storage/ledger.ts';
 import { readMany, readPage } from '../../storage/paging.ts';
 import {
   type MarketRecordValue,
   marketKey,
   observationKey,
-  observationsOf,
   orderOfObservation,
   ordinalOf,
   versionsOf,
@@ -81,35 +80,4 @@ async function knownObservation(
   const newest = items[0] ?? item;
   const ordinal = ordinalOf(orderOfObservation(newest));
   return { first, newest: newest.value, ordinal, revision: newest.revision };
-}
-
-/** How many observations to read back if the latest ones have no value. */
-const LOOK_BACK = 100;
-
-/**
- * The latest known value of each metric of a market: from the market's record, or from an earlier observation if that
- * value is unknown.
- */
-export async function readLastKnown(
-  ledger: LedgerReader,
-  { slug, rows, market }: MarketState,
-): Promise<ReadonlyMap<string, Metric>> {
-  const latest = market?.value.latest ?? {};
-  const known = new Map<string, Metric>();
-  const missing = new Set<string>();
-  for (const { record } of rows) {
-    if (record.type !== 'observation' || known.has(record.metric)) continue;
-    const metric = latest[record.metric]?.metric;
-    if (metric === undefined) continue;
-    if (isUnknown(metric)) missing.add(record.metric);
-    else known.set(record.metric, metric);
-  }
-  if (missing.size === 0) return known;
-  const { items } = await readPage(ledger, observationsOf(slug), { descending: true, limit: LOOK_BACK });
-  for (const { value: observation } of items) {
-    if (!missing.has(observation.metric) || isUnknown(observation) || observation.supersededBy !== null) continue;
-    missing.delete(observation.metric);
-    known.set(observation.metric, observation);
-  }
-  return known;
 }

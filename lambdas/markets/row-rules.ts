@@ -5,7 +5,9 @@
 import type * as z from 'zod';
 import { checkCurrency, checkCurrencyCode } from '../../contract/currencies.ts';
 import {
+  decimalObservationRecordSchema,
   type IngestRecord,
+  type MarketRecord,
   marketRecordSchema,
   moneyObservationRecordSchema,
   type ObservationRecord,
@@ -18,6 +20,10 @@ import {
 import { sourceUrlSchema } from '../../contract/metric.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
+import { amountOfRecord } from './amount-rules.ts';
+
+/** More would not help the sender. A record can hold a thousand. */
+export const FAULTS_OF_RECORD = 20;
 
 /**
  * How far ahead of our clock an observation may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
@@ -27,7 +33,7 @@ import { plainWords } from '../../contract/zod-words.ts';
 const FUTURE_TOLERANCE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The first plausible instant. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
+ * The first instant that needs no confirmation. Year 1, year 26 for 2026, and 1899-12-30, a spreadsheet's zero, are earlier. The Unix
  * epoch is accepted, because monthly series that begin in January 1970 are real.
  */
 const EARLIEST_PLAUSIBLE = '1900-01-01T00:00:00Z';
@@ -41,7 +47,7 @@ export function parseRecord(input: unknown): ParsedRecord {
   if (!('safeParse' in schema)) return { errors: [schema] };
   const parsed = schema.safeParse(input, { error: plainWords });
   if (!parsed.success) {
-    const [first, ...others] = flattenIssues(parsed.error.issues).map((issue) =>
+    const [first, ...others] = flattenIssues(parsed.error.issues, FAULTS_OF_RECORD).map((issue) =>
       errorOf(issue, valueAt(input, issue.path)),
     );
     return { errors: [first as RowError, ...others] };
@@ -53,13 +59,16 @@ export function parseRecord(input: unknown): ParsedRecord {
   return { record: parsed.data };
 }
 
+/** The part of a market's definition that its observations must keep to. */
+export type MarketTerms = Pick<MarketRecord, 'nativeCurrency' | 'unit'>;
+
 /**
  * Every fault of an observation or a retraction that depends on its market or the clock. `market` is null while it is
  * unknown; `nowMs` is milliseconds since the epoch.
  */
 export function checkObservation(
   record: ObservationRecord | RetractionRecord,
-  market: { readonly nativeCurrency: string } | null,
+  market: MarketTerms | null,
   nowMs: number,
 ): RowError[] {
   // A retraction only names an observation, whose fields were checked when it came. Whether it exists is decided with
@@ -67,14 +76,14 @@ export function checkObservation(
   if (record.type === 'retraction') return sourceUrlErrors(record.sourceUrl);
   return [
     ...currencyErrors(record, market),
-    ...zeroErrors(record),
-    ...dateErrors(record.observedAt, nowMs),
+    ...amountErrors(record, market),
+    ...dateErrors(record, nowMs),
     ...sourceUrlErrors(record.sourceUrl),
     ...provenanceErrors(record),
   ];
 }
 
-function currencyErrors(record: ObservationRecord, market: { readonly nativeCurrency: string } | null): RowError[] {
+function currencyErrors(record: ObservationRecord, market: MarketTerms | null): RowError[] {
   const isPrice = record.metric === 'price';
   if (!('currency' in record)) {
     if (!isPrice) return [];
@@ -90,24 +99,31 @@ function currencyErrors(record: ObservationRecord, market: { readonly nativeCurr
   return errors;
 }
 
-function zeroErrors(record: ObservationRecord): RowError[] {
-  const [pointer, isZero] =
-    'currency' in record
-      ? ['/amountMinor', record.amountMinor === 0]
-      : ['/value', record.value !== null && /^-?0+(\.0+)?$/.test(record.value)];
+/** An amount can be judged only with its currency and its market: each of these has a fault of its own. */
+function amountErrors(record: ObservationRecord, market: MarketTerms | null): RowError[] {
+  if (!('currency' in record)) return zeroErrors(record, '/value', record.value !== null && ZERO.test(record.value));
+  if ('amountMinor' in record && record.amountMinor === 0) return zeroErrors(record, '/amountMinor', true);
+  if (market === null || checkCurrencyCode(record.currency) !== null) return [];
+  const amount = amountOfRecord(record, market.unit.quantity);
+  return 'error' in amount ? [amount.error] : zeroErrors(record, '/value', amount.amountMinor === 0);
+}
+
+const ZERO = /^-?0+(\.0+)?$/;
+
+function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean): RowError[] {
   if (!isZero || record.zeroAsserted) return [];
   const detail = 'a zero is published only if it is a real value: set zeroAsserted, or send null with an unknownReason';
   return [error(pointer, 'amount.zero-unasserted', detail)];
 }
 
-function dateErrors(observedAt: string, nowMs: number): RowError[] {
+function dateErrors({ observedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
   const observedAtMs = Date.parse(observedAt);
   if (observedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
     const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
     return [error('/observedAt', 'date.future', detail)];
   }
-  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS) return [];
-  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date`;
+  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS || dateConfirmed) return [];
+  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date. If it is right, set dateConfirmed`;
   return [error('/observedAt', 'date.implausible', detail)];
 }
 
@@ -122,7 +138,7 @@ function sourceUrlErrors(sourceUrl: string): RowError[] {
 }
 
 function provenanceErrors(record: ObservationRecord): RowError[] {
-  const isUnknown = ('currency' in record ? record.amountMinor : record.value) === null;
+  const isUnknown = ('amountMinor' in record ? record.amountMinor : record.value) === null;
   if (isUnknown === (record.unknownReason !== null)) return [];
   const detail = isUnknown
     ? 'the value is null: give the reason in unknownReason'
@@ -141,9 +157,10 @@ function schemaOf(input: unknown) {
   if (type !== 'observation') {
     return error('/type', 'record.invalid', 'must be "market", "observation" or "retraction"');
   }
-  if ('amountMinor' in input || 'currency' in input) return moneyObservationRecordSchema;
+  if ('amountMinor' in input) return moneyObservationRecordSchema;
+  if ('currency' in input) return 'value' in input ? decimalObservationRecordSchema : moneyObservationRecordSchema;
   if ('value' in input || 'unit' in input) return scalarObservationRecordSchema;
-  return error('', 'record.invalid', 'has no value: send amountMinor and currency, or value and unit');
+  return error('', 'record.invalid', 'has no value: send amountMinor or value with currency, or value with unit');
 }
 
 /** The fields without which a number has no provenance. A missing or empty one has a code of its own. */

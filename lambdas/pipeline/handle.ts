@@ -63,13 +63,30 @@ export interface Handled {
   readonly committed: boolean;
 }
 
-/** Never rejects: a fault of this service is a 5xx and a log line. */
-export function createWriteApi(dependencies: WriteApiDependencies): (event: HttpEvent) => Promise<Handled> {
-  return async (event) => {
+/**
+ * Completes an event that came without its body. Called once the sender may send it: authenticated, within the rate,
+ * authorised. May reject with a `RefusedRequest`.
+ */
+export type ReceiveBody = (admitted: Admitted) => Promise<HttpEvent>;
+
+export interface Admitted {
+  readonly operation: OperationDefinition;
+  /** The credential. */
+  readonly actor: string;
+}
+
+export type HandleWrite = (event: HttpEvent, receive?: ReceiveBody) => Promise<Handled>;
+
+/**
+ * Never rejects: a fault of this service is a 5xx and a log line. Without `receive`, the event has its whole body, as
+ * in Lambda.
+ */
+export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite {
+  return async (event, receive = async () => event) => {
     const { requestId } = event.requestContext;
     const trace: Trace = { operation: null, actor: null, rateFields: {} };
     try {
-      const { result, committed } = await answer(dependencies, event, trace);
+      const { result, committed } = await answer(dependencies, event, receive, trace);
       return close(result, committed, null, null);
     } catch (error) {
       const { problem, headers, fault } = refusalOf(error);
@@ -92,11 +109,16 @@ interface Trace {
   rateFields: Readonly<Record<string, string>>;
 }
 
-async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trace: Trace): Promise<Handled> {
-  const { http } = event.requestContext;
+async function answer(
+  dependencies: WriteApiDependencies,
+  head: HttpEvent,
+  receive: ReceiveBody,
+  trace: Trace,
+): Promise<Handled> {
+  const { http } = head.requestContext;
   // HEAD is answered as GET (RFC 9110, section 9.3.2); the server in front of this removes the body.
   const method = http.method === 'HEAD' ? 'GET' : http.method;
-  const { rawPath, headers } = event;
+  const { rawPath, headers } = head;
 
   const routed = route(method, rawPath);
   if (routed.kind === 'unknown') throw new RefusedRequest(problem('not-found', 'No such resource.'));
@@ -110,7 +132,7 @@ async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trac
   const definition = operationOf(operation);
 
   // First, because a client with a credential in the URL may send no other, and must learn that it has leaked.
-  const parameters = readQuery(event.rawQueryString);
+  const parameters = readQuery(head.rawQueryString);
   if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
     throw new RefusedRequest(parameters.problem);
   }
@@ -118,6 +140,8 @@ async function answer(dependencies: WriteApiDependencies, event: HttpEvent, trac
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
   authorise(definition, principal);
+  // From here on the sender is known. Nobody else's body is read.
+  const event = await receive({ operation: definition, actor: principal.actor });
   const validated = validate(event, definition, params);
   const requestOf = requestFactory(
     { operation, principal, ...validated },

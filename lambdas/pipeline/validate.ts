@@ -121,12 +121,10 @@ function checked(schema: z.ZodType | undefined, value: unknown): Checked {
   if (schema === undefined) return { value: undefined };
   const result = schema.safeParse(value, { error: plainWords });
   if (result.success) return { value: result.data };
-  const errors = flattenIssues(result.error.issues)
-    .slice(0, MAX_ERRORS)
-    .map(({ path, code, message }) => ({
-      pointer: pointerOf(path),
-      code: code === 'unrecognized_keys' ? 'unknown-field' : 'invalid',
-      detail: message,
-    }));
+  const errors = flattenIssues(result.error.issues, MAX_ERRORS).map(({ path, code, message }) => ({
+    pointer: pointerOf(path),
+    code: code === 'unrecognized_keys' ? 'unknown-field' : 'invalid',
+    detail: message,
+  }));
   return { errors };
 }

@@ -50,11 +50,11 @@ export function acceptedChanges(
 }
 
 /**
- * A correction as a record of a correcting batch. The claim asserts its value, so a zero needs no further assertion.
+ * A correction as a record of a correcting batch. The claim asserts its value, so nothing needs a further assertion.
  */
 export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
   const { market, metric, observedAt, sourceUrl } = assertion;
-  const word = { zeroAsserted: true, outlierConfirmed: true };
+  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true };
   return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
 }
 

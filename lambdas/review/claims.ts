@@ -110,9 +110,8 @@ function refusedAssertion(
     errors.push({ pointer: '/assertion', code: 'observation.unknown', detail });
   }
   if (assertion.type === 'correction') {
-    const { corrected } = assertion;
     for (const { pointer, ...fault } of checkObservation(correctionOf(assertion, ''), market?.value ?? null, nowMs)) {
-      const parent = Object.hasOwn(corrected, pointer.slice(1)) ? '/assertion/corrected' : '/assertion';
+      const parent = Object.hasOwn(assertion, pointer.slice(1)) ? '/assertion' : '/assertion/corrected';
       errors.push({ pointer: parent + pointer, ...fault });
     }
   }

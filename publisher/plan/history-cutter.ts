@@ -29,6 +29,8 @@ export interface OrderedObservation {
 export interface HistoryInput {
   readonly generation: number;
   readonly pageSize: number;
+  /** That one price of the market buys. It is fixed as soon as there is an observation. */
+  readonly quantity: number;
   /** The number of closed pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
@@ -69,6 +71,7 @@ export interface HistoryPlan {
 export class HistoryCutter {
   readonly #generation: number;
   readonly #pageSize: number;
+  readonly #quantity: number;
   readonly #keptPages: number;
   /** By index. A page that is cut again unchanged is removed from this map. */
   readonly #published: Map<number, IndexedPage>;
@@ -78,9 +81,10 @@ export class HistoryCutter {
   #nextCursor: string | null;
 
   /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
-  constructor({ generation, pageSize, keptPages, publishedPages }: HistoryInput) {
+  constructor({ generation, pageSize, quantity, keptPages, publishedPages }: HistoryInput) {
     this.#generation = generation;
     this.#pageSize = pageSize;
+    this.#quantity = quantity;
     this.#keptPages = keptPages;
     this.#published = new Map(publishedPages.map((entry) => [entry.index, entry]));
     const kept = keptPages === 0 ? null : this.#published.get(keptPages - 1)?.page;
@@ -105,7 +109,7 @@ export class HistoryCutter {
 
   /** To be called once, after the last observation. */
   finish(): HistoryPlan {
-    const head = rendered(historyPageBody(observationsOf(this.#open), this.#nextCursor));
+    const head = rendered(historyPageBody(observationsOf(this.#open), this.#nextCursor, this.#quantity));
     return {
       head: { ...head, nextCursor: this.#nextCursor },
       pages: this.#pages,
@@ -120,7 +124,7 @@ export class HistoryCutter {
     const index = this.#keptPages + this.#pages.length;
     const nextCursor = this.#nextCursor;
     const covered = this.#open;
-    const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor));
+    const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor, this.#quantity));
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
     if (!isNew) this.#published.delete(index);

@@ -127,11 +127,12 @@ async function planOnce(
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
 async function cutHistory(
   objects: ObjectStore,
-  { slug, keptPages, publishedPages, observations }: MarketView,
+  { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
   { pageSize, isRefresh }: { readonly pageSize: number; readonly isRefresh: boolean },
 ): Promise<HistoryPlan> {
-  const cutter = new HistoryCutter({ generation, pageSize, keptPages, publishedPages });
+  const quantity = record?.value.unit.quantity ?? 1;
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) await Promise.all(cutter.add(some).map(put));

@@ -4,12 +4,14 @@
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import type { Snapshot } from '../../contract/market.ts';
+import type { Metric } from '../../contract/metric.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 2;
+const RENDERER_VERSION = 3;
 
 /** Everything except the records on which the bytes depend. HEAD records it. */
 export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
@@ -30,7 +32,8 @@ export function rendered(body: string): Rendered {
 export function marketBody(slug: string, revision: number, record: MarketRecordValue): string {
   const metrics: { [name: string]: Json } = {};
   for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
-    metrics[name] = record.latest[name]?.metric ?? null;
+    const metric = record.latest[name]?.metric;
+    metrics[name] = metric === undefined ? null : publicMetric(metric, record.unit.quantity);
   }
   const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
   const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
@@ -58,10 +61,54 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
   });
 }
 
-/** A page of observations, newest first. `observations` are oldest first, as the ledger has them. */
-export function historyPageBody(observations: readonly ObservationValue[], nextCursor: string | null): string {
+/** The ledger's members are in canonical order; those that are rendered go between them. */
+function publicMetric(metric: Metric, quantity: number): Json {
+  if (metric.kind === 'scalar') return metric;
+  const { amountMinor, confidence, currency, kind, ...rest } = metric;
+  const { decimal, decimalPerUnit, minorDigits } = moneyTexts(amountMinor, currency, quantity);
+  return { amountMinor, confidence, currency, decimal, decimalPerUnit, kind, minorDigits, ...rest };
+}
+
+/** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
+function publicObservation(observation: ObservationValue, quantity: number): Json {
+  if (observation.kind === 'scalar') return observation;
+  const { decimal, decimalPerUnit, minorDigits } = moneyTexts(observation.amountMinor, observation.currency, quantity);
+  return {
+    amountMinor: observation.amountMinor,
+    confidence: observation.confidence,
+    currency: observation.currency,
+    decimal,
+    decimalPerUnit,
+    id: observation.id,
+    kind: observation.kind,
+    metric: observation.metric,
+    minorDigits,
+    observedAt: observation.observedAt,
+    recordedAt: observation.recordedAt,
+    rounded: observation.rounded,
+    sourceLabel: observation.sourceLabel,
+    sourceUrl: observation.sourceUrl,
+    sourceValue: observation.sourceValue,
+    status: observation.status,
+    supersededBy: observation.supersededBy,
+    supersedes: observation.supersedes,
+    unknownReason: observation.unknownReason,
+  };
+}
+
+/**
+ * A page of observations, newest first. `observations` are oldest first, as the ledger has them.
+ *
+ * @param quantity that one price of the market buys
+ */
+export function historyPageBody(
+  observations: readonly ObservationValue[],
+  nextCursor: string | null,
+  quantity: number,
+): string {
+  const data = observations.map((observation) => publicObservation(observation, quantity)).reverse();
   // One native call for the whole page.
-  return canonicalJson({ data: [...observations].reverse(), page: { nextCursor } });
+  return canonicalJson({ data, page: { nextCursor } });
 }
 
 /** A page of a collection from items that are canonical already. */

@@ -17,7 +17,7 @@
  * time.
  */
 import type { Feature } from '../../contract/features.ts';
-import type { Scope } from '../../contract/scopes.ts';
+import { FEED_SCOPES, type Scope } from '../../contract/scopes.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -41,6 +41,11 @@ export type ApiKeyValue = {
   subject: string;
   label: string;
   scopes: Scope[];
+  /**
+   * The markets that the key is limited to; null: all. Absent in keys that were issued before `ingest:write` was divided:
+   * see `scopesOfKey`.
+   */
+  markets?: string[] | null;
   /** SHA-256 of the secret in hex. During a rotation's overlap, the previous secret is valid too. */
   secretHash: string;
   previousSecret: { hash: string; validUntil: string } | null;
@@ -48,6 +53,15 @@ export type ApiKeyValue = {
   expiresAt: string | null;
   revokedAt: string | null;
 };
+
+/**
+ * The scopes that a key has. Before `ingest:write` was divided, it allowed what all scopes of feeds allow now. Keys of that
+ * time keep that.
+ */
+export function scopesOfKey({ scopes, markets }: Pick<ApiKeyValue, 'scopes' | 'markets'>): readonly Scope[] {
+  if (markets !== undefined || !scopes.includes('ingest:write')) return scopes;
+  return [...new Set([...scopes, ...FEED_SCOPES])].sort();
+}
 
 /** The first operator key of the deployment. Revision counts replacements of a revoked one. */
 export type FirstKeyValue = { keyId: string };
@@ -114,7 +128,8 @@ export const accountOf = (waitlistRequest: string): string => ACCOUNT + waitlist
 export const waitlistRequestOf = (subject: string): string | null =>
   subject.startsWith(ACCOUNT) ? subject.slice(ACCOUNT.length) : null;
 
-export const erasureKey = (id: string) => keyOf<ErasureValue>('erasures', id);
+export const ERASURES: KeyRange<ErasureValue> = { partition: 'erasures' };
+export const erasureKey = (id: string) => keyIn(ERASURES, id);
 
 export const entitlementsKey = (subject: string) => keyOf<EntitlementsValue>(`entitlements/${subject}`, 'features');
 /** The counters of a subject. */

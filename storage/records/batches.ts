@@ -13,6 +13,7 @@
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
 import { hash } from 'node:crypto';
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { KeyRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -23,9 +24,13 @@ export type BatchValue = {
   subject: string;
   mode: IngestMode;
   partial: boolean;
+  /** Absent: every record may be sent, as in batches of earlier versions. */
+  authority?: FeedAuthority;
   dryRun: boolean;
   mediaType: 'application/json' | 'application/x-ndjson';
   records: number;
+  /** Of a part of an upload: the line of the file with which the part begins. Absent: 1. */
+  firstLine?: number;
   /** SHA-256 of the request's body as it came, in hex. */
   sha256: string;
   bytes: number;
@@ -76,14 +81,20 @@ export type StrandValue = RowTotals & {
 export type UploadValue = {
   id: string;
   subject: string;
+  /** The credential that announced it. Absent in records of earlier versions. */
+  actor?: string;
+  /** As of a batch. */
+  authority?: FeedAuthority;
   mode: IngestMode;
   /** As the sender announced them. */
   sha256: string;
   bytes: number;
   records: number;
   createdAt: string;
-  /** `stopped`: the file holds more records than were announced, and the rest is not taken in. */
+  /** `stopped`: the rest of the file is not taken in, see `stoppedBecause`. */
   state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'stopped';
+  /** Absent: not stopped, or stopped by an earlier version because of too many records. */
+  stoppedBecause?: StopReason;
   /** Bytes of the file that are applied. */
   bytesDone: number;
   linesDone: number;
@@ -98,6 +109,9 @@ export type UploadValue = {
   lastBatch: string | null;
   finishedAt: string | null;
 };
+
+/** Why the rest of a file is not taken in. */
+export type StopReason = 'too-many-records' | 'credential-ended';
 
 /** Faults of rows; see `batchReportSchema`. The report writes `pointer` and `line` in the form of the request. */
 export type FaultsValue = {

@@ -90,6 +90,11 @@ export function ordinalOf(order: string): number {
   return Number(order.slice(order.lastIndexOf('/') + 1));
 }
 
+/** The place of the first version of the observation that has a version at that place. */
+export function firstOrderOf(order: string): string {
+  return order.slice(0, -ORDINAL_DIGITS) + '0'.repeat(ORDINAL_DIGITS);
+}
+
 /** The observation's public id: 96 bits of the digest of its identity. */
 export function observationId(identity: ObservationIdentity): string {
   return observationIdAt(identity.market, orderKey(identity));

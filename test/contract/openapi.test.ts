@@ -177,7 +177,13 @@ describe('the document', () => {
     expect(IngestBatch.properties.records.items).toEqual({ $ref: '#/components/schemas/IngestRecord' });
     const kinds = IngestRecord.anyOf.flatMap((kind: { anyOf?: object[] }) => kind.anyOf ?? [kind]);
     expect(kinds).toEqual(
-      ['MarketRecord', 'MoneyObservationRecord', 'ScalarObservationRecord', 'RetractionRecord'].map((name) => ({
+      [
+        'MarketRecord',
+        'MoneyObservationRecord',
+        'DecimalObservationRecord',
+        'ScalarObservationRecord',
+        'RetractionRecord',
+      ].map((name) => ({
         $ref: `#/components/schemas/${name}`,
       })),
     );

@@ -35,7 +35,8 @@ const PROVENANCE = {
   rounded: true,
   unknownReason: null,
 };
-const MONEY = { kind: 'money', amountMinor: 412910, currency: 'USD', ...PROVENANCE };
+const TEXTS = { minorDigits: 2, decimal: '4129.10', decimalPerUnit: '4129.10' };
+const MONEY = { kind: 'money', amountMinor: 412910, currency: 'USD', ...TEXTS, ...PROVENANCE };
 const SCALAR = { kind: 'scalar', value: '1.50', unit: 'kg', ...PROVENANCE };
 const UNKNOWN = { sourceValue: null, rounded: false, unknownReason: 'not-published' };
 const PLACE = {

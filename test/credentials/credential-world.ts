@@ -153,6 +153,7 @@ export async function credentialWorld({ signingKeys, scopePrefix }: WorldOptions
         subject: 'account:req_1',
         label: 'Test',
         scopes: ['ingest:write'],
+        markets: null,
         secretHash: hashSecret(key.secret),
         previousSecret: null,
         createdAt: '2031-01-01T00:00:00.000Z',

@@ -13,7 +13,12 @@ let open: WakeLoop[] = [];
 
 function startLoop(removeExpired: ExpiryDependencies['removeExpired'], nowMs: () => number = () => START_MS) {
   const reports: unknown[] = [];
-  const loop = startExpiryLoop({ removeExpired, nowMs, report: (_what, cause) => reports.push(cause) });
+  const loop = startExpiryLoop({
+    removeExpired,
+    removeFiles: async () => {},
+    nowMs,
+    report: (_what, cause) => reports.push(cause),
+  });
   open.push(loop);
   return { loop, reports };
 }

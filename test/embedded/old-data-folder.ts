@@ -10,7 +10,14 @@ import { MARKET_INDEX, observationsOf } from '../../storage/records/markets.ts';
 import { type OldDataFolder, unpackDataFolder } from '../fixtures/data-folder.ts';
 
 const configOf = (dataFolder: string) => {
-  return { host: '127.0.0.1', port: 0, dataFolder, waitlistEmail: 'waitlist@tidemark.example', issuer: null };
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    dataFolder,
+    waitlistEmail: 'waitlist@tidemark.example',
+    uploadsKeptDays: null,
+    issuer: null,
+  };
 };
 
 /** Removed at the end of the running test. */

@@ -28,11 +28,13 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
     newName: () => `n${++names}`,
   });
   const stored: string[] = [];
+  const ended = new Set<string>();
   const reports: unknown[] = [];
   /** Thrown once a file is stored, if it is set. */
   const failing: { with: Error | null } = { with: null };
   const divert = createUploadServer({
     uploads,
+    mayReceive: async (id) => !ended.has(id),
     onStored: async (id) => {
       if (failing.with !== null) throw failing.with;
       stored.push(id);
@@ -53,6 +55,7 @@ async function serving(limits: Partial<EdgeLimits> = {}) {
   return {
     uploads,
     stored,
+    ended,
     failing,
     reports,
     clock,
@@ -100,6 +103,13 @@ test.each<[string, string]>([
   const reply = parseReply(await converse(edge, head + rest));
   expect([reply.status, JSON.parse(reply.body.toString()).code]).toEqual([400, 'invalid-request']);
   expect([stored, await left()]).toEqual([[], []]);
+});
+
+test('of a file whose sender has ended not a byte is waited for', async () => {
+  const { ended, edge, target, left } = await serving();
+  ended.add(ID);
+  const reply = parseReply(await converse(edge, put(target)));
+  expect([reply.status, JSON.parse(reply.body.toString()).code, await left()]).toEqual([403, 'forbidden', []]);
 });
 
 test('a file with another length is refused before its first byte', async () => {

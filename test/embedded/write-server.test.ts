@@ -1,7 +1,10 @@
 /** The limit on bodies that the embedded write API holds in memory. */
 import { expect, onTestFinished, test } from 'vitest';
+import { OPERATIONS } from '../../contract/operations.ts';
 import { createWriteServer } from '../../embedded/write-server.ts';
+import { problemResult } from '../../lambdas/http/answer.ts';
 import type { HttpEvent } from '../../lambdas/http/event.ts';
+import type { RefusedRequest } from '../../lambdas/pipeline/handler.ts';
 import { converse, parseReply, startEdge } from '../edge/edge-fixture.ts';
 
 /** The limit of a watchlist's body. */
@@ -10,8 +13,13 @@ const MAX_BYTES = 65_536;
 async function serving() {
   const handled: HttpEvent[] = [];
   const divert = createWriteServer({
-    handle: async (event) => {
-      handled.push(event);
+    handle: async (head, receive) => {
+      try {
+        handled.push((await receive?.({ operation: OPERATIONS.createWatchlist, actor: 'user:alice' })) ?? head);
+      } catch (error) {
+        const { problem } = error as RefusedRequest;
+        return { result: problemResult(problem), committed: false };
+      }
       return { result: { statusCode: 201, headers: {}, body: '' }, committed: false };
     },
     onCommitted: () => {},

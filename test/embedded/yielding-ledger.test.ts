@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_STRETCH_MS, yieldingLedger } from '../../embedded/yielding-ledger.ts';
+import { createTurns, MAX_STRETCH_MS, yieldingLedger } from '../../embedded/yielding-ledger.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { ItemsOf, Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -65,7 +65,10 @@ describe.each(CALLS)('%s', (_name, call) => {
 
   test('does not yield while the stretch is short', async () => {
     await callInARow(
-      yieldingLedger(slowLedger(MAX_STRETCH_MS / 100), () => nowMs),
+      yieldingLedger(
+        slowLedger(MAX_STRETCH_MS / 100),
+        createTurns(() => nowMs),
+      ),
       100,
     );
     expect(calledIn).toEqual(Array(100).fill(0));
@@ -74,7 +77,10 @@ describe.each(CALLS)('%s', (_name, call) => {
   test('yields after a long stretch; the wrapped ledger does not', async () => {
     const inner = slowLedger(MAX_STRETCH_MS);
     await callInARow(
-      yieldingLedger(inner, () => nowMs),
+      yieldingLedger(
+        inner,
+        createTurns(() => nowMs),
+      ),
       6,
     );
     expect(calledIn).toEqual([0, 0, 1, 1, 2, 2]);
@@ -83,7 +89,10 @@ describe.each(CALLS)('%s', (_name, call) => {
   });
 
   test('counts the work between two calls', async () => {
-    const ledger = yieldingLedger(slowLedger(0), () => nowMs);
+    const ledger = yieldingLedger(
+      slowLedger(0),
+      createTurns(() => nowMs),
+    );
     for (let time = 0; time < 3; time++) {
       await call(ledger);
       nowMs += MAX_STRETCH_MS + 1;
@@ -92,14 +101,20 @@ describe.each(CALLS)('%s', (_name, call) => {
   });
 
   test('lets several tasks take turns', async () => {
-    const ledger = yieldingLedger(slowLedger(MAX_STRETCH_MS + 1), () => nowMs);
+    const ledger = yieldingLedger(
+      slowLedger(MAX_STRETCH_MS + 1),
+      createTurns(() => nowMs),
+    );
     nowMs += MAX_STRETCH_MS + 1;
     await Promise.all([callInARow(ledger, 5), callInARow(ledger, 5), callInARow(ledger, 5)]);
     expect(new Set(calledIn).size).toBe(15);
   });
 
   test('counts the calls of tasks that begin in one step', async () => {
-    const ledger = yieldingLedger(slowLedger(MAX_STRETCH_MS + 1), () => nowMs);
+    const ledger = yieldingLedger(
+      slowLedger(MAX_STRETCH_MS + 1),
+      createTurns(() => nowMs),
+    );
     await Promise.all([call(ledger), call(ledger), call(ledger)]);
     expect(calledIn).toEqual([0, 1, 2]);
   });

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, parseNdjson } from '../../lambdas/http/strict-json.ts';
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_NAMES,
+  MAX_JSON_VALUES,
+  parseJson,
+  parseNdjson,
+} from '../../lambdas/http/strict-json.ts';
 
 /** Faults as `code pointer`. */
 function faultsOf(text: string): string[] {
@@ -95,6 +101,11 @@ describe('parseJson refuses', () => {
       'more values than are admitted',
       `[0${',0'.repeat(MAX_JSON_VALUES)}]`,
       [`json.too-many-values /${MAX_JSON_VALUES}`],
+    ],
+    [
+      'more members of one object than are admitted',
+      `{"a":{${Array.from({ length: MAX_JSON_NAMES + 2 }, (_, at) => `"n${at}":0`).join()}}}`,
+      [`json.too-many-names /a/n${MAX_JSON_NAMES}`],
     ],
     [
       'several faults at once',

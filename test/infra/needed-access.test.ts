@@ -101,7 +101,10 @@ describe('a large file', () => {
     const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body });
     world.uploads.put(json.id, bytes);
     const queued: AccessCall[] = [];
-    await queueUpload({ ledger: recordAccess(ledger, queued), uploads: world.uploads, newAttemptId }, json.id);
+    await queueUpload(
+      { ledger: recordAccess(ledger, queued), uploads: world.uploads, nowMs: () => world.nowMs, newAttemptId },
+      json.id,
+    );
     expect(queued).toContainEqual({ action: 'dynamodb:PutItem', partition: 'work' });
     expect(refused('upload-arrived', queued)).toEqual([]);
     const asked = await work(world, ledger);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import type { MarketDecision } from '../../lambdas/markets/decide.ts';
 import { FRESH_MARKS } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { market, price } from '../publisher/world.ts';
 import { createMarketModel } from './market-model.ts';
 
@@ -269,4 +270,36 @@ test('a row may correct an earlier row of the same decision', () => {
   expect(model.observations()).toMatchObject([{ amountMinor: 1 }, { amountMinor: 2 }]);
   const keys = changes.map(({ key }) => `${key.partition} ${key.sort}`);
   expect(new Set(keys).size).toBe(keys.length);
+});
+
+describe('the sources of a market', () => {
+  const bank = { label: 'A bank', url: 'https://bank.example', publisher: null, licence: null, attribution: null };
+  const sources = (...definitions: readonly object[]) => {
+    const model = createMarketModel('a');
+    for (const fields of definitions) model.decide([but(market('a'), fields)]);
+    return model.record().sources;
+  };
+
+  test('stay if a later definition leaves them out', () => {
+    expect(sources({ sources: [bank] }, { name: 'Other' })).toEqual([bank]);
+  });
+
+  test('go if it gives an empty list', () => {
+    expect(sources({ sources: [bank] }, { sources: [] })).toEqual([]);
+  });
+
+  test('are none at first', () => {
+    expect(sources({})).toEqual([]);
+  });
+});
+
+test('of several sources at one moment, the one with the greatest digest of its URL is shown, in any order of arrival', () => {
+  const urls = ['one', 'two', 'three', 'four'].map((name) => `https://example.com/${name}`);
+  const greatest = urls.toSorted((left, right) => (sha256Hex(left) < sha256Hex(right) ? 1 : -1))[0];
+  for (const arrival of [urls, urls.toReversed()]) {
+    const model = createMarketModel('a');
+    model.decide([market('a')]);
+    for (const sourceUrl of arrival) model.decide([but(price('a', 0, 5000), { sourceUrl })]);
+    expect(model.record().latest.price?.metric.sourceUrl).toBe(greatest);
+  }
 });

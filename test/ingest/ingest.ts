@@ -1,4 +1,5 @@
 /** Takes records in as the worker does: from a stored batch. */
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
 import type { BatchDependencies } from '../../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../../lambdas/ingest/take-batch.ts';
@@ -8,6 +9,7 @@ export interface IngestOptions {
   readonly mode?: IngestMode;
   readonly partial?: boolean;
   readonly dryRun?: boolean;
+  readonly authority?: FeedAuthority;
 }
 
 export interface IngestReport {
@@ -29,10 +31,10 @@ let batches = 0;
 export async function ingest(
   dependencies: BatchDependencies,
   records: readonly unknown[],
-  { mode = 'append', partial = false, dryRun = false }: IngestOptions = {},
+  { mode = 'append', partial = false, dryRun = false, ...more }: IngestOptions = {},
 ): Promise<IngestReport> {
   const id = `bat_of-a-test-${++batches}`;
-  const options = { id, subject: 'operator', mode, partial, dryRun };
+  const options = { id, subject: 'operator', mode, partial, dryRun, ...more };
   const { state, counts, errors, markets } = await takeBatch(dependencies, options, records);
   const awaiting = { kind: 'delete', key: awaitingGenerationKey(`batch/${id}`), if: { kind: 'any' } } as const;
   await dependencies.ledger.transact([awaiting], { attemptId: dependencies.newAttemptId() });

@@ -1,6 +1,6 @@
 /** One market without a ledger: each decision is applied to a map, from which the next decision is made. */
 import { type IngestMode, type IngestRecordInput, ingestRecordSchema } from '../../contract/ingest-records.ts';
-import type { Metric, Observation } from '../../contract/metric.ts';
+import type { Observation } from '../../contract/metric.ts';
 import { decideMarket, type KnownObservation, type MarketDecision } from '../../lambdas/markets/decide.ts';
 import { groupByMarket, rowOf } from '../../lambdas/markets/rows.ts';
 import type { Item } from '../../storage/ledger.ts';
@@ -42,13 +42,6 @@ export function createMarketModel(slug: string): MarketModel {
     return found;
   }
 
-  function lastKnown(): Map<string, Metric> {
-    const valid = stored(OBSERVATION_PREFIX)
-      .map(({ value }) => value as Observation)
-      .filter((observation) => observation.unknownReason === null && observation.supersededBy === null);
-    return new Map(valid.map((observation) => [observation.metric, observation]));
-  }
-
   return {
     decide(records, mode = 'append') {
       const decision = decideMarket({
@@ -59,7 +52,6 @@ export function createMarketModel(slug: string): MarketModel {
           groupByMarket(records.map((record, index) => rowOf(index, ingestRecordSchema.parse(record))))[0]?.rows ?? [],
         mode,
         recordedAt: '2026-10-01T12:00:00.000Z',
-        lastKnown: lastKnown(),
       });
       for (const change of decision.changes) {
         if (change.kind !== 'put' || change.key.partition !== marketKey(slug).partition) continue;

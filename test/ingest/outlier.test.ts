@@ -1,10 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IngestRecordInput } from '../../contract/ingest-records.ts';
+import type { IngestRecordInput, ObservationRecord } from '../../contract/ingest-records.ts';
+import { LOOK_AROUND } from '../../lambdas/markets/neighbours.ts';
 import { metricOfRecord } from '../../lambdas/markets/observation-value.ts';
 import { isOutlier } from '../../lambdas/markets/outlier.ts';
 import { parseRecord } from '../../lambdas/markets/row-rules.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
 import { market, price } from '../publisher/world.ts';
-import { createMarketModel } from './market-model.ts';
+import { ingest } from './ingest.ts';
+import { openRecordedLedger } from './recorded-ledger.ts';
 
 const unconfirmed = (slug: string, day: number, amountMinor: number | null) =>
   ({ ...price(slug, day, amountMinor), outlierConfirmed: false }) as IngestRecordInput;
@@ -13,7 +18,9 @@ function metric(fields: object) {
   const parsed = parseRecord(JSON.parse(JSON.stringify({ ...price('a', 0, 1), ...fields })));
   if (!('record' in parsed) || parsed.record.type !== 'observation')
     throw new Error('the test’s own record is refused');
-  return metricOfRecord(parsed.record);
+  const made = metricOfRecord(parsed.record, 1);
+  if ('error' in made) throw new Error('the test’s own amount is refused');
+  return made;
 }
 
 const amount = (amountMinor: number | null, fields: object = {}) =>
@@ -59,68 +66,162 @@ describe('two values of a metric', () => {
   });
 });
 
-describe('a row is compared with its neighbours in time', () => {
-  const outcomes = (batches: readonly (readonly IngestRecordInput[])[], mode: 'append' | 'correct' = 'append') => {
-    const model = createMarketModel('a');
-    model.decide([{ ...market('a') }]);
-    const decisions = batches.map((batch) => model.decide(batch, mode));
-    const last = decisions.at(-1)?.outcomes ?? new Map();
-    return [...last]
-      .sort(([left], [right]) => left - right)
-      .map(([, outcome]) => (outcome.kind === 'refused' ? outcome.error.code : outcome.kind));
+/** The indexes of the last batch's rows that are refused as outliers, and how many queries the batch took. */
+async function send(batches: readonly (readonly IngestRecordInput[])[], mode: 'append' | 'correct' = 'append') {
+  const ledger = openRecordedLedger();
+  let queries = 0;
+  const counting: Ledger = {
+    ...ledger,
+    query: (partition, options) => {
+      if (options.prefix === OBSERVATION_PREFIX) queries++;
+      return ledger.query(partition, options);
+    },
   };
+  const dependencies = { ledger: counting, nowMs: () => NOW_MS, newAttemptId: () => crypto.randomUUID() };
+  await ingest(dependencies, [{ ...market('a') }]);
+  let outliers: number[] = [];
+  for (const batch of batches) {
+    queries = 0;
+    const { faults } = await ingest(dependencies, batch, { partial: true, mode });
+    expect(faults.filter(({ code }) => code !== 'outlier')).toEqual([]);
+    outliers = faults.map(({ index }) => index);
+  }
+  return { outliers, queries };
+}
 
-  test('but the first value of a market is not', () => {
-    expect(outcomes([[unconfirmed('a', 0, 9_000_000)]])).toEqual(['accepted']);
+const NOW_MS = Date.parse('2036-01-01T00:00:00Z');
+const at = unconfirmed.bind(null, 'a');
+const sure = price.bind(null, 'a');
+const retraction = (day: number): IngestRecordInput => {
+  const { market, metric, observedAt, sourceUrl } = price('a', day, 1) as ObservationRecord;
+  return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'a slip' };
+};
+
+describe('a row is compared with its nearest neighbour on each side', () => {
+  test.each<[string, readonly (readonly IngestRecordInput[])[], number[]]>([
+    ['the first value of a market has none', [[at(0, 9_000_000)]], []],
+    ['a later row has the latest value', [[at(0, 5000)], [at(1, 500_000)]], [0]],
+    ['the operator’s word takes a row in', [[at(0, 5000)], [sure(1, 500_000)]], []],
+    ['and makes the new level the latest', [[at(0, 5000)], [sure(1, 500_000)], [at(2, 510_000)]], []],
+    ['rows of one batch are compared from the oldest on', [[3, 2, 1, 0].map((day) => at(day, 1000 * 9 ** day))], []],
+    ['a row that is set aside is nobody’s neighbour', [[at(0, 5000), at(1, 500_000), at(2, 5100)]], [1]],
+    [
+      'rows that are known already count',
+      [
+        [at(0, 5000), at(9, 40_000)],
+        [at(0, 5000), at(1, 400)],
+      ],
+      [1],
+    ],
+    ['an unknown value is passed over', [[at(0, 5000)], [at(1, null)], [at(2, 500_000)]], [0]],
+    ['a known row is unchanged, however far the latest moved', [[at(0, 5000)], [sure(1, 500_000)], [at(0, 5000)]], []],
+    ['a backfill far from both sides', [[at(0, 100_000), at(9, 101_000)], [at(5, 100_500_000)]], [0]],
+    ['a backfill far from the side after it', [[at(5, 100_000)], [at(1, 100_500_000)]], [0]],
+    ['a backfill that fits', [[at(0, 100_000), at(9, 101_000)], [at(5, 100_500)]], []],
+    [
+      'a backfill beside one that is set aside',
+      [
+        [at(0, 5000), at(9, 5100)],
+        [at(4, 5e6), at(5, 5050)],
+      ],
+      [0],
+    ],
+    ['an asserted zero is passed over', [[at(0, 5000), sure(1, 0)], [at(2, 5_000_000)]], [0]],
+    ['two asserted zeros are, in one batch', [[at(0, 5000), sure(1, 0), sure(2, 0), at(3, 5_000_000)]], [3]],
+    ['a backfill beside an asserted zero', [[at(0, 5000), sure(1, 0), sure(3, 0), at(4, 5000)], [at(2, 5e6)]], [0]],
+    ['a retracted value is passed over', [[at(0, 5000), sure(1, 5e6)], [retraction(1)], [at(2, 5e6)]], [0]],
+    [
+      'one that is retracted in the same batch',
+      [
+        [at(0, 5000), sure(1, 5e6)],
+        [retraction(1), at(2, 5100)],
+      ],
+      [],
+    ],
+  ])('%s', async (_, batches, expected) => {
+    expect((await send(batches)).outliers).toEqual(expected);
   });
 
-  test('a later row: with the market’s latest value', () => {
-    expect(outcomes([[unconfirmed('a', 0, 5000)], [unconfirmed('a', 1, 500_000)]])).toEqual(['outlier']);
+  test.each<[string, readonly (readonly IngestRecordInput[])[], number[]]>([
+    ['not with the value that it corrects', [[at(0, 500_000)], [at(0, 5000)]], []],
+    ['with the value before: times a thousand', [[at(0, 5000), at(1, 5100)], [at(1, 5_100_000)]], [0]],
+    [
+      'and so the next ordinary value is not refused',
+      [
+        [at(0, 5000), at(1, 5100)],
+        [at(1, 5_100_000), at(2, 5200)],
+      ],
+      [0],
+    ],
+    ['with both sides', [[at(0, 5000), at(1, 5100), at(2, 5200)], [at(1, 5_100_000)]], [0]],
+    ['with the side after it', [[at(0, 5000), at(1, 5100)], [at(0, 5_000_000)]], [0]],
+    [
+      'not with another wrong value that the batch corrects',
+      [
+        [at(0, 5000), sure(1, 5e6), sure(2, 5e6)],
+        [at(1, 5100), at(2, 5200)],
+      ],
+      [],
+    ],
+    [
+      'with the standing version, not with a superseded one',
+      [[sure(0, 5e6), at(1, null)], [at(0, 5000)], [at(1, 5100)]],
+      [],
+    ],
+  ])('a correction is compared %s', async (_, batches, expected) => {
+    expect((await send(batches, 'correct')).outliers).toEqual(expected);
+  });
+});
+
+describe('reads of neighbours', () => {
+  const history = Array.from({ length: 900 }, (_, day) => at(day * 2, 5000 + day));
+
+  test('a daily feed, and a file that is sent again, take none', async () => {
+    expect((await send([history, [at(2000, 5900), at(2001, 5901)]])).queries).toBe(0);
+    expect((await send([history, history])).queries).toBe(0);
+    expect((await send([history, history], 'correct')).queries).toBe(0);
   });
 
-  test('an outlier is accepted if the operator confirms it', () => {
-    expect(outcomes([[unconfirmed('a', 0, 5000)], [price('a', 1, 500_000)]])).toEqual(['accepted']);
+  test('one row between known ones takes two', async () => {
+    expect(await send([history, [at(901, 5_000_000)]])).toEqual({ outliers: [0], queries: 2 });
   });
 
-  test('after a confirmed outlier, the new level is the latest', () => {
-    expect(outcomes([[unconfirmed('a', 0, 5000)], [price('a', 1, 500_000)], [unconfirmed('a', 2, 510_000)]])).toEqual([
-      'accepted',
-    ]);
+  test('a dense backfill reads the history in pages, at most twice', async () => {
+    const between = Array.from({ length: 800 }, (_, day) => at(day * 2 + 1, day === 700 ? 5_000_000 : 5000));
+    const { outliers, queries } = await send([history, between]);
+    expect(outliers).toEqual([700]);
+    expect(queries).toBeLessThanOrEqual(2 * Math.ceil(history.length / LOOK_AROUND));
   });
 
-  test('rows of one batch: with each other from the oldest on, in any order of rows', () => {
-    const climb = [0, 1, 2, 3].map((day) => unconfirmed('a', day, 1000 * 9 ** day));
-    expect(outcomes([climb.toReversed()])).toEqual(['accepted', 'accepted', 'accepted', 'accepted']);
-  });
-
-  test('but not with a refused row', () => {
-    const rows = [unconfirmed('a', 0, 5000), unconfirmed('a', 1, 500_000), unconfirmed('a', 2, 5100)];
-    expect(outcomes([rows])).toEqual(['accepted', 'outlier', 'accepted']);
-  });
-
-  test('also with a row that is unchanged', () => {
-    const known = unconfirmed('a', 0, 5000);
-    expect(
-      outcomes([
-        [known, unconfirmed('a', 9, 40_000)],
-        [known, unconfirmed('a', 1, 400)],
-      ]),
-    ).toEqual(['unchanged', 'outlier']);
-  });
-
-  test('but not with an unknown value in between', () => {
-    expect(
-      outcomes([[unconfirmed('a', 0, 5000)], [unconfirmed('a', 1, null)], [unconfirmed('a', 2, 500_000)]]),
-    ).toEqual(['outlier']);
-  });
-
-  test('a known row that is sent again is unchanged, however far the latest has moved', () => {
-    const first = unconfirmed('a', 0, 5000);
-    expect(outcomes([[first], [price('a', 1, 500_000)], [first]])).toEqual(['unchanged']);
-  });
-
-  test('a correction: not with the version that it corrects', () => {
-    const batches = [[unconfirmed('a', 0, 500_000)], [unconfirmed('a', 0, 5000)]];
-    expect(outcomes(batches, 'correct')).toEqual(['accepted']);
+  test('they find what a search of the whole history finds', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 400 }), fc.constantFrom(0, null, 100, 2000, 40_000)), {
+          maxLength: 60,
+        }),
+        fc.uniqueArray(fc.integer({ min: 0, max: 400 }), { maxLength: 12 }),
+        async (known, days) => {
+          const stored = new Map(known);
+          const rows = days.filter((day) => !stored.has(day)).sort((left, right) => left - right);
+          const values = [...stored].filter(([, amount]) => amount !== null && amount !== 0);
+          const expected = rows.flatMap((day, index) => {
+            const [before] = values.filter(([other]) => other < day).sort(([left], [right]) => right - left);
+            const [after] = values.filter(([other]) => other > day).sort(([left], [right]) => left - right);
+            const isFar = [before, after].some(
+              (other) => other !== undefined && isOutlier(amount(2000), amount(other[1])),
+            );
+            if (!isFar) values.push([day, 2000]);
+            return isFar ? [index] : [];
+          });
+          const { outliers } = await send(
+            [[...stored].map(([day, value]) => sure(day, value)), rows.map((day) => at(day, 2000))].filter(
+              (batch) => batch.length > 0,
+            ),
+          );
+          expect(rows.length === 0 ? [] : outliers).toEqual(expected);
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 });

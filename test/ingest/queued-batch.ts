@@ -11,7 +11,9 @@ import {
 } from '../../storage/records/batches.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 
-export type BatchOptions = Partial<Pick<BatchValue, 'subject' | 'mode' | 'partial' | 'dryRun' | 'mediaType'>>;
+export type BatchOptions = Partial<
+  Pick<BatchValue, 'subject' | 'mode' | 'partial' | 'authority' | 'dryRun' | 'mediaType'>
+>;
 
 /** Queues a batch of these records. Returns its id. */
 export async function queueBatch(

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
-import { ingest } from './ingest.ts';
+import { type IngestOptions, ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
 const known = [market('a'), price('a', 0, 6117)];
@@ -24,6 +24,7 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'currency.minor-unit-alias': [but({ metric: 'margin', currency: 'GBX' })],
   'currency.not-native': [but({ currency: 'EUR' })],
   'amount.not-integral': [but({ amountMinor: 61.17 })],
+  'amount.disagrees-with-source': [but({ sourceValue: '6.117' })],
   'amount.zero-unasserted': [but({ amountMinor: 0 })],
   'amount.out-of-range': [but({ amountMinor: 2 ** 53 })],
   'date.future': [but({ observedAt: '2062-09-30T00:00:00Z' })],
@@ -36,12 +37,19 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'market.unknown': [but({ market: 'nowhere' })],
   'observation.unknown': [retraction],
   outlier: [but({ amountMinor: 611_700 })],
+  'scope.missing': [retraction],
+  'market.not-allowed': [but({})],
+};
+
+const AUTHORITIES: { readonly [Code in RowErrorCode]?: IngestOptions } = {
+  'scope.missing': { authority: { scopes: ['ingest:write'], markets: null } },
+  'market.not-allowed': { authority: { scopes: ['ingest:write'], markets: ['b-*'] } },
 };
 
 test.each(ROW_ERROR_CODES)('%s', async (code) => {
   const dependencies = { ledger: openRecordedLedger(), nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
   expect((await ingest(dependencies, known)).taken).toBe(true);
-  const { taken, faults } = await ingest(dependencies, ROWS[code]);
+  const { taken, faults } = await ingest(dependencies, ROWS[code], AUTHORITIES[code]);
   expect(taken).toBe(false);
   expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ObservationRecord } from '../../contract/ingest-records.ts';
-import { checkObservation, parseRecord } from '../../lambdas/markets/row-rules.ts';
+import { checkObservation, type MarketTerms, parseRecord } from '../../lambdas/markets/row-rules.ts';
 
 const NOW_MS = Date.parse('2026-10-01T12:00:00Z');
-const USD = { nativeCurrency: 'USD' };
+const unit = { quantity: 1, of: 'barrel' };
+const USD = { nativeCurrency: 'USD', unit };
 
 const money = {
   type: 'observation',
@@ -33,12 +34,12 @@ const market = {
   name: 'WTI, US dollar',
   kind: 'oil',
   nativeCurrency: 'USD',
-  unit: { quantity: 1, of: 'barrel' },
+  unit,
 };
 const source = { label: 'x', url: 'https://example.org', publisher: null, licence: null, attribution: null };
 
 /** The faults of a record as `code pointer`, in order. */
-function faultsOf(input: unknown, ofMarket: { nativeCurrency: string } | null = USD): string[] {
+function faultsOf(input: unknown, ofMarket: MarketTerms | null = USD): string[] {
   const parsed = parseRecord(input);
   const errors =
     'errors' in parsed
@@ -63,6 +64,7 @@ describe('good records', () => {
     ['an unknown scalar with a reason', { ...scalar, value: null, unknownReason: 'not-published' }],
     ['another metric in another currency', { ...money, metric: 'margin', currency: 'EUR' }],
     ['tomorrow, which has begun in Kiribati', { ...money, observedAt: '2026-10-02T12:00:00Z' }],
+    ['a confirmed date before 1900', { ...money, observedAt: '1861-01-01T00:00:00Z', dateConfirmed: true }],
     ['January 1970', { ...money, observedAt: '1970-01-01T00:00:00Z' }],
     ['the largest amount', { ...money, amountMinor: Number.MAX_SAFE_INTEGER }],
   ])('%s is accepted', (_, record) => {
@@ -78,6 +80,7 @@ describe('good records', () => {
         rounded: false,
         unknownReason: 'not-published',
         zeroAsserted: false,
+        dateConfirmed: false,
         outlierConfirmed: false,
       },
     });
@@ -85,8 +88,8 @@ describe('good records', () => {
 
   test('yen and dinar amounts are taken as they are', () => {
     const inYen = { ...money, amountMinor: 163, currency: 'JPY', sourceValue: '162.675', rounded: true };
-    expect(faultsOf(inYen, { nativeCurrency: 'JPY' })).toEqual([]);
-    expect(faultsOf({ ...money, amountMinor: 307, currency: 'KWD' }, { nativeCurrency: 'KWD' })).toEqual([]);
+    expect(faultsOf(inYen, { nativeCurrency: 'JPY', unit })).toEqual([]);
+    expect(faultsOf({ ...money, amountMinor: 307, currency: 'KWD' }, { nativeCurrency: 'KWD', unit })).toEqual([]);
   });
 });
 
@@ -195,6 +198,11 @@ describe('refused by a rule', () => {
     ['more than a day ahead', { observedAt: '2026-10-02T12:00:01Z' }, ['date.future /observedAt']],
     ['the year 2062', { observedAt: '2062-09-30T00:00:00Z' }, ['date.future /observedAt']],
     ['a spreadsheet’s zero', { observedAt: '1899-12-30T00:00:00Z' }, ['date.implausible /observedAt']],
+    [
+      'a confirmed date in the future',
+      { observedAt: '2062-09-30T00:00:00Z', dateConfirmed: true },
+      ['date.future /observedAt'],
+    ],
     ['the year 26', { observedAt: '0026-09-30T00:00:00Z' }, ['date.implausible /observedAt']],
     ['an empty URL', { sourceUrl: '  ' }, ['source.url-missing /sourceUrl']],
     ['a relative URL', { sourceUrl: '/wti.csv' }, ['source.url-not-absolute /sourceUrl']],

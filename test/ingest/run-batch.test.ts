@@ -82,6 +82,37 @@ describe('the report', () => {
     });
   });
 
+  test.each<[string, readonly unknown[], BatchOptions, string]>([
+    [
+      'everything taken in',
+      [price('a', 0, 1), price('a', 1, 2)],
+      {},
+      '1 records are taken in, and 1 were known already.',
+    ],
+    [
+      'rows set aside',
+      [price('a', 1, 2), 'no record'],
+      { partial: true, mode: 'correct' },
+      '1 records are taken in, and 0 were known already. 1 of 2 records were set aside: correct them by "errors" and send them again.',
+    ],
+    [
+      'a refused batch',
+      [price('a', 1, 2), 'no record'],
+      {},
+      'Nothing is taken in, because 1 of 2 records were refused: correct them by "errors" and send them again with the others, or send the batch with "partial".',
+    ],
+    [
+      'a dry run',
+      [price('a', 1, 2), 'no record'],
+      { partial: true, dryRun: true },
+      'A dry run: 1 records would be taken in, and 0 are known already. 1 of 2 records would be set aside: correct them by "errors" and send them again.',
+    ],
+  ])('says in one line what became of %s', async (_, records, options, summary) => {
+    const ledger = openRecordedLedger();
+    await take(ledger, [market('a'), price('a', 0, 1)]);
+    expect((await take(ledger, records, options)).summary).toBe(summary);
+  });
+
   test('of an unknown batch is null', async () => {
     expect(await readReport(openRecordedLedger(), 'nowhere')).toBeNull();
   });
@@ -300,7 +331,7 @@ describe('a batch whose transaction is visible in part', () => {
     ['a strand', /^strand\/0001$/],
   ])('is not changed, and is applied once %s is visible', async (_, hidden) => {
     const ledger = await ledgerWithMixed();
-    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 6 : -1, diesAfter);
+    const dying = faultyStorage(ledger, openMemoryObjects(), hidden.source.includes('strand') ? 8 : -1, diesAfter);
     if (hidden.source.includes('strand')) await runBatch(dependenciesOn(dying.ledger), 'mixed').catch(() => {});
     const before = await ledger.dump();
     await expect(runBatch(dependenciesOn(hiding(ledger, hidden)), 'mixed')).rejects.toThrow(Contended);

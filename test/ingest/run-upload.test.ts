@@ -154,7 +154,16 @@ describe('an upload', () => {
     const [refused] = (await upload()).refusedIn;
     expect(refused).toEqual({ batch: partBatchId(ID, 3), firstLine: 10, refused: 1 });
     const report = await readReport(ledger, refused?.batch ?? '');
-    expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 1, code: 'market.unknown' }] });
+    expect(report).toMatchObject({ state: 'applied', partial: true, errors: [{ line: 10, code: 'market.unknown' }] });
+  });
+
+  test('names the lines of the file, blank lines included', async () => {
+    await createUpload(SPACED);
+    await runUpload(dependenciesOn(contentOf(SPACED)), ID);
+    const [refused] = (await upload()).refusedIn;
+    const report = await readReport(ledger, refused?.batch ?? '');
+    const line = SPACED.split('\n').findIndex((text) => text.includes('"unknown"')) + 1;
+    expect(report?.errors).toMatchObject([{ line, code: 'market.unknown' }]);
   });
 
   test('refuses lines that are not records, and skips blank lines', async () => {

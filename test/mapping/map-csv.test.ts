@@ -81,6 +81,7 @@ describe('rows become records', () => {
           currency: 'JPY',
           sourceValue: '123.45',
           rounded: true,
+          quotedQuantity: 1,
           sourceLabel: 'Shop, 2026-01-02',
           sourceUrl: 'https://example.org/2026-01-02?item=tea',
           observedAt: '2026-01-02T00:00:00Z',
@@ -118,6 +119,26 @@ describe('rows become records', () => {
   test('without a quoted quantity the file has the unit of the market', async () => {
     const mapping = withChange(exampleMapping, '/observation/value/quotedQuantity', undefined);
     expect(await observations(file('tea,yen,123,2026-01-02,,actual'), mapping)).toMatchObject([{ amountMinor: 123 }]);
+  });
+
+  test('a date before 1900 is confirmed if the mapping says so', async () => {
+    const early = file('tea,yen,123,1861-01-02,,actual');
+    const [unsaid] = await observations(early);
+    expect(unsaid).not.toHaveProperty('dateConfirmed');
+    const mapping = withChange(exampleMapping, '/observation/date/early', 'confirmed');
+    expect(await observations(early, mapping)).toMatchObject([{ dateConfirmed: true }]);
+    expect((await observations(file('tea,yen,123,1900-01-01,,actual'), mapping))[0]).not.toHaveProperty(
+      'dateConfirmed',
+    );
+  });
+
+  test('a mapping without sources leaves those of a market as they are', async () => {
+    const rows = await map(
+      file('tea,yen,123,2026-01-02,,actual'),
+      withChange(exampleMapping, '/market/sources', undefined),
+    );
+    expect(rows[0]).toMatchObject({ kind: 'record', record: { type: 'market', slug: 'tea-yen' } });
+    expect(rows[0]).not.toHaveProperty('record.sources');
   });
 
   test('a month is its first day', async () => {

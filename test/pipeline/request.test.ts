@@ -61,6 +61,7 @@ describe('a request', () => {
     actor: 'user:alice',
     subject: 'user:alice',
     scopes: new Set(),
+    markets: null,
     expiresAt: null,
     entitlements: { revision: 1, features: { watchlists: grant(1, null) } },
   };

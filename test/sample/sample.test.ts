@@ -103,6 +103,7 @@ describe('golden observations', () => {
       currency: 'USD',
       sourceValue: '4129.10045482',
       rounded: true,
+      quotedQuantity: 1,
       sourceLabel: 'currency-api daily release',
       sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
       observedAt: '2026-09-29T00:00:00Z',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { succeeded } from './answers.ts';
 import { sendBatch } from './ingest-steps.ts';
-import { priceFields, priceOn, priceRecord } from './records.ts';
+import { priceOn, priceRecord, shownPrice } from './records.ts';
 import type { Step } from './step.ts';
 
 const CORRECTED = { day: '2025-06-03', amountMinor: 4320, sourceValue: '4320' } as const;
@@ -33,7 +33,7 @@ export const correctionSteps: readonly Step[] = [
 
       await session.readUntil(marketUrl(slug), (answer) => {
         const { metrics } = succeeded('getMarket', answer);
-        assert.deepEqual(metrics, { price: { kind: 'money', ...priceFields(slug, 'JPY', CORRECTED) } });
+        assert.deepEqual(metrics, { price: shownPrice(slug, 'JPY', CORRECTED) });
       });
 
       const before = session.noted('yenBefore');

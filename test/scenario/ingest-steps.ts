@@ -5,7 +5,7 @@ import type { BatchReport, IngestRecordInput } from '../../contract/ingest-recor
 import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
-import { FIRST_MARKETS, marketRecord, priceFields, priceRecord, SOURCE } from './records.ts';
+import { FIRST_MARKETS, marketRecord, priceRecord, SOURCE, shownPrice } from './records.ts';
 import { DONE_WITHIN_MS, poll, type Session, type WriteParts } from './session.ts';
 import type { Step } from './step.ts';
 
@@ -93,8 +93,8 @@ export const ingestSteps: readonly Step[] = [
         const { currency, prices } = FIRST_MARKETS[name];
         const answer = await session.read(marketUrl(slug));
         const market = succeeded('getMarket', answer);
-        const [newest, ...older] = [...prices].reverse().map((price) => priceFields(slug, currency, price));
-        assert.deepEqual(market.metrics, { price: { kind: 'money', ...newest } });
+        const [newest, ...older] = [...prices].reverse().map((price) => shownPrice(slug, currency, price));
+        assert.deepEqual(market.metrics, { price: newest });
         assert.deepEqual(market.sources, [{ ...SOURCE, verification: null }]);
         assert.equal(market.nativeCurrency, currency);
         assert.equal(market.history.count, prices.length);
@@ -102,7 +102,7 @@ export const ingestSteps: readonly Step[] = [
         const { data, page } = succeeded('getMarketHistory', await session.read(market.history.href));
         assert.equal(page.nextCursor, null);
         const shown = data.map(({ id, recordedAt, ...rest }) => rest);
-        const alone = { kind: 'money', metric: 'price', supersedes: null, supersededBy: null };
+        const alone = { metric: 'price', supersedes: null, supersededBy: null };
         assert.deepEqual(
           shown,
           [newest, ...older].map((price) => ({ ...price, ...alone })),

@@ -1,4 +1,5 @@
 /** The records of the scenario: markets in currencies of 0, 2 and 3 decimals, with prices from one source. */
+import assert from 'node:assert/strict';
 import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 
 export const SOURCE = {
@@ -32,7 +33,7 @@ export function priceOn(market: string, day: string) {
   } as const;
 }
 
-/** A number as its metric must say it, provenance included. */
+/** A number with its provenance. */
 export function priceFields(market: string, currency: string, { day, amountMinor, sourceValue, rounded }: Price) {
   const { observedAt, sourceUrl } = priceOn(market, day);
   return {
@@ -47,6 +48,17 @@ export function priceFields(market: string, currency: string, { day, amountMinor
     confidence: 'high',
     status: 'final',
   } as const;
+}
+
+const MINOR_DIGITS: Readonly<Record<string, number>> = { EUR: 2, JPY: 0, KWD: 3, USD: 2 };
+
+/** The price as the market shows it: for one kilogram. */
+export function shownPrice(market: string, currency: string, price: Price) {
+  const minorDigits = MINOR_DIGITS[currency] ?? assert.fail(`no decimals for ${currency}`);
+  const { amountMinor } = price;
+  const decimal = amountMinor === null ? null : (amountMinor / 10 ** minorDigits).toFixed(minorDigits);
+  const texts = { minorDigits, decimal, decimalPerUnit: decimal };
+  return { kind: 'money', ...priceFields(market, currency, price), ...texts } as const;
 }
 
 export function priceRecord(market: string, currency: string, price: Price): IngestRecordInput {

@@ -205,7 +205,7 @@ export const PLANTED: readonly Planted[] = [
       conditions: SLOW_TO_SHOW,
       ledgerGaps: ({ kind, key }) => kind === 'check' && key.sort.startsWith(OBSERVATION_PREFIX),
     },
-    within: 1_000,
+    within: 3_000,
     isRare: true,
   },
   {

@@ -239,6 +239,7 @@ function principalOf(authorization: string): Principal {
   const subject = name === 'operator' ? name : `account:${name}`;
   return {
     kind: 'api-key',
+    markets: null,
     actor: `key:${name}`,
     subject,
     scopes: SCOPES,

@@ -50,6 +50,6 @@ describe('the embedded server', () => {
     const after = await looked(folder, observationsIn);
     expect(report.observations).toBe(after.size);
     for (const [place, value] of observations) expect(after.get(place), place).toEqual(value);
-    expect(reported.filter((entry) => typeof entry === 'string')).toEqual(['the store is published again, in place']);
+    expect(reported.filter((entry) => typeof entry === 'string')).toEqual(['everything is published again']);
   });
 });

@@ -200,7 +200,7 @@ describe('in a folder', () => {
     expect(written).toEqual(Array.from(TEXT, (_, index) => index + 1));
   });
 
-  test('of two that put the same file at once, both have put it', async () => {
+  test('while one puts a file, others are told so, and the disk holds it once', async () => {
     const { uploads, folder } = await opened();
     const query = queryOf((await uploads.presign(ID, CONTENT)).url);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -209,34 +209,35 @@ describe('in a folder', () => {
       await promise;
       yield Buffer.from(TEXT.slice(9));
     }
-    const slower = uploads.receive(ID, query, slow());
-    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('stored');
-    expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+    const first = uploads.receive(ID, query, slow());
+    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
+    const others = Array.from({ length: 14 }, () => uploads.receive(ID, query, streamOf(TEXT)));
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['being-received']));
+    expect(await readdir(folder)).toHaveLength(1);
     resolve();
-    expect(await slower).toBe('stored');
-    expect(await textOf(uploads.read(ID, 0))).toBe(TEXT);
+    expect(await first).toBe('stored');
     expect(await readdir(folder)).toEqual([ID]);
+    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('stored-already');
   });
 
-  test('a reader is not disturbed by a second PUT of its file', async () => {
-    const { uploads, folder } = await opened();
-    const large = TEXT.repeat(10_000);
-    const { url } = await uploads.presign(ID, { bytes: Buffer.byteLength(large), sha256: sha256Hex(large) });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    async function* slow() {
-      yield Buffer.from(large.slice(0, 9));
-      await promise;
-      yield Buffer.from(large.slice(9));
+  test('a body that breaks off leaves the way free', async () => {
+    const { uploads } = await opened();
+    const query = queryOf((await uploads.presign(ID, CONTENT)).url);
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(TEXT.slice(0, 9));
+      throw new Error('gone');
     }
-    const slower = uploads.receive(ID, queryOf(url), slow());
-    await vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(1));
-    await uploads.receive(ID, queryOf(url), streamOf(large));
-    const reading = uploads.read(ID, 0)[Symbol.asyncIterator]();
-    const { value: first } = await reading.next();
-    expect(first.length).toBeLessThan(large.length);
-    resolve();
-    expect(await slower).toBe('stored');
-    expect(first.toString() + (await textOf({ [Symbol.asyncIterator]: () => reading }))).toBe(large);
+    await expect(uploads.receive(ID, query, broken())).rejects.toThrow();
+    expect(await uploads.receive(ID, query, streamOf(TEXT))).toBe('stored');
+  });
+
+  test('a removed file is gone, and removed once more without harm', async () => {
+    const { uploads } = await opened();
+    const query = queryOf((await uploads.presign(ID, CONTENT)).url);
+    await uploads.receive(ID, query, streamOf(TEXT));
+    expect(await uploads.list()).toEqual([ID]);
+    for (let times = 0; times < 2; times++) await uploads.remove(ID);
+    expect([await uploads.list(), await uploads.head(ID)]).toEqual([[], null]);
   });
 
   test.each(['another length', 'another digest'])(

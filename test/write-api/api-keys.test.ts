@@ -87,6 +87,7 @@ describe('API keys', () => {
       subject: `account:${request}`,
       label: 'Chart',
       scopes: ['claims:read', 'watchlists:write'],
+      markets: null,
       createdAt: '2026-11-20T12:00:00.000Z',
       expiresAt: null,
       revokedAt: null,

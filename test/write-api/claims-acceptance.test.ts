@@ -84,6 +84,16 @@ describe('accepting a claim', () => {
     expect(await goldRecord(world.ledger)).toEqual(before);
   });
 
+  it('of a correction by a decimal takes the amount that it gives', async () => {
+    const { amountMinor, ...corrected } = ASSERTIONS.correction.corrected;
+    await accept({ ...ASSERTIONS.correction, corrected: { ...corrected, sourceValue: null, value: '4192.104' } });
+    expect((await goldRecord(world.ledger)).value.latest.price?.metric).toMatchObject({
+      amountMinor: 419210,
+      rounded: true,
+      sourceValue: '4192.104',
+    });
+  });
+
   it('of a correction to a zero publishes a zero', async () => {
     const { corrected } = ASSERTIONS.correction;
     await accept({ ...ASSERTIONS.correction, corrected: { ...corrected, amountMinor: 0, sourceValue: '0' } });

@@ -108,6 +108,12 @@ describe('filing a claim', () => {
       '/assertion/corrected/currency',
       'currency.not-native',
     ],
+    [
+      'an amount that is not what its source says',
+      { amountMinor: 41921, currency: 'USD', sourceValue: '4192.10' },
+      '/assertion/corrected/amountMinor',
+      'amount.disagrees-with-source',
+    ],
     ['a price that is not money', { value: '1', unit: 'USD' }, '/assertion/corrected/unit', 'currency.not-native'],
     [
       'an unknown currency',

@@ -15,6 +15,7 @@ describe('me', () => {
       subject: 'user:alice',
       kind: 'user',
       scopes: ['claims:read', 'watchlists:write'],
+      markets: null,
       expiresAt: null,
     });
     const key = await world.call({ path: URL, as: 'acme/k1' });
@@ -23,6 +24,7 @@ describe('me', () => {
       subject: 'account:acme',
       kind: 'api-key',
       scopes: [...ALL_SCOPES].sort(),
+      markets: null,
       expiresAt: null,
     });
   });

@@ -197,7 +197,7 @@ describe('the size of a body', () => {
   it('limits the faults that are reported for unknown fields', async () => {
     const world = await openWorld();
     const call = await validCall(world, 'createWatchlist');
-    const names = Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 0]);
+    const names = Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 0]);
     const { json } = await world.call({ ...call, body: Object.fromEntries(names) });
     expect(json.code).toBe('validation-failed');
     expect(json.errors.length).toBeLessThan(100);

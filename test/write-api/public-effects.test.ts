@@ -105,7 +105,13 @@ describe('in public', () => {
     await accept(ASSERTIONS.correction);
     await follow();
     const after = await market();
-    expect(after.metrics.price).toEqual({ ...before.metrics.price, amountMinor: 419210, sourceValue: '4192.10' });
+    expect(after.metrics.price).toEqual({
+      ...before.metrics.price,
+      amountMinor: 419210,
+      decimal: '4192.10',
+      decimalPerUnit: '4192.10',
+      sourceValue: '4192.10',
+    });
     expect(after.revision).toBe(before.revision + 1);
     expect(after.history.count).toBe(before.history.count + 1);
     const versions = (await history()).filter(

@@ -7,7 +7,7 @@ import type { Authenticator, Principal } from '../../lambdas/credentials/princip
 import { createCursors } from '../../lambdas/http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../../lambdas/http/event.ts';
 import { createRateLimiter } from '../../lambdas/http/rate-limit.ts';
-import { createWriteApi, type RequestLog } from '../../lambdas/pipeline/handle.ts';
+import { createWriteApi, type HandleWrite, type RequestLog } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -41,6 +41,7 @@ export interface ApiWorld {
   readonly ledger: Ledger;
   readonly uploads: MemoryUploads;
   readonly log: RequestLog[];
+  readonly handle: HandleWrite;
   nowMs: number;
   call(call: Call): Promise<Answer>;
   /** The same without reading the answer. */
@@ -53,6 +54,8 @@ export interface ApiWorldOptions {
   readonly ledger?: Ledger;
   /** The scopes of a name. Default: all. */
   readonly scopes?: Readonly<Record<string, readonly Scope[]>>;
+  /** The markets that somebody is limited to, by name. Default: all. */
+  readonly markets?: Readonly<Record<string, readonly string[]>>;
   readonly requestsPerMinute?: number;
   /** Makes ids and attempt ids different from those of other processes on the same ledger. */
   readonly process?: string;
@@ -73,7 +76,7 @@ export function seededBytes(seed: string): (count: number) => Uint8Array {
 
 export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
   const { ledger = openSqliteLedger(':memory:'), scopes = {}, requestsPerMinute = 1_000_000 } = options;
-  const { process = 'world', authenticator = namedAuthenticator(scopes) } = options;
+  const { process = 'world', authenticator = namedAuthenticator(scopes, options.markets ?? {}) } = options;
   const randomBytes = seededBytes(process);
   const secrets = createSecrets(new Uint8Array(32).fill(7));
   const log: RequestLog[] = [];
@@ -130,6 +133,7 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
     ledger,
     uploads,
     log,
+    handle,
     nowMs: START_MS,
     send,
     eventOf,
@@ -145,7 +149,10 @@ export function openApiWorld(options: ApiWorldOptions = {}): ApiWorld {
  * Reads the bearer token as a name: `alice` is the signed-in user alice; a name with a slash such as `acme/k1` is an API
  * key `k1` of the account `acme`; `operator` is the operator of the deployment.
  */
-function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Authenticator {
+function namedAuthenticator(
+  scopes: NonNullable<ApiWorldOptions['scopes']>,
+  markets: NonNullable<ApiWorldOptions['markets']>,
+): Authenticator {
   const learnt = new Map<string, Entitlements>();
   return {
     async authenticate(authorization) {
@@ -158,6 +165,7 @@ function namedAuthenticator(scopes: NonNullable<ApiWorldOptions['scopes']>): Aut
         actor: subject.startsWith('user:') ? subject : `key:${key ?? 'operator'}`,
         subject,
         scopes: new Set(scopes[name] ?? ALL_SCOPES),
+        markets: markets[name] ?? null,
         expiresAt: null,
         entitlements: learnt.get(subject) ?? { revision: null, features: {} },
       };

@@ -99,6 +99,7 @@ function inputOf(before: Published | null, all: Observations, fromPlace: number,
   const lastKept = pages[keptPages - 1]?.page.last ?? '';
   return {
     ...fixed,
+    quantity: 1,
     keptPages,
     publishedPages: pages.slice(Math.max(0, keptPages - 1)),
     observations: inOrder(all).filter(({ order }) => order > lastKept),

@@ -1,0 +1,19 @@
+/** What a feed may do, as its batches and uploads keep it for the worker. */
+import type { FeedAuthority } from '../../contract/feed-authority.ts';
+import type { IngestMode } from '../../contract/ingest-records.ts';
+import { FEED_SCOPES } from '../../contract/scopes.ts';
+import type { Principal } from '../credentials/principal.ts';
+import { type Refused, refuseScopes } from '../pipeline/handler.ts';
+
+/** Nothing for a credential without bounds. */
+export function authorityOf({ scopes, markets }: Principal): { readonly authority?: FeedAuthority } {
+  const own = FEED_SCOPES.filter((scope) => scopes.has(scope));
+  if (own.length === FEED_SCOPES.length && markets === null) return {};
+  return { authority: { scopes: own, markets: markets === null ? null : [...markets] } };
+}
+
+/** A correcting batch would be refused row by row: this says so at once. */
+export function refusedMode({ scopes }: Principal, mode: IngestMode): Refused | null {
+  if (mode === 'append' || scopes.has('ingest:correct') || scopes.has('markets:write')) return null;
+  return refuseScopes(['ingest:correct'], 'The mode `correct` needs a credential with the scope ingest:correct.');
+}

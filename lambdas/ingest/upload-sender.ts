@@ -1,0 +1,44 @@
+/**
+ * Whether the sender of an upload may still write. An upload takes hours, and its targets work without the sender's
+ * credential. So the credential is looked at again when the file comes, when it has come, and before each part.
+ */
+import type { LedgerReader } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { apiKeyKey, ERASURES } from '../../storage/records/accounts.ts';
+import { type UploadValue, uploadKey } from '../../storage/records/batches.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+
+export interface SenderDependencies extends Pick<Runtime, 'nowMs'> {
+  readonly ledger: LedgerReader;
+}
+
+const KEY = 'key:';
+const USER = 'user:';
+
+/**
+ * Whether the key that announced the upload is revoked or expired, or its user was erased since. An erasure of an
+ * account revokes its keys. A key's record is never deleted.
+ */
+export async function senderHasEnded(
+  { ledger, nowMs }: SenderDependencies,
+  { actor, subject, createdAt }: Pick<UploadValue, 'actor' | 'subject' | 'createdAt'>,
+): Promise<boolean> {
+  if (actor?.startsWith(KEY)) {
+    const key = (await ledger.get(apiKeyKey(actor.slice(KEY.length))))?.value;
+    if (key === undefined) return false;
+    return key.revokedAt !== null || (key.expiresAt !== null && Date.parse(key.expiresAt) <= nowMs());
+  }
+  if (!subject.startsWith(USER)) return false;
+  // Erasures are too few for a list by subject.
+  for await (const items of queryPages(ledger, ERASURES)) {
+    if (items.some(({ value }) => value.subject === subject && value.requestedAt >= createdAt)) return true;
+  }
+  return false;
+}
+
+/** Whether a file may be received for this upload. A file that has arrived before may be put again, without effect. */
+export async function mayReceive(dependencies: SenderDependencies, id: string): Promise<boolean> {
+  const upload = (await dependencies.ledger.get(uploadKey(id)))?.value;
+  if (upload === undefined || upload.state === 'stopped') return false;
+  return upload.state !== 'awaiting-content' || !(await senderHasEnded(dependencies, upload));
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { currencyExponent } from '../../contract/currencies.ts';
+import { ACTIVE_BY_EXPONENT, NOT_MONEY, WITHDRAWN } from '../../contract/iso-4217.ts';
+import { decimalSchema } from '../../contract/metric.ts';
+import { toMinorUnits } from '../../contract/money.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
+
+const CURRENCIES = [
+  ...ACTIVE_BY_EXPONENT.flatMap(([, codes]) => codes.split(' ')),
+  ...WITHDRAWN.split('\n').map((line) => line.slice(0, 3)),
+];
+
+describe('the texts of an amount', () => {
+  test.each<[number | null, string, number, string | null, string | null]>([
+    [3_669_000, 'HUF', 100, '36690.00', '366.90'],
+    [36_690, 'HUF', 1, '366.90', '366.90'],
+    [162_675, 'JPY', 1000, '162675', '162.675'],
+    [163_000, 'JPY', 1000, '163000', '163'],
+    [162_670, 'JPY', 1000, '162670', '162.67'],
+    [307, 'KWD', 1, '0.307', '0.307'],
+    [306_921, 'KWD', 1000, '306.921', '0.306921'],
+    [-3698, 'USD', 1, '-36.98', '-36.98'],
+    [-1, 'USD', 1, '-0.01', '-0.01'],
+    [0, 'USD', 3, '0.00', '0.00'],
+    [0, 'JPY', 1000, '0', '0'],
+    [1, 'USD', 3, '0.01', null],
+    [100, 'USD', 12, '1.00', null],
+    [300, 'USD', 12, '3.00', '0.25'],
+    [100, 'USD', 8, '1.00', '0.125'],
+    [100, 'USD', 1_000_000_000, '1.00', '0.000000001'],
+    [Number.MAX_SAFE_INTEGER, 'CLF', 512, '900719925474.0991', '1759218604.4415998046875'],
+    [null, 'KWD', 1000, null, null],
+  ])('%s %s for %i: %s, and %s for one', (amountMinor, currency, quantity, decimal, decimalPerUnit) => {
+    const minorDigits = currencyExponent(currency);
+    expect(moneyTexts(amountMinor, currency, quantity)).toEqual({ minorDigits, decimal, decimalPerUnit });
+  });
+
+  test.each([...Object.keys(NOT_MONEY), 'usd', 'GBX'])('%s is not a currency that amounts can be in', (code) => {
+    expect(() => moneyTexts(1, code, 1)).toThrow(RangeError);
+  });
+});
+
+const amounts = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -100_000, max: 100_000 }));
+const quantities = fc.oneof(
+  fc.constantFrom(1, 2, 3, 5, 6, 8, 10, 12, 100, 125, 1000, 2 ** 29, 5 ** 12, 1_000_000_000),
+  fc.integer({ min: 1, max: 1_000_000_000 }),
+);
+
+describe.each(CURRENCIES)('every amount in %s', (currency) => {
+  const exponent = currencyExponent(currency) as number;
+
+  test('comes back from its decimals, and one unit times the quantity is the amount', () => {
+    fc.assert(
+      fc.property(amounts, quantities, (amountMinor, quantity) => {
+        const { minorDigits, decimal, decimalPerUnit } = moneyTexts(amountMinor, currency, quantity);
+        const exact = { amountMinor, rounded: false };
+        expect(minorDigits).toBe(exponent);
+        expect(decimalSchema.parse(decimal).split('.')[1]?.length ?? 0).toBe(exponent);
+        expect(toMinorUnits(decimal as string, exponent, 1)).toEqual(exact);
+        if (decimalPerUnit !== null) {
+          expect(toMinorUnits(decimalSchema.parse(decimalPerUnit), exponent, quantity)).toEqual(exact);
+          return;
+        }
+        // A fraction's decimals do not end exactly when no power of ten makes it whole.
+        const whole = BigInt(amountMinor) * 10n ** 30n;
+        expect(whole % BigInt(quantity)).not.toBe(0n);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
