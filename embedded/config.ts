@@ -1,5 +1,6 @@
 /** The configuration of the embedded server, from its environment. */
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
+import { isLoopback } from '../lambdas/http/network.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;
@@ -11,6 +12,11 @@ export interface EmbeddedConfig {
   readonly waitlistEmail: string;
   /** How long the files of uploads are kept after their end; null: for good. */
   readonly uploadsKeptDays: number | null;
+  /**
+   * Whether the issuer of this process may sign users in. Everybody who can read `issuer-key` is every user, so other
+   * machines are served only if the operator says so.
+   */
+  readonly isLocalIssuerAllowed: boolean;
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
 }
@@ -46,12 +52,13 @@ export function checkClock(nowMs: number): void {
 type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, and for an OIDC issuer `TIDEMARK_ISSUER`,
- * `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
+ * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
  */
 export function readConfig(environment: Environment): EmbeddedConfig {
+  const host = environment.HOST || '127.0.0.1';
   const port = environment.PORT || '8787';
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
     throw new StartError(`PORT is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
@@ -67,11 +74,12 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     );
   }
   return {
-    host: environment.HOST || '127.0.0.1',
+    host,
     port: Number(port),
     dataFolder: environment.TIDEMARK_DATA || '.tidemark',
     waitlistEmail,
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
+    isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
 }

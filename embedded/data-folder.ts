@@ -12,6 +12,7 @@ import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { StartError, unusable } from './config.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
+import { checkFileIsPrivate, checkFolderIsPrivate } from './private-files.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
@@ -36,9 +37,11 @@ export interface DataFolder {
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
- * @throws StartError if it cannot be written, belongs to a running server, is damaged, or has a later format
+ * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has a later
+ *   format
  */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
+  checkIsPrivate(folder);
   checkFolderFormat(folder);
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
@@ -68,6 +71,16 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
         cause: error,
       },
     );
+  }
+}
+
+/** Before anything of the folder is read. */
+function checkIsPrivate(folder: string): void {
+  try {
+    checkFolderIsPrivate(folder);
+    for (const name of [LEDGER_FILE, OWNER_FILE]) checkFileIsPrivate(join(folder, name));
+  } catch (error) {
+    throw error instanceof StartError ? error : unusable(folder, error as Error);
   }
 }
 

@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { problem } from '../contract/problems.ts';
+import { networkOf } from '../lambdas/http/network.ts';
 import { RefusedRequest } from '../lambdas/pipeline/handler.ts';
-import { networkOf } from './network.ts';
 
 export interface BodyLimits {
   /** All bodies together. */

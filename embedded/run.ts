@@ -1,6 +1,7 @@
 /** `npm start`: runs Tidemark in this process, and tells the person who started it what it serves. */
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
+import { isLoopback } from '../lambdas/http/network.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { readCommandLine } from './command-line.ts';
@@ -13,6 +14,8 @@ const USAGE = `usage: npm start, with settings in the environment, e.g. PORT=0 n
   PORT=N                        the port (default 8787); 0 picks a free one
   TIDEMARK_DATA=PATH            the data folder (default .tidemark)
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
+  TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
+  TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of npm run token from other machines
   TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
                                 TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;
 
@@ -33,6 +36,7 @@ async function main(): Promise<void> {
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
   terminal.say(welcome(running, config));
+  for (const warning of warnings(config)) report('warning', warning);
 }
 
 const progress: StartProgress = {
@@ -54,6 +58,18 @@ function summary({ counts, generation }: HeadValue): string {
   return `Serving generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
 
+/** The dangers of serving other machines. */
+function warnings({ host, issuer, isLocalIssuerAllowed }: EmbeddedConfig): readonly string[] {
+  if (isLoopback(host)) return [];
+  const issuerState = isLocalIssuerAllowed
+    ? 'Everybody who can read the file issuer-key can sign in as any user.'
+    : 'Users cannot sign in: set TIDEMARK_ISSUER, or TIDEMARK_LOCAL_ISSUER=everywhere for tokens of npm run token.';
+  return [
+    `HOST is ${host}: tokens and API keys travel in clear text. Put a proxy with TLS in front of this port.`,
+    ...(issuer === null ? [issuerState] : []),
+  ];
+}
+
 function shownFolder({ dataFolder }: EmbeddedConfig): string {
   const shown = relative('', dataFolder);
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
@@ -69,7 +85,9 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
     ...(operatorKey === 'gone'
       ? []
       : [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]),
-    ...(config.issuer === null ? [`${where}npm run --silent token -- --user alice`] : []),
+    ...(config.issuer === null && config.isLocalIssuerAllowed
+      ? [`${where}npm run --silent token -- --user alice`]
+      : []),
   ];
   const reads = [
     `curl ${url('/api/v1/markets/gold-usd')}`,

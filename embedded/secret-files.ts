@@ -1,21 +1,22 @@
 /** Files of the data folder that only its owner may read: the deployment's secret and the keys of this machine. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
 import { StartError, unusable } from './config.ts';
+import { readPrivateFile } from './private-files.ts';
 
 /** The secret files of a data folder, by name. */
 export type SecretFile = 'secret' | 'issuer-key' | 'operator-key';
 
 const OWNER_ONLY = 0o600;
 
-/** Reads a secret file; null if it does not exist. */
+/** Reads a secret file; null if it does not exist. @throws StartError if somebody else may have put it there */
 export function readSecretFile(folder: string, name: SecretFile): string | null {
   try {
-    return readFileSync(join(folder, name), 'utf8').trim();
+    return readPrivateFile(join(folder, name))?.trim() ?? null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof StartError) throw error;
     throw unusable(folder, error as Error);
   }
 }

@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Json } from '../contract/canonical-json.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
+import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
@@ -103,9 +104,11 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const baseUrl = await listen(server, config);
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     await assertSameOrigin(dependencies);
-    const writeApi = await openWriteApi(data.ledger, config, ({ requestId, operation, fault }) => {
-      if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId})`, fault);
+    const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
+      const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
+      if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
     });
+    const writeApi = await openWriteApi(data.ledger, config, logRefused);
     await writeApi.uploads.removePartial();
     const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
     progress.ingested(ingested && ingested.accepted + ingested.unchanged);

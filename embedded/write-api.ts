@@ -73,9 +73,10 @@ export async function openWriteApi(
   return { handle, uploads, operatorKey };
 }
 
-/** The configured issuer, or one of this machine. */
-function openIssuer({ dataFolder, issuer }: EmbeddedConfig): TokenVerifier {
+/** The configured issuer, or one of this machine; null if that one must not serve other machines. */
+function openIssuer({ dataFolder, issuer, isLocalIssuerAllowed }: EmbeddedConfig): TokenVerifier | null {
   if (issuer !== null) return createTokenVerifier({ ...systemRuntime, ...issuer, fetchJwks: fetchJwksOverHttps });
+  if (!isLocalIssuerAllowed) return null;
   const jwks = issuerJwks(keepSecretFile(dataFolder, 'issuer-key', newIssuerKey, isIssuerKey));
   const local = { issuer: LOCAL_ISSUER, audience: LOCAL_AUDIENCE, fetchJwks: async () => jwks };
   return createTokenVerifier({ ...systemRuntime, ...local });

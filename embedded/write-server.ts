@@ -11,7 +11,6 @@ import { isWriteApiPath } from '../lambdas/pipeline/route.ts';
 import { maxBodyBytesOf } from '../lambdas/pipeline/validate.ts';
 import type { DivertedHandler } from './edge/divert.ts';
 import { originForm } from './edge/framing.ts';
-import { networkOf } from './network.ts';
 import { createReceivedBodies, type ReceivedBodies } from './received-bodies.ts';
 
 export interface WriteServerOptions {
@@ -65,7 +64,7 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId }: WriteServerOp
     rawQueryString: originForm(request.url as string).slice(path.length + 1),
     headers: joinedHeaders(request.rawHeaders),
     requestContext: {
-      http: { method: request.method as string, path, sourceIp: networkOf(request.socket.remoteAddress) },
+      http: { method: request.method as string, path, sourceIp: request.socket.remoteAddress ?? '' },
       requestId: newRequestId(),
       timeEpoch: nowMs(),
     },

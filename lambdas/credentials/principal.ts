@@ -3,6 +3,7 @@ import type { Scope } from '../../contract/scopes.ts';
 import { type ApiKeyValue, scopesOfKey } from '../../storage/records/accounts.ts';
 import { type AccountCache, type AccountCacheOptions, createAccountCache, type Entitlements } from './account-cache.ts';
 import { API_KEY_PREFIX, type ApiKeyEnvironment, parseApiKey, secretMatches } from './api-key-format.ts';
+import { createFailureLimit } from './failure-limit.ts';
 import type { TokenVerifier } from './jwt.ts';
 
 export interface Principal {
@@ -28,14 +29,23 @@ export interface Unauthenticated {
   readonly challenge: string;
 }
 
-export type Authentication = { readonly principal: Principal } | { readonly refused: Unauthenticated };
+/** The sender's network has failed too often to be looked at. */
+export interface TooManyFailures {
+  readonly code: 'rate-limited';
+  readonly detail: string;
+  readonly retryAfterSeconds: number;
+}
+
+export type Authentication =
+  | { readonly principal: Principal }
+  | { readonly refused: Unauthenticated | TooManyFailures };
 
 export interface Authenticator {
   /**
-   * Takes the value of the Authorization header. Reads the ledger at most once, and never for text that is not a key.
+   * Takes the value of the Authorization header, and the sender's address, if its failures are to be limited. Reads the ledger at most once, and never for text that is not a key.
    * Rejects with `StorageUnavailable` or `IssuerUnavailable` if a possibly valid credential cannot be checked.
    */
-  authenticate(authorization: string | undefined): Promise<Authentication>;
+  authenticate(authorization: string | undefined, address?: string): Promise<Authentication>;
   /** Takes a subject's entitlements item that a write has found; null: there was no item. */
   learn: AccountCache['learn'];
   /** The next use of the key reads its record again, because this process has changed the key. */
@@ -57,12 +67,15 @@ const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 /** A wrong secret reads the key's record again at most once in this time, so guessing secrets costs few reads. */
 const SECOND_LOOK_MS = 1000;
 
+const TOO_MANY = 'Too many credentials from your network were refused: wait, and correct yours.';
+
 /** One text for an unknown key, a wrong secret, another environment, an expired key and a revoked key. */
 const KEY_REFUSED = 'The API key is unknown, expired or revoked.';
 
 export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOptions): Authenticator {
   const { nowMs, env } = options;
   const cache = createAccountCache(options);
+  const failures = createFailureLimit(options);
 
   async function authenticateKey(text: string): Promise<Authentication> {
     const parts = parseApiKey(text);
@@ -92,12 +105,17 @@ export function createAuthenticator({ tokenIssuer, ...options }: AuthenticatorOp
   }
 
   return {
-    async authenticate(authorization) {
+    async authenticate(authorization, address = '') {
       if (authorization === undefined) return NO_CREDENTIAL;
       if (authorization.length > MAX_AUTHORIZATION_LENGTH) return refused('The credential is too long.');
       const token = BEARER.exec(authorization)?.[1];
       if (token === undefined) return NO_CREDENTIAL;
-      return await (token.startsWith(API_KEY_PREFIX) ? authenticateKey(token) : authenticateUser(token));
+      const retryAfterSeconds = address === '' ? 0 : failures.waitSeconds(token, address);
+      if (retryAfterSeconds > 0) return { refused: { code: 'rate-limited', detail: TOO_MANY, retryAfterSeconds } };
+      const result = await (token.startsWith(API_KEY_PREFIX) ? authenticateKey(token) : authenticateUser(token));
+      if ('principal' in result) failures.succeeded(token);
+      else if (address !== '') failures.failed(address);
+      return result;
     },
     learn: cache.learn,
     forget: cache.forget,

@@ -21,7 +21,8 @@ import { problemResult } from '../http/answer.ts';
 import { createCursors } from '../http/cursor.ts';
 import type { HttpEvent, HttpResult } from '../http/event.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
-import { createWriteApi, type RequestLog } from '../pipeline/handle.ts';
+import { createRefusalLog, type LoggedRequest } from '../http/refusal-log.ts';
+import { createWriteApi } from '../pipeline/handle.ts';
 import { createSecrets } from '../pipeline/secrets.ts';
 import { fetchMasterSecret, SECRETS_CLIENT } from './deployment-secret.ts';
 import { log } from './log.ts';
@@ -66,7 +67,7 @@ const writeApi = retriedOnce(async () => {
     authenticator,
     rateLimiter,
     cursors: createCursors(secrets.cursorKey),
-    log: logRequest,
+    log: createRefusalLog(systemRuntime, logRequest),
   });
 });
 // The start has time for this. The first request waits for it, or tries again.
@@ -87,6 +88,6 @@ export async function handler(event: HttpEvent): Promise<HttpResult> {
   }
 }
 
-function logRequest(entry: RequestLog): void {
+function logRequest(entry: LoggedRequest): void {
   log(entry.fault === null ? 'info' : 'error', 'request', { ...entry });
 }

@@ -29,8 +29,11 @@ export interface RateLimitResult {
 }
 
 export interface RateLimiter {
-  /** Counts a request. `credential` is an id and never a secret, because it is kept in memory. */
-  take(credential: string): RateLimitResult;
+  /**
+   * Counts requests, by default one; with 0 it only looks. `credential` is an id and never a secret, because it is kept in
+   * memory.
+   */
+  take(credential: string, requests?: number): RateLimitResult;
 }
 
 export interface RateLimiterOptions extends Pick<Runtime, 'nowMs'> {
@@ -57,20 +60,21 @@ export function createRateLimiter({ nowMs, policy, maxCredentials }: RateLimiter
   const secondsToDrain = (units: number) => Math.ceil(Math.max(0, units) / limit / 1000);
 
   return {
-    take(credential) {
+    take(credential, requests = 1) {
+      const taken = requests * windowMs;
       const atMs = nowMs();
       const before = buckets.get(credential) ?? { used: 0, atMs };
       // The machine's clock may be set back.
       const drained = Math.max(0, before.used - Math.max(0, atMs - before.atMs) * limit);
-      const allowed = drained + windowMs <= capacity;
-      const used = allowed ? drained + windowMs : drained;
+      const allowed = drained + taken <= capacity;
+      const used = allowed ? drained + taken : drained;
       buckets.set(credential, { used, atMs });
       return {
         policy,
         allowed,
         remaining: Math.floor((capacity - used) / windowMs),
         resetSeconds: secondsToDrain(used),
-        retryAfterSeconds: allowed ? 0 : secondsToDrain(drained + windowMs - capacity),
+        retryAfterSeconds: allowed ? 0 : secondsToDrain(drained + taken - capacity),
       };
     },
   };

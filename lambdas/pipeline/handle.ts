@@ -136,7 +136,7 @@ async function answer(
   if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
     throw new RefusedRequest(parameters.problem);
   }
-  const principal = await authenticate(dependencies, headers.authorization);
+  const principal = await authenticate(dependencies, headers.authorization, http.sourceIp);
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
   authorise(definition, principal);
@@ -174,11 +174,20 @@ async function answer(
   return written(committed);
 }
 
-async function authenticate({ authenticator }: WriteApiDependencies, authorization?: string): Promise<Principal> {
-  const result = await authenticator.authenticate(authorization);
+async function authenticate(
+  { authenticator }: WriteApiDependencies,
+  authorization: string | undefined,
+  address: string,
+): Promise<Principal> {
+  const result = await authenticator.authenticate(authorization, address);
   if ('principal' in result) return result.principal;
-  const { code, detail, challenge } = result.refused;
-  throw new RefusedRequest(problem(code, detail), { 'www-authenticate': challenge });
+  const { refused } = result;
+  throw new RefusedRequest(
+    problem(refused.code, refused.detail),
+    refused.code === 'rate-limited'
+      ? { 'retry-after': String(refused.retryAfterSeconds) }
+      : { 'www-authenticate': refused.challenge },
+  );
 }
 
 /** The header fields that show the client its rate. */
@@ -244,8 +253,11 @@ interface Failure {
 
 function refusalOf(error: unknown): Failure {
   if (error instanceof RefusedRequest) return { problem: error.problem, headers: error.headers, fault: null };
-  const fault = redact(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  if (error instanceof StorageUnavailable || error instanceof IssuerUnavailable) {
+  // An issuer that does not answer is no fault of the code, and every request would log the same stack.
+  const isForeign = error instanceof IssuerUnavailable;
+  const text = error instanceof Error ? (isForeign ? error.message : (error.stack ?? error.message)) : String(error);
+  const fault = redact(text);
+  if (error instanceof StorageUnavailable || isForeign) {
     const detail =
       'Not available at the moment. The outcome of a write is unknown: send it again with the same Idempotency-Key.';
     return { problem: problem('service-unavailable', detail), headers: { 'retry-after': '1' }, fault };

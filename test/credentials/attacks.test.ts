@@ -422,8 +422,8 @@ async function expectRefused({ authenticator }: CredentialWorld, header: string)
   const answer = await authenticator.authenticate(header);
   if (!('refused' in answer)) throw new Error('A credential was accepted that must not be.');
   expect(Object.keys(answer)).toEqual(['refused']);
-  const { code, detail, challenge } = answer.refused;
-  expect(code).toBe('unauthenticated');
+  if (answer.refused.code !== 'unauthenticated') throw new Error('It is limited.');
+  const { detail, challenge } = answer.refused;
   expect(challenge).toMatch(CHALLENGE);
   const pieces = header.split(/[^A-Za-z0-9]/).filter((piece) => piece.length > 8);
   expect(pieces.filter((piece) => detail.includes(piece) || challenge.includes(piece))).toEqual([]);

@@ -7,6 +7,7 @@ const DEFAULTS = {
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
   uploadsKeptDays: null,
+  isLocalIssuerAllowed: true,
   issuer: null,
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
@@ -15,7 +16,13 @@ describe('the environment sets', () => {
   test.each<[string, Record<string, string | undefined>, object]>([
     ['nothing', {}, {}],
     ['nothing with empty variables', { HOST: '', PORT: '', TIDEMARK_DATA: '' }, {}],
-    ['all of it', { HOST: '::', PORT: '80', TIDEMARK_DATA: '/data' }, { host: '::', port: 80, dataFolder: '/data' }],
+    [
+      'all of it',
+      { HOST: '::', PORT: '80', TIDEMARK_DATA: '/data' },
+      { host: '::', port: 80, dataFolder: '/data', isLocalIssuerAllowed: false },
+    ],
+    ['files of a year', { TIDEMARK_UPLOADS_KEPT_DAYS: '365' }, { uploadsKeptDays: 365 }],
+    ['an issuer for all', { HOST: '::', TIDEMARK_LOCAL_ISSUER: 'everywhere' }, { host: '::' }],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],

@@ -55,7 +55,8 @@ test('an existing link is not followed', async () => {
   const folder = await temporaryFolder();
   symlinkSync(join(folder, 'elsewhere'), join(folder, 'secret'));
   expect(() => keepSecretFile(folder, 'secret', () => 'made', isWhole)).toThrow(StartError);
-  expect(readSecretFile(folder, 'secret')).toBeNull();
+  writeFileSync(join(folder, 'elsewhere'), 'made by somebody else');
+  expect(() => readSecretFile(folder, 'secret')).toThrow(StartError);
 });
 
 test('an unwritable folder is named in the error', () => {

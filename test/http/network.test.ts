@@ -1,6 +1,6 @@
 /** The sender's network: one customer, one name. */
 import { expect, test } from 'vitest';
-import { networkOf } from '../../embedded/network.ts';
+import { networkOf } from '../../lambdas/http/network.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

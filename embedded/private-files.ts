@@ -1,0 +1,62 @@
+/**
+ * Files that nobody else on this machine may have put there. A folder or file of somebody else, or one that others can
+ * write, is refused: its keys could be theirs. Links are not followed: they could lead to another file.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { StartError } from './config.ts';
+
+/** Write permission for the group or for all. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** @throws StartError unless the folder belongs to this user, and only this user may write; a new one is fine */
+export function checkFolderIsPrivate(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats !== undefined) checkStats(folder, stats);
+}
+
+/** For a file that another library opens. @throws StartError as {@link readPrivateFile} does */
+export function checkFileIsPrivate(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isSymbolicLink()) throw linked(path);
+  checkStats(path, stats);
+}
+
+/**
+ * The content; null if the file does not exist. What is checked is the open file, so nobody can exchange it in between.
+ *
+ * @throws StartError for a link, and for a file that belongs to somebody else or that others may write
+ */
+export function readPrivateFile(path: string): string | null {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    if (code === 'ELOOP') throw linked(path);
+    throw error;
+  }
+  try {
+    checkStats(path, fstatSync(file));
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function checkStats(path: string, { uid, mode }: Stats): void {
+  // Windows has neither.
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  if (uid !== user) {
+    throw new StartError(`${path} belongs to another user (${uid}): check its content, then take it over with chown.`);
+  }
+  if ((mode & WRITABLE_BY_OTHERS) !== 0) {
+    throw new StartError(`${path} can be written by other users: check its content, then run chmod go-w on it.`);
+  }
+}
+
+function linked(path: string): StartError {
+  return new StartError(`${path} is a symbolic link, which is not followed: put the file itself there.`);
+}

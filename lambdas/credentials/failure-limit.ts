@@ -1,0 +1,39 @@
+/**
+ * Limits the failed authentications of one network. A failure costs its sender nothing, and costs us a signature or a read
+ * of the ledger. Over the limit, credentials of that network are no longer looked at, except those that were good before:
+ * a neighbour behind the same proxy keeps its access.
+ */
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Runtime } from '../../storage/runtime.ts';
+import { networkOf } from '../http/network.ts';
+import { createRateLimiter } from '../http/rate-limit.ts';
+
+export const FAILURES_A_MINUTE = 60;
+
+const MAX_NETWORKS = 10_000;
+const MAX_CREDENTIALS = 10_000;
+
+export interface FailureLimit {
+  /** Seconds until the next try; 0: try now. */
+  waitSeconds(authorization: string, address: string): number;
+  failed(address: string): void;
+  succeeded(authorization: string): void;
+}
+
+export function createFailureLimit({ nowMs }: Pick<Runtime, 'nowMs'>): FailureLimit {
+  const policy = { name: 'failures', limit: FAILURES_A_MINUTE, windowSeconds: 60 };
+  const limiter = createRateLimiter({ nowMs, policy, maxCredentials: MAX_NETWORKS });
+  // Digests, because a secret must not be kept.
+  const good = new LRUCache<string, true>({ max: MAX_CREDENTIALS });
+  const nameOf = (authorization: string) => hash('sha256', authorization);
+
+  return {
+    waitSeconds(authorization, address) {
+      const { remaining } = limiter.take(networkOf(address), 0);
+      return remaining > 0 || good.has(nameOf(authorization)) ? 0 : 1;
+    },
+    failed: (address) => void limiter.take(networkOf(address)),
+    succeeded: (authorization) => void good.set(nameOf(authorization), true),
+  };
+}
