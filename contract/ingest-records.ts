@@ -1,5 +1,6 @@
 /** The records of an ingest batch, the codes of refused rows, and the report on a batch. */
 import * as z from 'zod';
+import { ERRORS_MAX, MARKET_SOURCES_MAX } from './limits.ts';
 import { marketDefinitionFields, slugSchema, sourceSchema } from './market.ts';
 import {
   instantSchema,
@@ -17,7 +18,7 @@ export const marketRecordSchema = z
     status: marketDefinitionFields.status.default('active'),
     sources: z
       .array(sourceSchema)
-      .max(20)
+      .max(MARKET_SOURCES_MAX)
       .exactOptional()
       .describe("Where the market's numbers come from. If left out: the market keeps those that it has."),
   })
@@ -252,6 +253,7 @@ export const batchReportSchema = z.strictObject({
     .describe('Counts of records so far. For an `examined` batch: the counts that it would have.'),
   errors: z
     .array(batchErrorSchema)
+    .meta({ maxItems: ERRORS_MAX })
     .describe(
       'Ordered by record. Errors that were found while the batch was applied come after the others. A record has at ' +
         'most 20 here, and only one each once the batch has 2,000. Very long lists are cut off: `counts.refused` is ' +
@@ -259,6 +261,7 @@ export const batchReportSchema = z.strictObject({
     ),
   markets: z
     .array(slugSchema)
+    .meta({ maxItems: BATCH_RECORDS_MAX })
     .describe('The markets that changed, by slug. For an `examined` batch: the markets that would change.'),
   receivedAt: instantSchema,
   finishedAt: instantSchema.nullable().describe('Null until the batch is applied, examined or refused.'),

@@ -79,6 +79,7 @@ export const uploadSchema = z.strictObject({
         refused: z.int().min(1).describe("How many of the batch's records were refused."),
       }),
     )
+    .meta({ maxItems: 100 })
     .describe('The first hundred batches with refused records.'),
   createdAt: instantSchema,
   finishedAt: instantSchema.nullable().describe('Null until the file is applied or stopped.'),

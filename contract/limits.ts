@@ -17,6 +17,8 @@ export const OBSERVATIONS_PAGE_SIZE = 64;
 /** Metrics of one market. Its record holds the newest observation of each, and must fit a ledger item. */
 export const MARKET_METRICS_MAX = 40;
 
+export const MARKET_SOURCES_MAX = 20;
+
 export const SLUG_MAX_LENGTH = 80;
 
 /** Lower-case ASCII words, joined by single hyphens. */
@@ -24,3 +26,6 @@ export const SLUG_PATTERN = '[a-z0-9]+(-[a-z0-9]+)*';
 
 /** A public cursor: the generation that first published the page, and 128 bits of the digest of its bytes. */
 export const CURSOR_PATTERN = '[1-9][0-9]{0,14}-[0-9a-f]{32}';
+
+/** A list of faults is shorter than this: the size of a body and of a report is limited. */
+export const ERRORS_MAX = 100_000;

@@ -1,6 +1,6 @@
 /** The public resources: market, collection, snapshot. */
 import * as z from 'zod';
-import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from './limits.ts';
+import { CURSOR_PATTERN, MARKET_METRICS_MAX, MARKET_SOURCES_MAX, SLUG_MAX_LENGTH, SLUG_PATTERN } from './limits.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
 import { publicTextSchema } from './public-text.ts';
 
@@ -69,15 +69,11 @@ export const marketSchema = z.strictObject({
     .refine((metrics) => 'price' in metrics)
     .meta({
       description:
-        'The newest observation of each metric, by name. `price` is always there; null means that it was never ' +
-        'observed. If several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the ' +
-        'greatest SHA-256 in hex: the order of arrival does not decide, and nobody can choose it. The history has all.',
-      properties: {
-        price: {
-          description: 'Money in `nativeCurrency`, for one `unit`.',
-          anyOf: [{ $ref: '#/$defs/Metric' }, { type: 'null' }],
-        },
-      },
+        'The newest observation of each metric, by name. `price` is always there: money in `nativeCurrency`, for ' +
+        'one `unit`. Null means that it was never observed. If several sources have the same newest `observedAt`, the ' +
+        'one is shown whose `sourceUrl` has the greatest SHA-256 in hex: the order of arrival does not decide, and ' +
+        'nobody can choose it. The history has all.',
+      // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
       required: ['price'],
     }),
   history: z
@@ -96,11 +92,15 @@ export const marketSchema = z.strictObject({
           .describe('The latest verification by `verifiedAt`. Null: the source was never verified.'),
       }),
     )
+    .meta({ maxItems: MARKET_SOURCES_MAX })
     .describe("Where the market's numbers come from."),
   disputed: z
     .boolean()
     .describe('Whether any metric is disputed: by an accepted claim, or by a verification that found another value.'),
-  disputedMetrics: z.array(metricNameSchema).describe('The names of the disputed metrics, sorted.'),
+  disputedMetrics: z
+    .array(metricNameSchema)
+    .meta({ maxItems: MARKET_METRICS_MAX })
+    .describe('The names of the disputed metrics, sorted.'),
   representedBy: publicTextSchema(200)
     .nullable()
     .describe(
@@ -123,9 +123,9 @@ export const NEXT_CURSOR = 'Opaque: pass it as `cursor` for the next page. Null:
 export const cursorSchema = z.string().regex(new RegExp(`^${CURSOR_PATTERN}$`));
 
 /** A page of a collection: `data`, and the cursor of the next page. */
-export function collectionSchema<Item extends z.ZodType>(item: Item) {
+export function collectionSchema<Item extends z.ZodType>(item: Item, pageSize: number) {
   return z.strictObject({
-    data: z.array(item),
+    data: z.array(item).meta({ maxItems: pageSize }),
     page: z.strictObject({ nextCursor: cursorSchema.nullable().describe(NEXT_CURSOR) }),
   });
 }

@@ -9,9 +9,17 @@ const string = { type: 'string' } as const;
 
 /** `components.headers`. */
 export const RESPONSE_HEADERS: Objects = {
+  'Access-Control-Allow-Origin': {
+    description: 'Pages of every origin may read the answer (Fetch standard, CORS protocol).',
+    schema: { type: 'string', enum: ['*'] },
+  },
+  'Access-Control-Expose-Headers': {
+    description: 'The header fields that such a page may read.',
+    schema: string,
+  },
   Age: {
     description: 'Seconds since the answer was known to be current (RFC 9111, section 5.1).',
-    schema: { type: 'integer', minimum: 0 },
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
   'Cache-Control': { description: 'How long the answer may be kept.', schema: string, example: PUBLIC_CACHE_CONTROL },
   ETag: {
@@ -21,7 +29,7 @@ export const RESPONSE_HEADERS: Objects = {
   },
   'Idempotency-Replayed': {
     description: '`true`: this is the stored answer to an earlier copy of the request.',
-    schema: { const: 'true' },
+    schema: { type: 'string', enum: ['true'] },
   },
   Link: {
     description:
@@ -43,7 +51,7 @@ export const RESPONSE_HEADERS: Objects = {
   },
   'Retry-After': {
     description: 'Seconds to wait. Then send the request again, with the same `Idempotency-Key`.',
-    schema: { type: 'integer', minimum: 0 },
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   },
   'WWW-Authenticate': { description: 'Which credential is needed (RFC 6750, section 3).', schema: string },
 };
@@ -90,7 +98,7 @@ export const REQUEST_HEADERS: Objects = {
     name: 'If-None-Match',
     in: 'header',
     description: 'To create: `*`. Send either this or `If-Match`.',
-    schema: { const: '*' },
+    schema: { type: 'string', enum: ['*'] },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
@@ -107,6 +115,9 @@ const CONDITIONS: { readonly [Kind in Precondition]: readonly string[] } = {
   'if-match-or-none-match': ['IfMatchUnlessNew', 'IfNew'],
   'if-match-if-sent': ['IfMatchIfSent'],
 };
+
+/** On every answer. */
+export const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] as const;
 
 /** Names in {@link REQUEST_HEADERS}. */
 export function requestHeadersOf({ method, precondition }: OperationDefinition): readonly string[] {

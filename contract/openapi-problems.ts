@@ -3,6 +3,8 @@ import * as z from 'zod';
 import type { Json } from './canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from './edge-problems.ts';
 import { FEATURES } from './features.ts';
+import { ERRORS_MAX } from './limits.ts';
+import { CORS_HEADERS } from './openapi-headers.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { PROBLEMS, problem } from './problems.ts';
 
@@ -40,6 +42,7 @@ export const problemSchema = z
             .describe('The line, from 1 on, in a body of lines. The pointer is into the value of this line.'),
         }),
       )
+      .meta({ maxItems: ERRORS_MAX })
       .optional()
       .describe(
         'Every fault of the part of the request that was refused first. For a claim in the wrong state: the ' +
@@ -110,12 +113,14 @@ export function problemResponsesOf(
   const byStatus = Map.groupBy(problemCodesOf(operation), (code) => String(PROBLEMS[code].status));
   return Array.from(byStatus, ([status, codes]) => {
     const fields = [...new Set(codes.flatMap((code) => FIELDS[code] ?? []))].sort();
-    const headers = Object.fromEntries(fields.map((name) => [name, refer.header(name)]));
+    const headers = Object.fromEntries([...CORS_HEADERS, ...fields].map((name) => [name, refer.header(name)]));
     const response = {
       description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('; '),
-      ...(fields.length === 0 ? {} : { headers }),
+      headers,
       content: {
-        [PROBLEM_CONTENT_TYPE]: { schema: { ...refer.problem, properties: { code: { enum: codes } } } },
+        [PROBLEM_CONTENT_TYPE]: {
+          schema: { allOf: [refer.problem, { type: 'object', properties: { code: { type: 'string', enum: codes } } }] },
+        },
       },
     };
     return { status, name: [status, ...codes].join('.'), response };

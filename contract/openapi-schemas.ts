@@ -1,7 +1,7 @@
 /** From zod schemas to JSON Schema. A named schema stands once under `components`; elsewhere it is a reference. */
 import * as z from 'zod';
 import { canonicalJson, type Json } from './canonical-json.ts';
-import { instantSchema } from './metric.ts';
+import { instantSchema, sourceUrlSchema } from './metric.ts';
 
 /**
  * A request has the type that a schema takes in: defaults may be left out. A response has the type that it gives out.
@@ -33,18 +33,12 @@ export function createDocumentSchemas(names: { readonly [Way in Direction]: Sche
   return {
     toJson(schema, direction) {
       const metadata = registries[direction];
-      const converted = z.toJSONSchema(schema, { io: direction, metadata, override: finish });
-      const { $schema: _, $defs = {}, ...own } = withReferences(converted) as Converted;
-      for (const [name, definition] of Object.entries($defs)) add(name, definition);
-      return own;
+      const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, { io: direction, metadata, override: finish });
+      for (const [name, definition] of Object.entries($defs)) add(name, withReferences(definition));
+      return withReferences(own) as { readonly [name: string]: Json };
     },
     components: () => Object.fromEntries([...components].sort(([left], [right]) => (left < right ? -1 : 1))),
   };
-}
-
-interface Converted {
-  readonly [name: string]: Json;
-  readonly $defs: { readonly [name: string]: Json };
 }
 
 function registryOf(names: SchemaNames): z.core.$ZodRegistry<{ id: string }> {
@@ -52,6 +46,13 @@ function registryOf(names: SchemaNames): z.core.$ZodRegistry<{ id: string }> {
   for (const [schema, id] of names) registry.add(schema, { id });
   return registry;
 }
+
+/** `sourceUrlSchema` in one pattern: absolute http or https, characters of RFC 3986, no user name or password. */
+const SOURCE_URL = (() => {
+  const other = "[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}";
+  const authority = "[A-Za-z0-9._~:\\[\\]!$&'()*+,;=-]|%[0-9A-Fa-f]{2}";
+  return `^[Hh][Tt][Tt][Pp][Ss]?://(${authority})+([/?#](${other})*)?$`;
+})();
 
 /** With a registry of names, zod does not look into the global registry, which holds the descriptions. */
 function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }) {
@@ -61,12 +62,26 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
   if (zodSchema === instantSchema) {
     Object.assign(jsonSchema, { format: 'date-time', pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
   }
+  if (zodSchema === sourceUrlSchema || zodSchema._zod.parent === sourceUrlSchema) {
+    Object.assign(jsonSchema, { format: 'uri', pattern: SOURCE_URL });
+  }
+  // Generators take an integer without a format for 32 bits.
+  if (jsonSchema.type === 'integer') jsonSchema.format = 'int64';
+  if (jsonSchema.type === 'array' && zodSchema instanceof z.ZodArray && zodSchema.element instanceof z.ZodEnum) {
+    jsonSchema.maxItems ??= zodSchema.element.options.length;
+  }
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }
 
-/** zod puts definitions beside each schema; an OpenAPI document has one place for all. */
+/**
+ * zod puts definitions beside each schema; an OpenAPI document has one place for all. OpenAPI 3.1 allows a reference to
+ * have other keywords beside it, but many tools drop them or fail, so such a reference is wrapped.
+ */
 function withReferences(converted: object): Json {
-  return JSON.parse(JSON.stringify(converted), (name, value) =>
-    name === '$ref' ? value.replace('#/$defs/', '#/components/schemas/') : value,
-  );
+  return JSON.parse(JSON.stringify(converted), (_, value) => {
+    if (typeof value?.$ref !== 'string') return value;
+    const { $ref, ...beside } = value;
+    const reference = { $ref: $ref.replace('#/$defs/', '#/components/schemas/') };
+    return Object.keys(beside).length === 0 ? reference : { ...beside, allOf: [reference] };
+  });
 }

@@ -18,7 +18,13 @@ import {
 import { uploadSchema } from './ingest-uploads.ts';
 import { marketSchema, slugSchema, snapshotSchema } from './market.ts';
 import { instantSchema, metricSchema, moneyMetricSchema, observationSchema, scalarMetricSchema } from './metric.ts';
-import { REQUEST_HEADERS, RESPONSE_HEADERS, requestHeadersOf, responseHeadersOf } from './openapi-headers.ts';
+import {
+  CORS_HEADERS,
+  REQUEST_HEADERS,
+  RESPONSE_HEADERS,
+  requestHeadersOf,
+  responseHeadersOf,
+} from './openapi-headers.ts';
 import { INFO, SECURITY_SCHEMES } from './openapi-info.ts';
 import { problemResponsesOf, problemSchema } from './openapi-problems.ts';
 import { createDocumentSchemas, type Direction, type DocumentSchemas } from './openapi-schemas.ts';
@@ -214,7 +220,8 @@ function requestBodyOf(row: OperationDefinition, body: z.ZodType, schemas: Docum
 function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared: Map<string, Json>): Json {
   const { status, description, body } = row.success;
   const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
-  const headersOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, header(name)]));
+  const headersOf = (names: readonly string[]) =>
+    Object.fromEntries([...CORS_HEADERS, ...names].map((name) => [name, header(name)]));
   const content = body && {
     'application/json': { schema: schemas.toJson(body, 'output'), example: row.example.response as Json },
   };
@@ -235,14 +242,17 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
   return responses;
 }
 
-/** Names for the bodies and answers that have no name in {@link NAMES}. */
+/**
+ * Names for the bodies and answers that have no name in {@link NAMES}. Not `Response`: generators of clients call the
+ * answer with its status so.
+ */
 function schemaNames(rows: readonly (readonly [string, OperationDefinition])[]) {
   const input = new Map(Object.entries(NAMES.input).map(([name, schema]) => [schema, name]));
   const output = new Map(Object.entries(NAMES.output).map(([name, schema]) => [schema, name]));
   for (const [id, { body, success }] of rows) {
     const name = id.charAt(0).toUpperCase() + id.slice(1);
     if (body !== undefined && !input.has(body)) input.set(body, `${name}Body`);
-    if (success.body !== null && !output.has(success.body)) output.set(success.body, `${name}Response`);
+    if (success.body !== null && !output.has(success.body)) output.set(success.body, `${name}Result`);
   }
   return { input, output };
 }

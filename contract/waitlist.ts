@@ -19,9 +19,10 @@ export const waitlistSchema = z.strictObject({
         description: sentence,
       }),
     )
+    .meta({ maxItems: 10 })
     .describe('The statements that a request must contain.'),
-  nextSteps: z.array(sentence).describe('The steps after a request, in order.'),
-  terms: z.array(sentence).describe('What a key changes, and what it does not change.'),
+  nextSteps: z.array(sentence).meta({ maxItems: 10 }).describe('The steps after a request, in order.'),
+  terms: z.array(sentence).meta({ maxItems: 10 }).describe('What a key changes, and what it does not change.'),
 });
 
 export type Waitlist = z.infer<typeof waitlistSchema>;

@@ -211,6 +211,7 @@ export const claimSchema = z.strictObject({
         addedAt: instantSchema,
       }),
     )
+    .meta({ maxItems: CLAIM_EVIDENCE_MAX })
     .describe('In the order in which they were added.'),
   reviewNote: z.string().nullable().describe('The evidence that reviewers last asked for. Null: they have not asked.'),
   decision: z

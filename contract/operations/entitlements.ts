@@ -42,7 +42,7 @@ export type Entitlement = z.infer<typeof entitlementSchema>;
 
 export const entitlementsSchema = z.strictObject({
   subject: z.string().describe('The subject of these entitlements.'),
-  entitlements: z.array(entitlementSchema).describe('One for each feature.'),
+  entitlements: z.array(entitlementSchema).meta({ maxItems: ALL_FEATURES.length }).describe('One for each feature.'),
 });
 
 const expiresAt = instantSchema

@@ -9,9 +9,9 @@ import { observationSchema, type PublicObservation } from '../metric.ts';
 import { waitlistBody, waitlistSchema } from '../waitlist.ts';
 import { defineOperations } from './operation.ts';
 
-export const marketPageSchema = collectionSchema(marketSchema);
+export const marketPageSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 
-export const historyPageSchema = collectionSchema(observationSchema);
+export const historyPageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
 /** Described no further: it would have to describe itself. */
 const openApiSchema = z.looseObject({

@@ -26,7 +26,9 @@ const publicationInputSchema = z.strictObject({
 
 export const publicationSchema = z.strictObject({
   id: idSchema('pub'),
-  markets: z.union([z.literal('all'), z.array(slugSchema)]).describe('`all`, or slugs.'),
+  markets: z
+    .union([z.literal('all'), z.array(slugSchema).meta({ maxItems: PUBLICATION_MARKETS_MAX })])
+    .describe('`all`, or slugs.'),
   purge: z.boolean().describe(PURGE),
   createdAt: instantSchema,
   state: z.enum(['waiting', 'published']).describe('`waiting` until a generation shows all of the publication.'),

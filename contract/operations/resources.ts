@@ -70,7 +70,7 @@ export const revisionSchema = z
 /** A page of a listing. Its cursor is bound to the credential and to the filter; it is not a public cursor. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
-    data: z.array(item),
+    data: z.array(item).meta({ maxItems: LISTING_PAGE_SIZE }),
     page: z.strictObject({ nextCursor: z.string().nullable().describe(NEXT_CURSOR) }),
   });
 }

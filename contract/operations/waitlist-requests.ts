@@ -3,6 +3,7 @@
  * request.
  */
 import * as z from 'zod';
+import { FEATURES } from '../features.ts';
 import { instantSchema } from '../metric.ts';
 import { apiKeyIdSchema } from './api-keys.ts';
 import { defineOperations } from './operation.ts';
@@ -26,7 +27,10 @@ export const waitlistRequestSchema = z.strictObject({
   consentedAt: instantSchema.describe('When the person agreed that contact and use case are kept.'),
   createdAt: instantSchema,
   decidedAt: instantSchema.nullable().describe('Null: not decided.'),
-  keys: z.array(apiKeyIdSchema).describe('The ids of its API keys that are not revoked.'),
+  keys: z
+    .array(apiKeyIdSchema)
+    .meta({ maxItems: FEATURES['api-keys'].maxLimit })
+    .describe('The ids of its API keys that are not revoked.'),
 });
 
 /** Adds the fields that only the list shows. */

@@ -1,5 +1,6 @@
 /** Watchlists: markets that somebody wants to see together. */
 import * as z from 'zod';
+import { FEATURES } from '../features.ts';
 import { slugSchema } from '../market.ts';
 import { instantSchema } from '../metric.ts';
 import { defineOperations } from './operation.ts';
@@ -9,6 +10,7 @@ const watchlistInputSchema = z.strictObject({
   name: lineSchema(100).describe('One line.'),
   markets: z
     .array(slugSchema)
+    .meta({ maxItems: FEATURES['watchlist-items'].maxLimit })
     .refine((slugs) => new Set(slugs).size === slugs.length, { error: 'names a market twice' })
     .default([])
     .describe('Slugs of published markets, each once, in display order.'),
@@ -17,7 +19,10 @@ const watchlistInputSchema = z.strictObject({
 export const watchlistSchema = z.strictObject({
   id: idSchema('wl'),
   name: z.string(),
-  markets: z.array(slugSchema).describe('Slugs, in display order.'),
+  markets: z
+    .array(slugSchema)
+    .meta({ maxItems: FEATURES['watchlist-items'].maxLimit })
+    .describe('Slugs, in display order.'),
   createdAt: instantSchema,
   updatedAt: instantSchema,
   revision: revisionSchema,

@@ -1,14 +1,17 @@
 /** Walks one market's history and compares it with the market. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { currencyExponent } from '../../contract/currencies.ts';
+import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
-import { type Metric, type Observation, observationSchema } from '../../contract/metric.ts';
+import { type Metric, type Observation, observationSchema, type PublicObservation } from '../../contract/metric.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
-const pageSchema = collectionSchema(observationSchema);
+const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
 export interface HistoryTotals {
   readonly observations: number;
@@ -18,7 +21,7 @@ export interface HistoryTotals {
 
 /**
  * Checks that every observation appears once, newest first; that closed pages are full; that corrections are linked in
- * both directions; and that the history has everything that the market counts. A history may be newer than the market
+ * both directions; that amounts and their texts agree; and that the history has everything that the market counts. A history may be newer than the market
  * that links to it, never older.
  */
 export async function checkHistory(
@@ -39,6 +42,7 @@ export async function checkHistory(
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
   checkTotals(findings, market, observations);
+  checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
   return { observations: observations.length, unknownValues, pages };
 }
@@ -78,6 +82,18 @@ function checkTotals(findings: Findings, market: Market, observations: readonly 
       findings.add(href, 'count', `the market's ${name} is not its newest observation`);
     }
   }
+}
+
+/** The texts of an amount must say what its minor units say. The market's metrics are observations too. */
+function checkAmounts(findings: Findings, { history, unit }: Market, observations: readonly PublicObservation[]): void {
+  const wrong = observations.find((observation) => {
+    if (observation.kind !== 'money') return false;
+    const { amountMinor, currency, minorDigits, decimal, decimalPerUnit } = observation;
+    if (currencyExponent(currency) === null) return true;
+    const expected = moneyTexts(amountMinor, currency, unit.quantity);
+    return canonicalJson({ minorDigits, decimal, decimalPerUnit }) !== canonicalJson({ ...expected });
+  });
+  if (wrong !== undefined) findings.add(history.href, 'amount', `the decimals of ${wrong.id} are not its amount`);
 }
 
 function metricOf({ id, metric, recordedAt, supersedes, supersededBy, ...shown }: Observation): Json {

@@ -1,6 +1,7 @@
 /** Follows cursors as a reader does; walks the whole list of markets. */
 import type * as z from 'zod';
 import { isCursorOf } from '../../contract/cursors.ts';
+import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market, marketSchema } from '../../contract/market.ts';
 import { MARKETS_URL } from '../../contract/routes.ts';
 import { type Checked, checkBody, type Findings } from './check-body.ts';
@@ -50,7 +51,7 @@ function checkCursor(findings: Findings, url: string, cursor: string, digest: st
   findings.add(url, 'digest', `holds other bytes than its cursor names: their digest is ${digest}`);
 }
 
-const listSchema = collectionSchema(marketSchema);
+const listSchema = collectionSchema(marketSchema, MARKETS_PAGE_SIZE);
 
 export class ListWalk {
   /** The first page; null until it is read, or if it cannot be read. */

@@ -303,7 +303,7 @@ describe('the waitlist document', () => {
 });
 
 describe('a collection', () => {
-  const schema = collectionSchema(slugSchema);
+  const schema = collectionSchema(slugSchema, 100);
   const cursor = `12-${'0a'.repeat(16)}`;
 
   test.each([null, cursor])('with the next cursor %s is taken', (nextCursor) => {

@@ -22,8 +22,8 @@ const SAMPLE_MARKETS = 175;
 const NPM_CHATTER = /^npm /;
 const INTERRUPT_PATIENCE_MS = 10_000;
 
-const marketsPageSchema = collectionSchema(marketSchema);
-const historyPageSchema = collectionSchema(observationSchema);
+const marketsPageSchema = collectionSchema(marketSchema, 100);
+const historyPageSchema = collectionSchema(observationSchema, 64);
 
 let folder: string;
 let clone: string;

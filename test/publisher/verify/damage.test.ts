@@ -81,8 +81,21 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     },
     {
       damage: 'a page of a history holds other bytes than its cursor names',
-      edits: { [CLOSED_PAGE]: withField('data.0.amountMinor', 1) },
+      edits: { [CLOSED_PAGE]: withField('data.0.sourceLabel', 'another') },
       rules: ['digest'],
+    },
+    ...['minorDigits', 'decimal', 'decimalPerUnit'].map((name): Damage => {
+      const wrong = name === 'minorDigits' ? 3 : '36.9';
+      return {
+        damage: `the ${name} of an amount is wrong`,
+        edits: { [CLOSED_PAGE]: withField(`data.0.${name}`, wrong) },
+        rules: ['amount', 'digest'],
+      };
+    }),
+    {
+      damage: 'an amount is in a currency that does not exist',
+      edits: { [CLOSED_PAGE]: withField('data.0.currency', 'QQQ') },
+      rules: ['amount', 'digest'],
     },
     {
       damage: 'a page of the list holds the bytes of another',
