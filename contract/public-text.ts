@@ -48,6 +48,9 @@ export function neverPublicIn(text: string): keyof typeof NEVER_PUBLIC | null {
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d]]|(?<!\p{Lo}\p{M}*)[\u200c\u200d]/v;
 
+/** Something to see. U+2800 is a symbol of braille without dots. */
+const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--\u2800]/v;
+
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 
 /** A text that becomes public as it is. White space around it is trimmed. */
@@ -68,7 +71,10 @@ export const PUBLIC_TEXT =
 function faultOf(text: string): string | null {
   if (!PLAIN_ASCII.test(text) && UNPRINTABLE.test(text))
     return 'must be one line of well-formed text, without control or invisible characters';
+  if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
   // In a URL, a slash tells an address from a package. Texts have no such rule, so the second search ignores slashes.
-  const found = neverPublicIn(text) ?? neverPublicIn(text.replaceAll('/', ' '));
+  // Full-width and similar forms are read as the plain ones (Unicode TR15, form KC), so addresses in them are found too.
+  const plain = text.normalize('NFKC');
+  const found = neverPublicIn(text) ?? neverPublicIn(plain) ?? neverPublicIn(plain.replaceAll('/', ' '));
   return found === null ? null : `becomes public: leave out ${found}`;
 }

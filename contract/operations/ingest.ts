@@ -149,6 +149,7 @@ export const ingestOperations = defineOperations({
     path: '/api/v1/ingest/batches/{id}',
     tag,
     summary: 'Read the report of one of your batches',
+    description: 'An operator can read the report of every batch, to find out where numbers came from.',
     scopes: FEED_SCOPES,
     params: idParams('bat'),
     success: { status: 200, description: 'The report', body: batchReportSchema, headers: ['ETag'] },

@@ -7,6 +7,7 @@ import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest
 import { created } from '../../storage/changes.ts';
 import type { PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
+import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { touchesOf } from '../worker/touches.ts';
@@ -55,7 +56,8 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
 export const getIngestBatch: ReadHandler<'getIngestBatch'> = {
   async answer({ params, principal }, { reader }) {
     const batch = (await reader.get(batchKey(params.id)))?.value;
-    const report = batch?.subject === principal.subject ? await readReport(reader, params.id) : null;
+    const mayRead = batch?.subject === principal.subject || principal.subject === OPERATOR_SUBJECT;
+    const report = mayRead ? await readReport(reader, params.id) : null;
     return report === null ? refuse('not-found', 'No such batch, or not one of yours.') : { body: report };
   },
 };
