@@ -3,6 +3,7 @@
  * machine. Published at `GET /api/v1/openapi.json`, committed as docs/openapi.json.
  */
 import type * as z from 'zod';
+import { ALL_OPERATIONS } from './all-operations.ts';
 import type { Json } from './canonical-json.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import {
@@ -41,7 +42,6 @@ import { sourceVerificationRecordSchema } from './operations/source-verification
 import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
-import { OPERATIONS } from './operations.ts';
 import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -101,7 +101,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
 
 /** The document of one deployment. */
 export function openApiDocument(servers: ApiServers = SAME_SERVER): Json {
-  const rows = Object.entries(OPERATIONS) as [string, OperationDefinition][];
+  const rows = Object.entries(ALL_OPERATIONS) as [string, OperationDefinition][];
   const schemas = createDocumentSchemas(schemaNames(rows));
   const responses = new Map<string, Json>();
   const paths: Record<string, Record<string, Json>> = {};

@@ -1,6 +1,7 @@
 /**
- * The table of operations: the single source of method, path, scopes, schemas, problems and examples. The router of the
- * write API, authorisation, validation and the OpenAPI document are derived from it.
+ * The table of the write API's operations: the single source of method, path, scopes, schemas, problems and examples. Its
+ * router, authorisation, validation and the OpenAPI document are derived from it. Public reads are in a table of their own
+ * (all-operations.ts), because no function of ours answers them.
  */
 import type * as z from 'zod';
 import { apiKeyOperations } from './operations/api-keys.ts';
@@ -11,14 +12,12 @@ import { erasureOperations } from './operations/erasures.ts';
 import { ingestOperations } from './operations/ingest.ts';
 import { meOperations } from './operations/me.ts';
 import type { OperationDefinition } from './operations/operation.ts';
-import { publicReadOperations } from './operations/public-reads.ts';
 import { publicationOperations } from './operations/publications.ts';
 import { sourceVerificationOperations } from './operations/source-verifications.ts';
 import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
 import { watchlistOperations } from './operations/watchlists.ts';
 
 export const OPERATIONS = {
-  ...publicReadOperations,
   ...watchlistOperations,
   ...claimOperations,
   ...sourceVerificationOperations,
@@ -35,9 +34,9 @@ export const OPERATIONS = {
 type Table = typeof OPERATIONS;
 export type OperationId = keyof Table;
 
-/** The operations of the write API. Reads commit nothing; every write commits. */
+/** Reads commit nothing; every write commits. */
 export type ReadOperationId = {
-  [Id in OperationId]: Table[Id] extends { method: 'GET'; scopes: readonly unknown[] } ? Id : never;
+  [Id in OperationId]: Table[Id] extends { method: 'GET' } ? Id : never;
 }[OperationId];
 export type WriteOperationId = {
   [Id in OperationId]: Table[Id] extends { method: 'GET' } ? never : Id;

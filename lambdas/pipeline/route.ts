@@ -18,19 +18,17 @@ export type Routed =
   | { readonly kind: 'other-method'; readonly allow: readonly string[] }
   | { readonly kind: 'unknown' };
 
-const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[])
-  .filter((operation) => operationOf(operation).scopes !== null)
-  .map((operation) => {
-    const { method, path } = operationOf(operation);
-    const parts = path.split('/');
-    const isParameter = (part: string) => part.startsWith('{');
-    return {
-      operation,
-      method,
-      segments: parts.map((part) => (isParameter(part) ? null : part)),
-      names: parts.filter(isParameter).map((part) => part.slice(1, -1)),
-    };
-  });
+const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map((operation) => {
+  const { method, path } = operationOf(operation);
+  const parts = path.split('/');
+  const isParameter = (part: string) => part.startsWith('{');
+  return {
+    operation,
+    method,
+    segments: parts.map((part) => (isParameter(part) ? null : part)),
+    names: parts.filter(isParameter).map((part) => part.slice(1, -1)),
+  };
+});
 
 /** The first part of every path of the write API, after `/api/v1/`. */
 const RESOURCES: ReadonlySet<string> = new Set(ROUTES.map(({ segments }) => segments[3] as string));

@@ -1,8 +1,13 @@
 /** Answers over HTTP, checked against the contract. */
 import assert from 'node:assert/strict';
+import {
+  ALL_OPERATIONS,
+  type AnyOperationId,
+  type AnyResponseOf,
+  anyOperationOf,
+} from '../../contract/all-operations.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from '../../contract/edge-problems.ts';
 import { problemCodesOf, problemSchema } from '../../contract/openapi-problems.ts';
-import { OPERATIONS, type OperationId, operationOf, type ResponseOf } from '../../contract/operations.ts';
 import { PROBLEMS, type Problem } from '../../contract/problems.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 
@@ -17,10 +22,10 @@ export interface Answer {
 }
 
 /** The body of a success of this operation. Throws an `AssertionError` for any other answer. */
-export function succeeded<Id extends OperationId>(id: Id, answer: Answer): ResponseOf<Id> {
-  const { status, body } = operationOf(id).success;
+export function succeeded<Id extends AnyOperationId>(id: Id, answer: Answer): AnyResponseOf<Id> {
+  const { status, body } = anyOperationOf(id).success;
   assert.equal(answer.status, status, `${inWords(answer)}, expected ${status} of ${id}: ${answer.text}`);
-  return (body === null ? null : body.parse(JSON.parse(answer.text))) as ResponseOf<Id>;
+  return (body === null ? null : body.parse(JSON.parse(answer.text))) as AnyResponseOf<Id>;
 }
 
 /** The problem document with this code. Throws an `AssertionError` for any other answer. */
@@ -44,7 +49,7 @@ export function fieldOf(answer: Answer, name: string): string {
 /** Returns the answer. Throws if it differs from the table of operations. */
 export function heldToContract(answer: Answer): Answer {
   const id = operationAt(answer);
-  const operation = id === null ? null : operationOf(id);
+  const operation = id === null ? null : anyOperationOf(id);
   if (answer.status >= 400) {
     const { code } = problemSchema.parse(JSON.parse(answer.text));
     refused(code, answer);
@@ -70,10 +75,10 @@ export function heldToContract(answer: Answer): Answer {
 const ENTITY_TAG = /^(W\/)?"[\x21\x23-\x7e]+"$/;
 
 /** The operation of a method and a path, or null. */
-function operationAt({ method, path }: Answer): OperationId | null {
+function operationAt({ method, path }: Answer): AnyOperationId | null {
   const [pathname] = path.split('?', 1) as [string];
-  const found = (Object.keys(OPERATIONS) as OperationId[]).filter((id) => {
-    const operation = operationOf(id);
+  const found = (Object.keys(ALL_OPERATIONS) as AnyOperationId[]).filter((id) => {
+    const operation = anyOperationOf(id);
     const pattern = new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
     return operation.method === (method === 'HEAD' ? 'GET' : method) && pattern.test(pathname);
   });

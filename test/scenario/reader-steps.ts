@@ -1,8 +1,8 @@
 /** Public reads: no credential, any origin, conditional requests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { ALL_OPERATIONS, type AnyOperationId } from '../../contract/all-operations.ts';
 import type { ProblemCode } from '../../contract/edge-problems.ts';
-import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { type Answer, fieldOf, refused, succeeded } from './answers.ts';
 import type { Session } from './session.ts';
@@ -13,7 +13,7 @@ const DOCUMENTS = {
   listMarkets: MARKETS_URL,
   getOpenApi: OPENAPI_URL,
   getWaitlist: WAITLIST_URL,
-} as const satisfies { readonly [Id in OperationId]?: string };
+} as const satisfies { readonly [Id in AnyOperationId]?: string };
 
 export const readerSteps: readonly Step[] = [
   {
@@ -44,7 +44,7 @@ export const readerSteps: readonly Step[] = [
     says: 'the OpenAPI document has every operation, and the snapshot the digest of the list',
     async run(session) {
       const { paths } = succeeded('getOpenApi', await session.read(OPENAPI_URL));
-      for (const { method, path } of Object.values(OPERATIONS)) {
+      for (const { method, path } of Object.values(ALL_OPERATIONS)) {
         assert.ok(Object.hasOwn((paths[path] ?? {}) as object, method.toLowerCase()), `${method} ${path}`);
       }
       await session.readUntil(SNAPSHOT_URL, async (answer) => {

@@ -1,15 +1,12 @@
 /** For each operation of the write API, a call that succeeds, and the resources that it needs. */
-import type { OperationId, ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
+import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
 import { OPERATIONS, operationOf } from '../../contract/operations.ts';
 import { ASSERTIONS, DESK, ingest, RECORDS } from './claim-world.ts';
 import type { ApiWorld, Call } from './world.ts';
 
 export type ApiOperationId = ReadOperationId | WriteOperationId;
 
-/** All operations of the table that the write API serves. */
-export const API_OPERATIONS = (Object.keys(OPERATIONS) as OperationId[]).filter(
-  (id): id is ApiOperationId => operationOf(id).scopes !== null,
-);
+export const API_OPERATIONS = Object.keys(OPERATIONS) as ApiOperationId[];
 
 /** The names of two credentials with every scope. */
 export interface Cast {

@@ -1,0 +1,20 @@
+/** The operations of the write API and the public reads: what the OpenAPI document describes. */
+import type * as z from 'zod';
+import type { OperationDefinition } from './operations/operation.ts';
+import { publicReadOperations } from './operations/public-reads.ts';
+import { OPERATIONS } from './operations.ts';
+
+export const ALL_OPERATIONS = { ...publicReadOperations, ...OPERATIONS } as const;
+
+export type AnyOperationId = keyof typeof ALL_OPERATIONS;
+
+export type AnyResponseOf<Id extends AnyOperationId> = (typeof ALL_OPERATIONS)[Id]['success'] extends {
+  readonly body: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : null;
+
+/** The row of an operation as the general type. */
+export function anyOperationOf(id: AnyOperationId): OperationDefinition {
+  return ALL_OPERATIONS[id];
+}
