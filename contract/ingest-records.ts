@@ -174,7 +174,9 @@ export const ingestModeSchema = z
   .enum(['append', 'correct'])
   .describe(
     'For an observation that is already known (same market, metric, `observedAt` and `sourceUrl`) with other ' +
-      'content: `append` refuses it; `correct` records it as a correction, which supersedes the known one.',
+      'content: `append` refuses it; `correct` records it as a correction, which supersedes the known one. `append` takes the ' +
+      'first content of an observation as `unchanged` also after a correction or a retraction: to bring it back, use ' +
+      '`correct`.',
   );
 
 export type IngestMode = z.infer<typeof ingestModeSchema>;

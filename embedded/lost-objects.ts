@@ -85,15 +85,22 @@ export function watchLostObjects(
     return true;
   }
 
+  /** Whether the snapshot is lost, or an older copy of the objects has replaced the published ones. */
+  async function isBehind(): Promise<boolean> {
+    const head = await ledger.get(HEAD_KEY);
+    // A doubtful list: everything is being published again.
+    if (head === null || !head.value.applied || head.value.list.isDoubtful) return false;
+    const shown = await objects.stat(SNAPSHOT);
+    if ((shown?.metadata.generation ?? 0) >= head.revision) return false;
+    return await found(
+      shown === null ? `${SNAPSHOT} is lost` : 'the store shows an earlier generation than the ledger',
+    );
+  }
+
   return {
     async look() {
-      const head = await ledger.get(HEAD_KEY);
-      if (head === null || head.value.list.isDoubtful) return false;
-      const shown = await objects.stat(SNAPSHOT);
-      // An older copy of the objects may have replaced the published ones.
-      if (head.value.applied && (shown?.metadata.generation ?? 0) < head.revision) {
-        return await found('the store shows an earlier generation than the ledger');
-      }
+      if ((await ledger.get(HEAD_KEY))?.value.list.isDoubtful !== false) return false;
+      if (await isBehind()) return true;
       const keys = await findLostObjects(dependencies);
       if (keys.length === 0 || (await isDoubtful())) return false;
       return await found(
@@ -106,6 +113,8 @@ export function watchLostObjects(
       return waitMs();
     },
     async prepare() {
+      // Only this is looked for each time: whoever deletes the whole store deletes the snapshot.
+      if (lost === null) await isBehind();
       if (lost === null || waitMs() > 0) return;
       lost = { sinceMs: nowMs(), waitMs: RETRY_MS };
       try {

@@ -14,7 +14,7 @@ import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
 import { answerAwaiting, readAwaiting } from './tell/awaiting.ts';
 
 export interface PublishOutcome {
-  /** `unchanged`: the published state already matches the ledger, and nothing was written to the store. */
+  /** `unchanged`: this call has committed no generation. It may have finished applying the one before. */
   readonly kind: 'published' | 'unchanged';
   /** The newest generation. */
   readonly generation: number;
@@ -29,7 +29,8 @@ export interface PublishOutcome {
 }
 
 /**
- * Publishes the state of the ledger. In every case readers go on seeing whole generations.
+ * Publishes the state of the ledger. In every case each link that readers see leads to a body of the same or a later
+ * generation, and a walk by cursors stays in one generation.
  *
  * @throws Superseded if another publisher was faster: stop, or call again
  * @throws StorageUnavailable if storage failed: call again later

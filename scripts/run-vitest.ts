@@ -37,6 +37,13 @@ export async function runVitest(
     const report = readReport(file);
     if (report === null) return failure(`Vitest ended with ${exitCode} and left no report.`, output, NOTHING);
     if (report.failed > 0) return { ...report, output };
+    if (report.passed === 0 && filters.length > 0) {
+      return failure(
+        `No test file of this set has ${filters.join(' or ')} in its path, or no test of it ran.`,
+        '',
+        report,
+      );
+    }
     if (exitCode !== 0) return failure(`Vitest ended with ${exitCode}, although no test failed.`, output, report);
     if (report.passed === 0) return failure('No test ran.', output, report);
     return { ...report, output };

@@ -156,14 +156,9 @@ class DirectoryObjects implements ObjectStore {
     await this.#assertThere();
     const temporary = await this.#write(file);
     try {
-      await this.#ensureFolder(dirname(path));
-      const isStored = await linkIfAbsent(temporary, path);
+      const isStored = await this.#linkInFolder(temporary, path);
       await syncFolder(dirname(path));
       return isStored;
-    } catch (error) {
-      // The folder may have been removed. The next try makes it again.
-      this.#folders.delete(dirname(path));
-      throw error;
     } finally {
       await unlink(temporary);
     }
@@ -201,6 +196,20 @@ class DirectoryObjects implements ObjectStore {
       await handle.close();
     }
     return temporary;
+  }
+
+  /** Makes the folder. Makes it again if it was removed after this process had made it. */
+  async #linkInFolder(from: string, path: string): Promise<boolean> {
+    const folder = dirname(path);
+    await this.#ensureFolder(folder);
+    try {
+      return await linkIfAbsent(from, path);
+    } catch (error) {
+      ignoreMissing(error);
+      this.#folders.delete(folder);
+      await this.#ensureFolder(folder);
+      return await linkIfAbsent(from, path);
+    }
   }
 
   /** One at a time: a call that finds a folder of another call must not go on before the folder's name is durable. */

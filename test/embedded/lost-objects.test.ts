@@ -134,6 +134,19 @@ describe('while the server runs', () => {
     await expectVerified(world);
   });
 
+  test('a store that is emptied is filled by the next publication, without a search', async () => {
+    const world = await publishedWorld();
+    const before = bodies(world);
+    const watched = watch(world.dependencies);
+    for (const times of [1, 2]) {
+      await lose(world, () => true);
+      await publishAll(world, watched);
+      expect(bodies(world)).toEqual(before);
+      expect(watched.reports).toHaveLength(times);
+    }
+    await expectVerified(world);
+  });
+
   test('an older copy of the objects is published again', async () => {
     const world = await publishedWorld();
     const older = world.objects.snapshot();

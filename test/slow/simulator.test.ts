@@ -6,8 +6,8 @@ import { findPlanted } from '../simulator/planted-search.ts';
 
 /** Some three minutes of one core. */
 const WORLDS = 6_000;
-/** The fast tests have those before. */
-const FIRST = 1_001;
+/** In CI the fast tests have the seeds before. */
+const FIRST = 301;
 
 test('every promise holds in some thousands of worlds', async () => {
   const answers = await simulateMany({ first: FIRST, count: WORLDS, threads: 1 });
