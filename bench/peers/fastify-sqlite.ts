@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { moneyTexts } from '../../contract/money-texts.ts';
 import { listResponse, marketResponse } from './fastify-schema.ts';
 
 type Row = { readonly [column: string]: string | number | null };
@@ -99,7 +100,10 @@ function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
       lastObservedAt: row.last_observed_at,
     },
     kind: row.kind,
-    metrics: Object.fromEntries([['price', null], ...metrics.map((metric) => [metric.name, metricOf(metric)])]),
+    metrics: Object.fromEntries([
+      ['price', null],
+      ...metrics.map((metric) => [metric.name, metricOf(metric, Number(row.unit_quantity))]),
+    ]),
     name: row.name,
     nativeCurrency: row.native_currency,
     representedBy: null,
@@ -114,10 +118,14 @@ function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
   };
 }
 
-function metricOf(row: Row) {
+function metricOf(row: Row, quantity: number) {
   const value =
     row.kind === 'money'
-      ? { amountMinor: row.amount_minor, currency: row.currency }
+      ? {
+          amountMinor: row.amount_minor,
+          currency: row.currency,
+          ...moneyTexts(row.amount_minor as number | null, row.currency as string, quantity),
+        }
       : { unit: row.unit, value: row.value };
   return {
     ...value,

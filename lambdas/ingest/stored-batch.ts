@@ -92,7 +92,8 @@ export async function readRecords(dependencies: ReadDependencies, batch: BatchVa
 const LINE_FEED = 0x0a;
 
 /**
- * The number of lines of the batch, blank ones included, and of its records; null if there is no such batch.
+ * The number of lines of the batch, blank ones included, and of its records; null if there is no such batch, or a restore
+ * has lost a part of its body.
  *
  * @throws StorageCorrupt if its body cannot be read
  */
@@ -103,6 +104,7 @@ export async function readExtent(
   const batch = (await ledger.get(batchKey(batchId)))?.value;
   if (batch === undefined) return null;
   const parts = await ledger.getMany(rawPartKeys(batch));
+  if (parts.includes(null)) return null;
   const body = unpackRaw(parts.map((part) => part?.value ?? ''));
   return { lines: body.filter((byte) => byte === LINE_FEED).length, records: batch.records };
 }

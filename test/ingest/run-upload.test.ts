@@ -134,6 +134,31 @@ describe('an upload', () => {
     expect(await upload()).toMatchObject(DONE);
   });
 
+  test('is applied even if an older copy of the ledger has its first part, but not the body of it', async () => {
+    await createUpload(FILE);
+    await queueUpload(dependenciesOn(contentOf(FILE)), ID);
+    let isKept = false;
+    const dying = {
+      ...dependenciesOn(contentOf(FILE)),
+      ledger: {
+        get: (key) => ledger.get(key),
+        getMany: (keys) => ledger.getMany(keys),
+        query: (partition, options) => ledger.query(partition, options),
+        transact: async (changes, options) => {
+          if (isKept) throw new StorageUnavailable('the process dies');
+          isKept = true;
+          return await ledger.transact(changes, options);
+        },
+      } satisfies Ledger,
+    };
+    await expect(createUploadRunner(dying)(ID)).rejects.toBeInstanceOf(StorageUnavailable);
+    const lost = rawPartKey(partBatchId(ID, 0), 0);
+    expect(await ledger.get(lost)).not.toBeNull();
+    await ledger.transact([{ kind: 'delete', key: lost, if: { kind: 'any' } }], { attemptId: 'a restore' });
+    expect(await runUpload(dependenciesOn(contentOf(FILE)), ID)).toBe('done');
+    expect(await upload()).toMatchObject(DONE);
+  });
+
   test('that was not announced is not queued', async () => {
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     expect(await queuedWork(ledger)).toEqual([]);
