@@ -31,9 +31,10 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
   const { ledger, nowMs } = storage;
   const head = await ledger.get(HEAD_KEY);
   const shown = await shownGeneration(storage);
-  if (head === null && shown === 0) return null;
-  // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again.
+  // Before HEAD is raised: every publisher from then on finds the marks, so the worker need not set them again. Also if
+  // nothing was ever published: a restored ledger may have lost the mark of a market.
   await markEverything(storage);
+  if (head === null && shown === 0) return null;
   const atMs = nowMs();
   const generation = Math.max(head?.revision ?? 0, shown) + 1;
   const value: HeadValue = {

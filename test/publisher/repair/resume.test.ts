@@ -5,9 +5,10 @@ import { Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { resume } from '../../../publisher/repair/resume.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../../storage/errors.ts';
-import { HEAD_KEY } from '../../../storage/records/publication.ts';
+import { HEAD_KEY, marketMarkKey } from '../../../storage/records/publication.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { diesAfter, faultyStorage } from '../faulty-storage.ts';
 import {
@@ -154,4 +155,16 @@ test('a rival that publishes between the reads of HEAD and snapshot does not loo
     return await run();
   });
   await expect(publish(dependenciesOn(ledger, objects, world.clock))).rejects.toThrow(Superseded);
+});
+
+test('a market whose mark is lost before the first generation is in the first generation', async () => {
+  const unpublished = createWorld();
+  await unpublished.ingest(SLUGS.flatMap((slug) => [market(slug), price(slug, 0, 100)]));
+  await unpublished.ledger.transact([{ kind: 'delete', key: marketMarkKey('c'), if: { kind: 'any' } }], {
+    attemptId: 'a restore',
+  });
+  expect(await resume(unpublished.dependencies)).toBeNull();
+  await publish(unpublished.dependencies);
+  const keys = [...publicObjects(unpublished.objects).keys()];
+  for (const slug of SLUGS) expect(keys).toContain(`public/api/v1/markets/${slug}.json`);
 });
