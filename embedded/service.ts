@@ -1,5 +1,4 @@
 /** All of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -64,6 +63,7 @@ export interface Service {
  * @throws StartError for a fault that the person who started the service can correct
  */
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
+  const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
@@ -73,14 +73,14 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     ledger: data.ledger,
     checkWritable: data.checkWritable,
     objects: data.objects,
-    nowMs: Date.now,
+    nowMs,
     isReady,
     publishLagMs: () => publishLagMs(),
     report,
   });
   const edge = createEdgeServer({
     objects: data.objects,
-    nowMs: Date.now,
+    nowMs,
     isReady,
     divert: (request) => divert?.(request) ?? null,
     health,
@@ -90,8 +90,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   const dependencies: PublisherDependencies = {
     ledger: data.ledger,
     objects: data.objects,
-    nowMs: Date.now,
-    newAttemptId: randomUUID,
+    ...systemRuntime,
     pageSizes: DEFAULT_PAGE_SIZES,
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
@@ -133,7 +132,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       removeExpired: data.removeExpired,
       removeFiles: () =>
         removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
-      nowMs: Date.now,
+      nowMs,
       report,
     });
     const takeUpload = createUploadServer({
@@ -144,7 +143,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         if (isUnwanted) await writeApi.uploads.remove(id);
         working.wake();
       },
-      nowMs: Date.now,
+      nowMs,
       report,
     });
     const answerWrite = createWriteServer({
@@ -153,8 +152,8 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         working.wake();
         publishing.wake();
       },
-      nowMs: Date.now,
-      newRequestId: () => newUlid(Date.now(), randomBytes),
+      nowMs,
+      newRequestId: () => newUlid(nowMs(), systemRuntime.randomBytes),
     });
     divert = (request) => takeUpload(request) ?? answerWrite(request);
     // Work that an earlier process has left.

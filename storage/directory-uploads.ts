@@ -46,7 +46,7 @@ export interface DirectoryUploads extends UploadStore {
   removePartial(): Promise<void>;
   /** The ids of the files that have arrived. */
   list(): Promise<readonly string[]>;
-  /** Removes the file of an upload that nobody will read again. Harmless if there is none. */
+  /** Removes the file of an upload that nobody will read again. Does nothing if the file does not exist. */
   remove(id: string): Promise<void>;
 }
 

@@ -6,7 +6,6 @@
  * the old one, which stays. A retraction supersedes with an unknown value.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import { currencyExponent } from '../../contract/currencies.ts';
 import type {
   IngestMode,
   IngestRecord,
@@ -18,6 +17,7 @@ import type {
 } from '../../contract/ingest-records.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
 import { type MarketRecordValue, marketIndexKey, marketKey, observationIdAt } from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
@@ -361,7 +361,6 @@ function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcom
 
 function amountOf(metric: Metric): string {
   if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
-  const decimals = currencyExponent(metric.currency) ?? 0;
-  const amount = Number(metric.amountMinor) / 10 ** decimals;
-  return `${amount.toFixed(decimals)} ${metric.currency} (amountMinor ${metric.amountMinor})`;
+  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
+  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }

@@ -78,7 +78,7 @@ export function withStanding(
   ];
 }
 
-/** A check that the market's record is still as the decision saw it; null: that there is none. */
+/** A check that the market's record is as the decision saw it. For `null`, it checks that the market has no record. */
 export function unchangedMarket(slug: string, market: Pick<Item, 'revision'> | null): Change {
   const condition = market === null ? ABSENT : ({ kind: 'revision-is', revision: market.revision } as const);
   return { kind: 'check', key: marketKey(slug), if: condition };

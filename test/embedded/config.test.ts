@@ -53,7 +53,7 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
 );
 
 test.each<[string, Record<string, string>]>([
-  ['a time for files that is none', { TIDEMARK_UPLOADS_KEPT_DAYS: '0' }],
+  ['a time for files of zero days', { TIDEMARK_UPLOADS_KEPT_DAYS: '0' }],
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],

@@ -69,7 +69,7 @@ export function itemsBehind<Item>(entries: ObjectEntries, key: string, first: St
   return items;
 }
 
-/** A market's published history, newest first; empty if there is none. */
+/** The published history of a market, newest first; empty if nothing is published. */
 export function shownHistory(entries: ObjectEntries, slug: string): readonly ShownObservation[] {
   const key = publicKey({ kind: 'history', slug });
   const first = entries.get(key);
