@@ -1,4 +1,4 @@
-/** What a feed may do, as its batches and uploads keep it for the worker. */
+/** The permissions of a feed, which its batches and uploads keep for the worker. */
 import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { FEED_SCOPES } from '../../contract/scopes.ts';

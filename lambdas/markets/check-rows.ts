@@ -39,7 +39,7 @@ export async function parseRows(inputs: readonly unknown[], breathe: Breathe): P
   return { rows, faults };
 }
 
-/** What the rows are checked by, beside their markets. */
+/** The rules for all rows of a batch, beside those of their markets. */
 export interface RowRules {
   /** Milliseconds since the epoch. */
   readonly nowMs: number;

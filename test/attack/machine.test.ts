@@ -10,7 +10,7 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const NOBODY = 65_534;
 
-/** What somebody else has done to a path. */
+/** Changes of a path by another user of the machine. */
 const DEEDS: readonly [string, (path: string) => void][] = [
   ['that its group may write', (path) => chmodSync(path, 0o770)],
   ['that all may write', (path) => chmodSync(path, 0o702)],

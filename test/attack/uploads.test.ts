@@ -18,7 +18,7 @@ const TEXT = ROWS.map((record) => `${JSON.stringify(record)}\n`).join('');
 const BODY = { sha256: sha256Hex(TEXT), bytes: Buffer.byteLength(TEXT), records: ROWS.length };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What ends the sender, and the credential that it ends. */
+/** The event that ends a credential, and that credential. */
 const ENDS: readonly [string, string, (world: ApiWorld) => Promise<void>][] = [
   ['its key is revoked', SENDER, (world) => putKey(world, { revokedAt: '2026-10-01T12:00:00.000Z' })],
   ['its key has expired', SENDER, (world) => putKey(world, { expiresAt: new Date(world.nowMs).toISOString() })],

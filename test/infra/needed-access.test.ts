@@ -1,5 +1,5 @@
 /**
- * What each function may do is enough: everything runs on ledgers that note what it would ask of IAM, and each role, as
+ * The permissions of each function are enough: everything runs on ledgers that note what it would ask of IAM, and each role, as
  * permissions.test.ts has it in golden/, allows what its function asks.
  */
 import { readFileSync } from 'node:fs';

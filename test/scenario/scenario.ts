@@ -1,8 +1,8 @@
 /**
- * What readers, account holders and operators do with a deployment, over HTTP alone: the same for every shape that a
- * deployment can have. The steps build on each other, so they are run in order and end with the first that fails. What
- * has to wait, for caches or for a sweep, is begun early, and looked at late. There may be anything in the deployment
- * before; while it runs nobody else may write, or ETags change that must not.
+ * The use of a deployment by readers, account holders and operators, over HTTP alone. It is the same for every kind of
+ * deployment. The steps build on each other, so they run in order and end with the first that fails. Steps that wait for
+ * caches or for a sweep begin early and are checked late. The deployment may hold other data before. While the scenario
+ * runs, there must be no other writer, because ETags that must stay would change.
  */
 import { accountSteps } from './account-steps.ts';
 import { claimSteps } from './claim-steps.ts';

@@ -3,7 +3,7 @@
  * their own, wired to engines of DynamoDB, S3 and Secrets Manager as the stacks wire them. Their settings are read from
  * the templates: variables, memory, timeouts, what wakes them.
  *
- * What differs from AWS is said in the files beside this one, and in docs/aws-proofs.md. No IAM: who may do what is proven
+ * The files beside this one and docs/aws-proofs.md list the differences from AWS. No IAM: the permissions are proven
  * from the templates alone.
  */
 import { tmpdir } from 'node:os';
