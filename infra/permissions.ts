@@ -51,7 +51,7 @@ export interface Access {
   readonly table: TableAccess;
   readonly publicObjects: ObjectAccess;
   readonly uploads: ObjectAccess;
-  /** The secret that authenticates cursors and seals stored answers. */
+  /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
   readonly secret: boolean;
   /** Purges of the CDN. */
   readonly invalidate: boolean;
