@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { market, price } from '../publisher/world.ts';
-import { ASSERTIONS, filed, openClaimWorld } from '../write-api/claim-world.ts';
-import { type ApiWorld, openApiWorld } from '../write-api/world.ts';
+import { ASSERTIONS, filed, openClaimWorld } from './claim-world.ts';
+import { type ApiWorld, openApiWorld } from './world.ts';
 
 const BATCHES = '/api/v1/ingest/batches';
 
