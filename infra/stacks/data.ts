@@ -12,6 +12,7 @@ import {
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import { appendOnlyPolicy } from '../audit-policy.ts';
 import type { Configuration } from '../configuration.ts';
 import { denyAll } from '../policies.ts';
 
@@ -66,6 +67,7 @@ export class DataStack extends Stack {
       timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
       encryption: TableEncryption.AWS_MANAGED,
       removalPolicy: RemovalPolicy.RETAIN,
+      resourcePolicy: appendOnlyPolicy(),
     });
     const restored = configuration.restoredTable;
     this.table =
