@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bench: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
   scripts: [
     ...['contract/', 'infra/', 'embedded/command-line.ts'],
-    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
+    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],
 };
