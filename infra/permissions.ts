@@ -96,6 +96,7 @@ const PUBLISHER_READS: Partitions = [
 const WRITE_API_PUTS: Partitions = [
   P.apiKeys,
   P.auditByActor,
+  P.auditByDay,
   P.auditByTarget,
   P.awaitingGeneration,
   P.batches,
@@ -150,6 +151,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       put: [
         P.apiKeys,
+        P.auditByDay,
         P.auditBySystem,
         P.auditByTarget,
         P.awaitingGeneration,
@@ -251,7 +253,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [P.apiKeys, P.firstKey],
-      put: [P.apiKeys, P.auditBySystem, P.auditByTarget, P.firstKey],
+      put: [P.apiKeys, P.auditByDay, P.auditBySystem, P.auditByTarget, P.firstKey],
       count: [],
       delete: [],
     },

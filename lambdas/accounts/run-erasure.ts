@@ -16,10 +16,10 @@ import {
   waitlistRequestOf,
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
+import type { AuditValue } from '../../storage/records/audit.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
-  type AuditValue,
   claimKey,
   claimsOfSubject,
   VERIFICATIONS,
@@ -117,7 +117,7 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
         const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
         return { id: newId('aud'), at: now, ...what };
       });
-      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap(auditChanges)];
+      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap((audit) => auditChanges(audit))];
     });
   }
 }

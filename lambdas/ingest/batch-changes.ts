@@ -35,8 +35,8 @@ export type StrandItem = Versioned<StrandValue>;
 
 const UNTOUCHED: StrandValue = { ...START, accepted: 0, unchanged: 0, refused: 0, faultParts: 0, revisions: {} };
 
-/** The checkpoint or a strand, the waiting item, the caller's changes at the end, and faults. */
-const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
+/** The checkpoint or a strand, the waiting item, the caller's changes at the end, an audit record, and faults. */
+const ENTRY_CHANGES = 5 + COMMIT_FAULT_PARTS;
 
 export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
   const recordedAt = new Date(startedAtMs).toISOString();

@@ -112,7 +112,8 @@ function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone:
   let texts = 0;
   for (const { parts } of queue) {
     const [part] = parts;
-    changes += part?.changes.length ?? 0;
+    // Beside its own changes, each further market has an audit record.
+    changes += (part?.changes.length ?? 0) + (count > 0 && part?.record ? 1 : 0);
     texts += textsOf(part);
     const fits = changes <= maxChanges && texts <= MAX_SHARED_TEXTS && parts.length === 1 && !alone;
     if (count > 0 && !fits) break;

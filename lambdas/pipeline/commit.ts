@@ -183,7 +183,7 @@ function makeUnit<Id extends WriteOperationId>(
       expiresAtMs: request.nowMs + IDEMPOTENCY_LIFETIME_MS,
       if: { kind: 'absent-or-expired', atMs: request.nowMs },
     },
-    ...auditChanges(audit),
+    ...auditChanges(audit, decision.changes),
     ...decision.changes,
     ...countedUses(quotaOf(request), decision.uses ?? [], found),
     ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),

@@ -12,7 +12,7 @@
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
-import type { Item } from '../ledger.ts';
+import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -108,6 +108,11 @@ export function observationIdAt(market: string, order: string): string {
 export const marketPartition = (slug: string): string => `market/${slug}`;
 export const OBSERVATION_PREFIX = 'observation/';
 export const marketKey = (slug: string) => keyOf<MarketRecordValue>(marketPartition(slug), 'record');
+/** A market as the target of audit records. */
+export const marketTarget = marketPartition;
+/** The slug, if this is the key of a market's record; otherwise nothing. */
+export const slugOfRecordKey = ({ partition, sort }: ItemKey): readonly string[] =>
+  sort === 'record' && partition.startsWith('market/') ? [partition.slice('market/'.length)] : [];
 export const observationKey = (slug: string, order: string) => keyIn(observationsOf(slug), order);
 
 /** A market's history, oldest first. */

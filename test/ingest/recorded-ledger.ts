@@ -37,9 +37,9 @@ export function openRecordedLedger(): RecordedLedger {
   };
 }
 
-/** Without the items of batches: their effect. */
+/** Without the items of batches and their audit: their effect. */
 export function recordsOf(dump: LedgerDump): LedgerDump {
-  const own = ['batch/', 'work ', 'awaiting-generation '];
+  const own = ['audit/', 'batch/', 'work ', 'awaiting-generation '];
   return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
 }
 
