@@ -49,6 +49,9 @@ const OPTIONS = {
   logLevel: 'silent',
 } satisfies BuildOptions;
 
+/** These make the OpenAPI document. */
+const RENDERING: readonly FunctionName[] = ['publish', 'repair'];
+
 /** The result of one function. Sizes are in bytes, without source maps. */
 export interface Bundle {
   readonly name: FunctionName;
@@ -78,6 +81,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
   for (const each of [asset, maps, metafiles]) await mkdir(each, { recursive: true });
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
+    plugins: [...OPTIONS.plugins, ...(RENDERING.includes(name) ? [] : [withoutJsonSchema()])],
     entryPoints: [{ in: ENTRY_POINTS[name], out: 'index' }],
     // Part of the chunks' names, by way of the source maps, so it must not depend on the folder.
     outdir: join('infra/build/lambdas', name),
@@ -129,6 +133,20 @@ function withoutBrowsers(): Plugin {
     name: 'without-browsers',
     setup(onBuild) {
       onBuild.onLoad({ filter: /[\\/]node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export {};' }));
+    },
+  };
+}
+
+/** Zod's conversion to JSON Schema, which makes the OpenAPI document. */
+function withoutJsonSchema(): Plugin {
+  const unused = ['initializeContext', 'handleUnrepresentable', 'processSchema', 'process', 'extractDefs', 'finalize'];
+  const methods = ['createToJSONSchemaMethod', 'createStandardJSONSchemaMethod', 'toJSONSchema', 'allProcessors'];
+  const contents = [...unused, ...methods].map((name) => `export const ${name} = undefined;`).join('\n');
+  return {
+    name: 'without-json-schema',
+    setup(onBuild) {
+      const modules = /[\\/]zod[\\/]v4[\\/]core[\\/](to-json-schema|json-schema-processors)\.js$/;
+      onBuild.onLoad({ filter: modules }, () => ({ contents }));
     },
   };
 }
