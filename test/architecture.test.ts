@@ -101,6 +101,7 @@ const LEDGER_WRITERS = [
   'lambdas/ingest/take-batch.ts',
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
+  'lambdas/review/seal-audit.ts',
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
   'lambdas/worker/run-refresh.ts',

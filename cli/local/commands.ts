@@ -96,6 +96,15 @@ export function addLocalCommands(program: Command): void {
       const { removeGarbage } = await import('../../embedded/commands/gc.ts');
       await removeGarbage(settings({ TIDEMARK_DATA: data }), dryRun);
     });
+
+  program
+    .command('verify-audit')
+    .description('check that no audit record was altered, removed or inserted; the server must be stopped')
+    .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
+    .action(async (_, command: Command) => {
+      const { reportAudit } = await import('../../embedded/commands/verify-audit.ts');
+      await reportAudit(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
+    });
 }
 
 /** The environment, with the options that were given. */

@@ -28,6 +28,7 @@ import {
 } from '../../storage/records/review.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
+import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
 import { missingSubject } from '../worker/contended.ts';
@@ -117,7 +118,12 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
         const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
         return { id: newId('aud'), at: now, ...what };
       });
-      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap((audit) => auditChanges(audit))];
+      return [
+        unlisted,
+        ...erasedClaim(claim, now),
+        ...ofMarket,
+        ...chainOf(audits).flatMap((audit) => auditChanges(audit)),
+      ];
     });
   }
 }
