@@ -7,7 +7,7 @@ import type { MappingDraft } from './draft.ts';
 const UNKNOWN = object(
   field('column', `${FILL_IN}: the column with the dates`),
   field('format', `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`),
-  field('precision', `${FILL_IN}: day, month or instant`),
+  field('precision', `${FILL_IN}: instant, day, month, quarter or year`),
 );
 
 export function draftDate({ guess: { date }, added }: MappingDraft): CommentedObject {
@@ -35,6 +35,8 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
 
 const PRECISIONS = {
   day: '',
+  quarter: '',
+  year: '',
   month: 'The dates name months: the day is ignored. If they are days, write day.',
   instant: 'The times of day count. If only the day does, write day, and remove the offset.',
 } as const;
