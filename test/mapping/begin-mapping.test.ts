@@ -328,6 +328,13 @@ describe('a file', () => {
     });
   });
 
+  test('with very long lines', async () => {
+    const names = Array.from({ length: 4000 }, (_, index) => `market ${index}`);
+    const rows = days(3).map((day) => [day, ...names.map(() => '1.25')].join(','));
+    const { unpivot } = await documentOf([['Date', ...names].join(','), ...rows].join('\n'));
+    expect(unpivot).toMatchObject({ columns: { except: ['Date'] } });
+  });
+
   test('with rows that are not readable says so in a comment', async () => {
     const begun = await begin(['Date,Price', ...ROWS, '2026-02-01,1,5'].join('\n'));
     expect('text' in begun && begun.text).toMatch(/\/\/ 1 rows are not readable\. The first is line 11:/);
