@@ -27,18 +27,20 @@ export const marketRecordSchema = z
       '`nativeCurrency` and `unit` are fixed.',
   );
 
+/** The row rules check the URL, so that its two kinds of fault have codes of their own. */
+export const recordSourceUrlSchema = z
+  .string()
+  .describe(
+    'The page or file from which the number was read: absolute http or https, at most 2,048 characters. ' +
+      'Percent-encode every character that RFC 3986 does not allow.',
+  );
+
 /** Together with the market, these fields identify an observation. */
 const identityFields = {
   market: slugSchema,
   metric: metricNameSchema,
   observedAt: provenanceFields.observedAt,
-  // The row rules check the URL, so that its two kinds of fault have codes of their own.
-  sourceUrl: z
-    .string()
-    .describe(
-      'The page or file from which the number was read: absolute http or https, at most 2,048 characters. ' +
-        'Percent-encode every character that RFC 3986 does not allow.',
-    ),
+  sourceUrl: recordSourceUrlSchema,
 } as const;
 
 const observationRecordFields = {

@@ -41,7 +41,7 @@ export interface StartProgress {
   migrating(markets: number): void;
   migrated(): void;
   ingesting(records: number): void;
-  /** The number of records in the sample; null if it was taken in before. */
+  /** The number of records in the sample; null if it was taken in before. Not called without the sample. */
   ingested(records: number | null): void;
   /** Not called if an earlier process has published everything. */
   publishing(): void;
@@ -110,8 +110,10 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     });
     const writeApi = await openWriteApi(data.ledger, config, logRefused);
     await writeApi.uploads.removePartial();
-    const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
-    progress.ingested(ingested && ingested.accepted + ingested.unchanged);
+    if (config.isSampleWanted) {
+      const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
+      progress.ingested(ingested && ingested.accepted + ingested.unchanged);
+    }
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers, so background work must let requests run in between.

@@ -106,6 +106,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/markets/{slug}',
     tag,
     summary: 'Read a market, with the newest observation of each of its metrics',
+    description: 'The same object as in the list. It names the sources of the market, and where its history is.',
     scopes: null,
     params,
     success: { status: 200, description: 'The market', body: marketSchema },
@@ -155,6 +156,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/waitlist',
     tag,
     summary: 'Read how to ask for an API key',
+    description: 'Requests come by e-mail. A request that is approved becomes an API key.',
     scopes: null,
     success: {
       status: 200,
@@ -168,6 +170,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/openapi.json',
     tag,
     summary: 'Read this description of the API',
+    description: 'It names the hosts of this deployment.',
     scopes: null,
     success: { status: 200, description: 'An OpenAPI 3.1 document', body: openApiSchema },
     example: { response: { openapi: '3.1.1', info: { title: 'Tidemark', version: '1.0.0' }, paths: {} } },

@@ -14,7 +14,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type StubItem, startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
-import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
+import { DIRECT_HTTP_EVENT, HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
 const KILOBYTE = 1024;
 
@@ -92,6 +92,11 @@ describe.each(FUNCTION_NAMES)('%s', (name) => {
     expect(has).toBe(VALIDATING.includes(name));
   });
 
+  test('describes schemas in JSON Schema where the OpenAPI document is made, and nowhere else', () => {
+    const has = bundleOf(name).inputs.some((input) => input.endsWith('zod/v4/core/json-schema-processors.js'));
+    expect(has).toBe(name === 'publish');
+  });
+
   test('holds the clients of the services that it talks to, and no other', () => {
     const found = bundleOf(name).inputs.map((input) => /node_modules\/@aws-sdk\/client-([\w-]+)/.exec(input)?.[1]);
     expect([...new Set(found.filter((client) => client !== undefined))].sort()).toEqual(CLIENTS[name]);
@@ -125,6 +130,7 @@ const VARIABLES = {
   [ENVIRONMENT.publicBucket]: 'tidemark-public',
   [ENVIRONMENT.uploadsBucket]: 'tidemark-uploads',
   [ENVIRONMENT.secretArn]: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-AbCdEf',
+  [ENVIRONMENT.originSecretArns]: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-origin-AbCdEf',
   [ENVIRONMENT.issuer]: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf',
   [ENVIRONMENT.audience]: '5f3example',
   [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
@@ -154,6 +160,7 @@ const NO_FAILURES = { batchItemFailures: [] };
 describe('in a fresh process', () => {
   test.each<[FunctionName, string, unknown, unknown]>([
     ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
+    ['write-api', 'a request past the write host', DIRECT_HTTP_EVENT, expect.objectContaining({ statusCode: 403 })],
     ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
     ['upload-arrived', 'an upload that it does not know', UPLOADED_EVENT, undefined],
     ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],

@@ -9,7 +9,7 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const README_URL = 'http://127.0.0.1:8787';
 const README_TOKEN = 'npm run --silent token --';
-const TOKEN = join(import.meta.dirname, '../../embedded/token.ts');
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 /** Times, which differ from run to run. */
 const VARIABLE = new Set(['publishedAt']);
 
@@ -39,6 +39,7 @@ async function start() {
       dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
       uploadsKeptDays: null,
+      isSampleWanted: true,
       isLocalIssuerAllowed: true,
       issuer: null,
     },
@@ -107,7 +108,7 @@ describe('the writing commands of the README, typed into a shell in their order'
   test.each(steps)('$script', async ({ script, shown }) => {
     const typed = script
       .replaceAll(README_URL, service.baseUrl)
-      .replaceAll(README_TOKEN, `'${process.execPath}' '${TOKEN}'`);
+      .replaceAll(README_TOKEN, `'${process.execPath}' '${MAIN}' token`);
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', typed], { cwd: folder.folder });
     if (shown?.language === 'json') expect(JSON.parse(stdout)).toMatchObject(JSON.parse(shown.text));
     for (const line of shown?.language === 'http' ? shown.text.trim().split('\n') : []) {

@@ -17,6 +17,7 @@ const configOf = (dataFolder: string) => {
     waitlistEmail: 'waitlist@tidemark.example',
     uploadsKeptDays: null,
     isLocalIssuerAllowed: true,
+    isSampleWanted: true,
     issuer: null,
   };
 };

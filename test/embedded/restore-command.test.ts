@@ -17,9 +17,9 @@ import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld } from '../write-api/world.ts';
 
 function run(command: 'restore' | 'repair' | 'verify-audit', dataFolder: string, ...words: readonly string[]) {
-  const script = join(import.meta.dirname, `../../embedded/${command}.ts`);
+  const main = join(import.meta.dirname, '../../cli/main.ts');
   const { PATH = '' } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, command, ...words], {
     env: { PATH, TIDEMARK_DATA: dataFolder },
     encoding: 'utf8',
   });
