@@ -137,6 +137,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [
         ...FORMAT_READS,
         P.apiKeys,
+        P.auditByDay,
+        P.auditSeals,
         P.batches,
         P.claims,
         P.claimsByState,
@@ -155,6 +157,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.apiKeys,
         P.auditByDay,
         P.auditBySystem,
+        P.auditSeals,
         P.auditByTarget,
         P.awaitingGeneration,
         P.batches,
