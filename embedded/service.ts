@@ -8,6 +8,7 @@ import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
+import { createAuditSealer } from '../lambdas/review/seal-audit.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
@@ -134,6 +135,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       removeExpired: data.removeExpired,
       removeFiles: () =>
         removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
+      sealAudit: createAuditSealer(background),
       nowMs,
       report,
     });

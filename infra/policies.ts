@@ -9,7 +9,8 @@ export interface AccessTargets {
   readonly table: string;
   readonly publicBucket: string;
   readonly uploadsBucket: string;
-  readonly secret: string;
+  /** The deployment's own, and those of the write host. */
+  readonly secrets: readonly string[];
   readonly distribution: string;
   readonly logGroup: string;
 }
@@ -24,7 +25,7 @@ export function accessPolicy(
     ...tableStatements(access.table, targets.table),
     ...objectStatements(access.publicObjects, targets.publicBucket),
     ...objectStatements(access.uploads, targets.uploadsBucket),
-    ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], [targets.secret])] : []),
+    ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [`${targets.logGroup}:log-stream:*`]),
     ...more,
@@ -89,5 +90,6 @@ function objectStatements(access: ObjectAccess, bucket: string): readonly Policy
     ...(access.read.length === 0 ? [] : [allow(['s3:ListBucket'], [bucket])]),
     ...grant('s3:PutObject', access.put),
     ...grant('s3:DeleteObject', access.delete),
+    ...grant('s3:PutObjectTagging', access.tag ?? []),
   ];
 }

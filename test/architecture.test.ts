@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   scripts: [
     ...['contract/', 'infra/'],
-    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
+    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],
 };
@@ -101,6 +101,7 @@ const LEDGER_WRITERS = [
   'lambdas/ingest/take-batch.ts',
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
+  'lambdas/review/seal-audit.ts',
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
   'lambdas/worker/run-refresh.ts',
