@@ -28,7 +28,7 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
       field(
         'whenBlank',
         object(field('column', whenBlank.column), field('format', oneOrList(whenBlank.formats))),
-        `The column is blank in ${date.column?.blank} rows.`,
+        `Rows in which the column is blank: ${date.column?.blank}.`,
       ),
   );
 }

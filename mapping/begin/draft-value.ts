@@ -36,8 +36,8 @@ const MANY_BLANKS = 0.2;
 function draftBlank(blank: number, isLeftOut: boolean): CommentedField {
   const reasons = 'not-published, not-yet-published, not-applicable, withheld, source-unreachable';
   const comment = isLeftOut
-    ? `${blank} values are blank, and give nothing. To say that a value is not known, write { "unknownReason": "not-published" }; or ${reasons.slice(15)}.`
-    : `${blank} values are blank. Reasons: ${reasons}. Or "leave-out" instead of the object: then nothing is said about that date.`;
+    ? `Blank values, which give nothing: ${blank}. To say that a value is not known, write { "unknownReason": "not-published" }; or ${reasons.slice(15)}.`
+    : `Blank values: ${blank}. Reasons: ${reasons}. Or "leave-out" instead of the object: then nothing is said about that date.`;
   return field('blank', isLeftOut ? 'leave-out' : object(field('unknownReason', 'not-published')), comment);
 }
 
@@ -65,7 +65,7 @@ function roundingComment({ isLarger, unfit, numbers, example }: DraftQuantity): 
   const loss = isLarger
     ? 'For the larger quantity, rounding takes next to nothing from them.'
     : 'Write refuse to refuse them.';
-  return `${unfit} of ${numbers} numbers have more decimals than their currency, such as ${example}. ${loss}`;
+  return `Numbers with more decimals than their currency: ${unfit} of ${numbers}, such as ${example}. ${loss}`;
 }
 
 /** A few words without digits, in a column of numbers. */

@@ -164,14 +164,14 @@ function precisionOf(formats: readonly string[], column: ColumnProfile | null): 
   return column !== null && column.daysOfMonth.size === 1 && (column.distinct?.size ?? 0) > 2 ? 'month' : 'day';
 }
 
-/** The names of columns that are dates, if most of them are. */
+/** The names of columns that are dates, if nearly all names with digits are. */
 function datesIn(
   names: readonly string[],
 ): { names: string[]; format: { formats: readonly string[]; isAmbiguous: boolean; example: string } } | null {
   const profile = new ColumnProfile('', names.length);
   const dated = names.filter((name) => /\d/.test(name));
   for (const name of dated) profile.add(name);
-  const format = dated.length >= 2 && dated.length * 2 > names.length ? profile.dateFormat() : null;
+  const format = dated.length >= 2 ? profile.dateFormat() : null;
   if (format === null) return null;
   const readers = format.formats.map(dateReader);
   return { names: dated.filter((name) => readers.some((read) => read(name) !== null)), format };

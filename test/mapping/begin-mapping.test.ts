@@ -116,6 +116,17 @@ describe('a wide table', () => {
     });
   });
 
+  test('of years and many other columns, below a title', async () => {
+    const csv =
+      '"Source","World",\n\n"Country","Code","Indicator","1960","1961",\n"Aruba","ABW","Price","","1.5",\n"Chad","TCD","Price","3","1.5",\n';
+    expect(await documentOf(csv)).toMatchObject({
+      csv: { linesBeforeHeader: 2 },
+      unpivot: { columns: { except: ['Country', 'Code', 'Indicator'] }, name: 'date' },
+      match: ['Country', 'Code', 'Indicator'],
+      observation: { date: { format: 'YYYY' }, value: { blank: 'leave-out' } },
+    });
+  });
+
   test('with its dates in the header', async () => {
     const csv = 'item,currency,2026-01,2026-02,2026-03\ntea,USD,1,2,3\nmilk,EUR,1,2,3\nsalt,EUR,1,2,3\noil,USD,1,2,3\n';
     expect(await documentOf(csv)).toMatchObject({
@@ -337,7 +348,7 @@ describe('a file', () => {
 
   test('with rows that are not readable says so in a comment', async () => {
     const begun = await begin(['Date,Price', ...ROWS, '2026-02-01,1,5'].join('\n'));
-    expect('text' in begun && begun.text).toMatch(/\/\/ 1 rows are not readable\. The first is line 11:/);
+    expect('text' in begun && begun.text).toMatch(/\/\/ Rows that are not readable: 1\. The first one is on line 11:/);
   });
 
   test.each([
