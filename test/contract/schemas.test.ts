@@ -332,7 +332,7 @@ describe('a snapshot', () => {
     ['a digest in upper case', { listDigest: 'A'.repeat(64) }, ['/listDigest']],
     ['half a digest', { listDigest: 'a'.repeat(32) }, ['/listDigest']],
     ['a count that is missing', { counts: { markets: 0, observations: 0 } }, ['/counts/unknownValues']],
-    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+00:00' }, ['/publishedAt']],
+    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+01:00' }, ['/publishedAt']],
     ['an unknown field', { actor: 'x' }, ['/actor']],
   ])('with %s is refused', (_, change, where) => {
     expect(refusals(snapshotSchema, { ...SNAPSHOT, ...change })).toEqual(where);
