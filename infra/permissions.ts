@@ -3,9 +3,9 @@
  * (storage/records/), so IAM decides for each kind of record. Tests compare these permissions with the code's own
  * requests.
  *
- * IAM cannot tell a put that creates from a put that replaces. A function that may put audit records could replace one;
- * the code never does (condition `absent`). No function may update or delete an audit record, and point-in-time
- * recovery shows former states.
+ * IAM cannot tell a put that creates from a put that replaces. So a function that may put audit records could replace one,
+ * if somebody else's code ran in it; the ledger's adapter refuses it. All other changes of audit records are denied to
+ * everybody by the table's own policy (audit-policy.ts).
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
@@ -51,7 +51,7 @@ export interface Access {
   readonly table: TableAccess;
   readonly publicObjects: ObjectAccess;
   readonly uploads: ObjectAccess;
-  /** The secret that authenticates cursors and seals stored answers. */
+  /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
   readonly secret: boolean;
   /** Purges of the CDN. */
   readonly invalidate: boolean;
@@ -135,6 +135,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [
         ...FORMAT_READS,
         P.apiKeys,
+        P.auditByDay,
+        P.auditSeals,
         P.batches,
         P.claims,
         P.claimsByState,
@@ -153,6 +155,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.apiKeys,
         P.auditByDay,
         P.auditBySystem,
+        P.auditSeals,
         P.auditByTarget,
         P.awaitingGeneration,
         P.batches,

@@ -5,8 +5,9 @@
  *
  * A tool that cannot be installed is a failure with CI=true; otherwise its tests are skipped.
  */
-import { readCommandLine } from '../embedded/command-line.ts';
+
 import { installTools, TOOLS_VARIABLE, type ToolFolders } from '../test/tools/installations.ts';
+import { readCommandLine } from './command-line.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
 

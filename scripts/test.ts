@@ -4,9 +4,9 @@
  * test ran.
  */
 import { join } from 'node:path';
-import { readCommandLine } from '../embedded/command-line.ts';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
 import { installTools } from '../test/tools/installations.ts';
+import { readCommandLine } from './command-line.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
 import { testOnEngines } from './test-aws.ts';

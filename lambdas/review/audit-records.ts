@@ -12,7 +12,7 @@ export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
       valuesOf: (items) =>
         items
           .filter(({ value }) => actor === undefined || value.actor === actor)
-          .map(({ value: { fingerprint: _, ...shown } }) => shown),
+          .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
     });
   },
 };

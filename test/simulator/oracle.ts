@@ -12,7 +12,7 @@ import { historyIn, isAnswered, isMarket, withoutPublication } from './facts.ts'
 import { versionsShown } from './model.ts';
 import { bodyOf, chainOf, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
-import { findingsIn, publishAfresh } from './wiring.ts';
+import { auditFindingsIn, findingsIn, publishAfresh } from './wiring.ts';
 import type { World } from './world.ts';
 
 export async function judge(world: World): Promise<void> {
@@ -29,8 +29,13 @@ export async function judge(world: World): Promise<void> {
       world.fail('never-told', `nobody was told that batch ${id} is public`);
     }
   }
-  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify', world.settings));
+  const host = hostAtOnce(world.items, world.objects, 'verify', world.settings);
+  const [finding] = await findingsIn(host);
   if (finding !== undefined) world.fail('verify', finding);
+  if (!world.hasGoneBack && world.torn.size === 0) {
+    const [fault] = await auditFindingsIn(host);
+    if (fault !== undefined) world.fail('audit', fault);
+  }
   if (world.violation !== null) return;
   await compareWithFresh(world).catch((error: unknown) => {
     world.fail('other-bytes', `an undisturbed publication of the same ledger fails: ${error}`);
