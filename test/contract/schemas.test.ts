@@ -504,6 +504,20 @@ test('the spellings of an instant, with milliseconds and without, say the same m
   );
 });
 
+test('+00:00 is another way to write Z, which generated clients for Python have', () => {
+  expect(instantSchema.parse('2026-09-29T00:00:00+00:00')).toBe('2026-09-29T00:00:00Z');
+  expect(instantSchema.parse('2026-09-29T00:00:00.5+00:00')).toBe('2026-09-29T00:00:00.5Z');
+});
+
+test.each([
+  '2026-09-29T00:00:00-00:00',
+  '2026-09-29T02:00:00+02:00',
+  '2026-09-29T00:00:00+00',
+  '2026-09-29T00:00+00:00',
+])('%s, which has another offset or no seconds, is refused', (instant) => {
+  expect(instantSchema.safeParse(instant).success).toBe(false);
+});
+
 test.each(['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-01T24:00:00Z', '2026-06-30T23:59:60Z'])(
   '%s, which is not an existing date and time, is refused',
   (instant) => {
