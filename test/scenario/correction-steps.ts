@@ -43,7 +43,7 @@ export const correctionSteps: readonly Step[] = [
         for (const old of before) {
           const known = data.find(({ id }) => id === old.id);
           const newer = data.find(({ supersedes }) => supersedes === old.id);
-          assert.deepEqual(known, { ...old, supersededBy: newer?.id });
+          assert.deepEqual(known, { ...old, supersededBy: newer?.id, supersededAt: newer?.recordedAt });
           assert.equal(newer?.supersededBy, null);
           assert.equal(newer.observedAt, old.observedAt);
           if (newer.kind !== 'money') assert.fail('not money');
