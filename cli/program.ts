@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addLocalCommands } from './local/commands.ts';
+import { addMappingCommands } from './mapping/commands.ts';
 import { addOperationCommands } from './operations/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { seconds } from './seconds.ts';
@@ -47,6 +48,7 @@ export function createProgram(): Command {
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addReadCommands(program);
+  addMappingCommands(program);
   addIngestCommands(program);
   addOperationCommands(program);
   return program;

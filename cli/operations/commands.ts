@@ -6,7 +6,7 @@ import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { type Field, fieldsOf } from './fields.ts';
-import { isList, readBody, runOperation } from './run-operation.ts';
+import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
 import { GENERATED, GROUPS, VERBS } from './verbs.ts';
 
 interface OperationFlags extends GlobalOptions {
@@ -56,7 +56,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
     const call = {
       params: Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
       query: given(queryFields, flags),
-      body: body === undefined ? null : await readBody(options.body, given(bodyFields, flags)),
+      body: body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags)),
       headers: preconditionOf(operation, options),
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,

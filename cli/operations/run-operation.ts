@@ -88,7 +88,7 @@ function cellOf(value: unknown): Cell {
  * @param whole JSON, `@FILE`, or `-` for standard input
  * @throws CommandError unless it is a JSON object
  */
-export async function readBody(
+export async function bodyOfOptions(
   whole: string | undefined,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
