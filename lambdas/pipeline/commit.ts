@@ -37,7 +37,7 @@ import {
 } from './handler.ts';
 import { countedUses, counterKey, endOfDayMs, type Quota, unchangedLimits } from './quota.ts';
 import type { RequestFactory } from './request.ts';
-import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
+import { pseudonymised, SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
 export const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
 
@@ -101,7 +101,9 @@ export async function commitWrite<Id extends WriteOperationId>(
   const { ledger, uploads = null } = dependencies;
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = makeRequest();
-  const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
+  const { kind, subject, actor } = request.principal;
+  // The actor of a user may be a pseudonym. Answers of a user are kept, and erased, by subject.
+  const idempotency = idempotencyKey(kind === 'user' ? subject : actor, identity.idempotencyKey);
   let found = new ConflictItems();
   const learnt = (entitlements: Item<EntitlementsValue> | null) => {
     dependencies.learn(request.principal.subject, entitlements);
@@ -177,7 +179,7 @@ function makeUnit<Id extends WriteOperationId>(
     sealedBody: secrets.seal(text, sealContext(idempotency), randomBytes(SEAL_IV_BYTES)),
   };
   const id = request.newId('aud');
-  const { target } = decision;
+  const target = pseudonymised(secrets, decision.target);
   const link = chains.link({ id, at: request.now, actor, action: request.operation, target, requestId, fingerprint });
   const changes: Change[] = [
     {

@@ -132,6 +132,8 @@ export interface WriteTools {
 export interface ReadTools extends WriteTools {
   readonly reader: LedgerReader;
   readonly cursors: Cursors;
+  /** See `pseudonymised`. */
+  readonly pseudonymOf: (text: string) => string;
 }
 
 export interface ReadHandler<Id extends ReadOperationId> {
