@@ -7,6 +7,7 @@ import {
   metricNameSchema,
   provenanceFields,
   quotedQuantitySchema,
+  retractionKindSchema,
   sourceDecimalSchema,
   valueFields,
 } from './metric.ts';
@@ -43,10 +44,20 @@ const identityFields = {
   sourceUrl: recordSourceUrlSchema,
 } as const;
 
+/** In records that bring a value. */
+export const releasedAtSchema = provenanceFields.releasedAt
+  .exactOptional()
+  .describe(
+    'When the source first published this value: not the time of its newest file, and not a date without a time. ' +
+      'It may be before `observedAt`. If left out: not known for a new value, and not compared for a known one. ' +
+      'Another time than the known one is other content.',
+  );
+
 const observationRecordFields = {
   type: z.literal('observation'),
   ...identityFields,
   sourceLabel: provenanceFields.sourceLabel,
+  releasedAt: releasedAtSchema,
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
   sourceValue: provenanceFields.sourceValue.default(null),
@@ -61,7 +72,7 @@ const observationRecordFields = {
   dateConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that an `observedAt` before 1900 is right. Without it such a record is refused.'),
+    .describe('States that a time before 1900 is right. Without it such a record is refused.'),
   outlierConfirmed: z
     .boolean()
     .default(false)
@@ -113,6 +124,13 @@ export const retractionRecordSchema = z
   .strictObject({
     type: z.literal('retraction'),
     ...identityFields,
+    kind: retractionKindSchema
+      .exactOptional()
+      .describe(
+        '`mistake`: the observation should never have been recorded. The market shows the newest value before it again. ' +
+          '`withdrawn`: the source took the value back. The market shows it as unknown. If left out: the reason is not ' +
+          'known, and the market shows it as unknown.',
+      ),
     reason: z
       .string()
       .trim()

@@ -5,8 +5,8 @@
  *
  * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
  * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
- * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`
- * and `sourceLabel`.
+ * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`,
+ * `sourceLabel` and `releasedAt`.
  *
  * `sample/mapping.json` is a complete example.
  */
@@ -136,6 +136,12 @@ const dateFormat = z.string().max(40).refine(isDateFormat, {
 /** One format, or several that are tried in order. No text may be a date by two of them. */
 const dateFormats = z.union([dateFormat, z.array(dateFormat).min(1).max(10)]);
 
+/** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
+const offset = z
+  .string()
+  .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
+  .optional();
+
 /** A moment of time in a column. */
 const dateSchema = z.strictObject({
   column: columnName,
@@ -145,22 +151,27 @@ const dateSchema = z.strictObject({
    * is ignored. `instant`: the moment itself. Then each format needs a time.
    */
   precision: z.enum(['day', 'month', 'instant']),
-  /** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
-  offset: z
-    .string()
-    .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
-    .optional(),
+  offset,
   /** Whether dates before 1900 are right. If not, ingest refuses their rows (date.implausible). */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
   whenBlank: z.strictObject({ column: columnName, format: dateFormats }).optional(),
 });
 
+/**
+ * When the source first published the value: a template that gives a time in UTC, such as `{release day}T14:30:00Z`, or
+ * a column whose formats have a time. A day alone is refused, because its midnight would be a guess, and too early. If a
+ * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
+ * newest file is another thing, and would correct every row each day.
+ */
+const releaseSchema = z.union([template, z.strictObject({ column: columnName, format: dateFormats, offset })]);
+
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
   value: valueSchema,
   currency: template,
   date: dateSchema,
+  releasedAt: releaseSchema.optional(),
   sourceLabel: template,
   /** Placeholder values are percent-encoded. */
   sourceUrl: template,

@@ -7,6 +7,7 @@ import { toMinorUnits } from '../contract/money.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { dateMapper } from './map-date.ts';
 import { positiveInteger } from './map-market.ts';
+import { releaseMapper } from './map-release.ts';
 import { describeNumberFormat, numberReader } from './number-format.ts';
 import { type RowColumns, type RowPart, type RowRefusal, refusedPart } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
@@ -31,6 +32,7 @@ export function observationMapper(
 ): (columns: RowColumns, market: MarketRecord) => ObservationOfRow {
   const { observation } = mapping;
   const dateOf = dateMapper(observation.date, '/observedAt');
+  const releaseOf = releaseMapper(mapping);
   const currencyOf = compileTemplate(observation.currency);
   const amountOf = amountMapper(mapping);
   const labelOf = compileTemplate(observation.sourceLabel);
@@ -46,6 +48,7 @@ export function observationMapper(
     };
     const observedAt = take(dateOf(columns));
     columns.setObservedDate(observedAt?.slice(0, 10) ?? '');
+    const releasedAt = take(releaseOf(columns));
     const currency = currencyOf(columns);
     const currencyFault = observedAt === null ? checkCurrencyCode(currency) : checkCurrency(currency, observedAt);
     // The meaning of an amount in an invalid currency cannot be guessed, so the amount is not checked further.
@@ -76,6 +79,7 @@ export function observationMapper(
         sourceLabel,
         sourceUrl,
         observedAt,
+        ...(releasedAt === null ? {} : { releasedAt }),
         confidence,
         status,
         ...(observedAt < '1900' && observation.date.early === 'confirmed' ? { dateConfirmed: true } : {}),

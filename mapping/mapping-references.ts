@@ -36,6 +36,7 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
     ...useFaults(mapping),
     ...numberFaults(mapping),
     ...dateFaults(mapping.observation.date, '/observation/date'),
+    ...releaseFaults(mapping),
   ];
 }
 
@@ -98,7 +99,7 @@ function useFaults(mapping: CsvMapping): MappingFault[] {
     }
     for (const column of columns) {
       if (column === OBSERVED_DATE && scope !== 'provenance') {
-        faults.push({ pointer, detail: `{${column}} may be used in sourceUrl and sourceLabel only` });
+        faults.push({ pointer, detail: `{${column}} may be used in sourceUrl, sourceLabel and releasedAt only` });
       } else if (scope === 'market' && !ofMarket.has(column)) {
         const detail = `{${column}} may differ between rows of one market: add it to match, or look it up by columns of match`;
         faults.push({ pointer, detail });
@@ -118,6 +119,11 @@ function dateFaults(date: MappedDate, pointer: string): MappingFault[] {
     faults.push({ pointer: `${pointer}/offset`, detail });
   }
   return faults;
+}
+
+function releaseFaults({ observation: { releasedAt } }: CsvMapping): MappingFault[] {
+  if (releasedAt === undefined || typeof releasedAt === 'string') return [];
+  return dateFaults({ ...releasedAt, precision: 'instant', early: 'refuse' }, '/observation/releasedAt');
 }
 
 function formatFaults(format: MappedDate['format'], { precision, offset }: MappedDate, pointer: string) {
@@ -158,6 +164,10 @@ function listUses(mapping: CsvMapping): Use[] {
   const inColumn = (pointer: string, column: string): Use => ({ pointer, scope: 'row', columns: [column] });
   const inChoice = (pointer: string, choice: string | { column: string }): Use[] =>
     typeof choice === 'string' ? [] : [inColumn(`${pointer}/column`, choice.column)];
+  const inRelease = (pointer: string, release: CsvMapping['observation']['releasedAt']): Use[] =>
+    typeof release === 'object'
+      ? [inColumn(`${pointer}/column`, release.column)]
+      : inTemplate(pointer, 'provenance', release);
   return [
     ...unpivotUses(mapping).map((column) => inColumn('/unpivot/columns', column)),
     ...mapping.match.map((column, index) => inColumn(`/match/${index}`, column)),
@@ -179,6 +189,7 @@ function listUses(mapping: CsvMapping): Use[] {
     ...(observation.date.whenBlank
       ? [inColumn('/observation/date/whenBlank/column', observation.date.whenBlank.column)]
       : []),
+    ...inRelease('/observation/releasedAt', observation.releasedAt),
     ...inTemplate('/observation/sourceLabel', 'provenance', observation.sourceLabel),
     ...inTemplate('/observation/sourceUrl', 'provenance', observation.sourceUrl),
     ...inChoice('/observation/confidence', observation.confidence),

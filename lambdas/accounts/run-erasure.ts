@@ -112,7 +112,7 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
       const slug = represents(claim);
       const market = slug === null ? null : await ledger.get(marketKey(slug));
       const now = new Date(nowMs()).toISOString();
-      const ofMarket = market === null ? [] : withoutRepresentation(claim, market);
+      const ofMarket = market === null ? [] : withoutRepresentation(claim, market, now);
       const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
       const audits = targets.map((target): AuditValue => {
         const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };

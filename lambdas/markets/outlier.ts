@@ -5,6 +5,7 @@
  * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
  */
 import type { Metric } from '../../contract/metric.ts';
+import type { PlacedMetric } from '../../storage/records/markets.ts';
 
 /**
  * The factor for money. In the bundled sample (175 pairs, two and a half years, steps of up to a fortnight), every
@@ -44,12 +45,6 @@ function isLeap(metric: Metric, reference: Metric): boolean {
   const [value, other] = [Number(metric.value), Number(reference.value)];
   // Values that swing around zero, as rates of change do, have no scale to compare them by.
   return value * other > 0 && Math.max(value / other, other / value) > SCALAR_FACTOR;
-}
-
-/** A metric at its place in the history. */
-export interface PlacedMetric {
-  readonly order: string;
-  readonly metric: Metric;
 }
 
 /** The nearest comparable values of the metric on both sides of a moment. */

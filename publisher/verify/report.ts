@@ -20,6 +20,7 @@ export type VerifyRule =
   | 'older-than-its-link'
   | 'count'
   | 'amount'
+  | 'time'
   | 'link'
   | 'forbidden'
   | 'conditional'

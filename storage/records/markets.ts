@@ -25,8 +25,8 @@ export type MarketRecordValue = {
   nativeCurrency: string;
   unit: Unit;
   sources: Source[];
-  /** The newest observation of each metric, by its place in the history. */
-  latest: { [metric: string]: { order: string; metric: Metric } };
+  /** The standing values of each metric that the market shows. A metric without any has no entry. */
+  latest: { [metric: string]: NewestValues };
   observations: number;
   unknownValues: number;
   firstObservedAt: string | null;
@@ -35,9 +35,20 @@ export type MarketRecordValue = {
   lastOrder: string | null;
   /** The sum of its observations, each with the revision of its item: see `history-sum.ts`. */
   sum: string;
+  /**
+   * When one of these fields or an observation was last changed. Never goes backwards, and no observation has a later
+   * `recordedAt`. Null: not known, for a market without observations that is older than format 3.
+   */
+  updatedAt: string | null;
   /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
 };
+
+/** A metric, and the place of its observation in the history. */
+export type PlacedMetric = { readonly order: string; readonly metric: Metric };
+
+/** The newest standing value of a metric. `others`: the newest one of each other source, newest first; if there are any. */
+export type NewestValues = PlacedMetric & { readonly others?: readonly PlacedMetric[] };
 
 /**
  * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
@@ -85,6 +96,11 @@ export function orderKey(identity: ObservationIdentity): string {
   return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 }
 
+/** The place of another version of the observation that has a version at that place. */
+export function versionOrder(order: string, ordinal: number): string {
+  return order.slice(0, -ORDINAL_DIGITS) + String(ordinal).padStart(ORDINAL_DIGITS, '0');
+}
+
 /** The version of the observation at that place: see {@link ObservationIdentity}. */
 export function ordinalOf(order: string): number {
   return Number(order.slice(order.lastIndexOf('/') + 1));
@@ -92,7 +108,7 @@ export function ordinalOf(order: string): number {
 
 /** The place of the first version of the observation that has a version at that place. */
 export function firstOrderOf(order: string): string {
-  return order.slice(0, -ORDINAL_DIGITS) + '0'.repeat(ORDINAL_DIGITS);
+  return versionOrder(order, 0);
 }
 
 /** The observation's public id: 96 bits of the digest of its identity. */

@@ -44,5 +44,9 @@ export function recordsOf(dump: LedgerDump): LedgerDump {
 }
 
 function withoutTimes(value: Json): Json {
-  return JSON.parse(JSON.stringify(value, (name, inner) => (name === 'recordedAt' ? null : inner))) as Json;
+  const isTime = (name: string, inner: unknown) => TIMES.has(name) && inner !== null;
+  return JSON.parse(JSON.stringify(value, (name, inner) => (isTime(name, inner) ? 'a time' : inner))) as Json;
 }
+
+/** Of the service's own clock. */
+const TIMES: ReadonlySet<string> = new Set(['recordedAt', 'supersededAt', 'updatedAt']);

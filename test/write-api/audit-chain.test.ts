@@ -64,7 +64,7 @@ async function seal(ledger = world.ledger): Promise<void> {
 
 /** Three writes one after the other: one chain. The day before is sealed. */
 beforeEach(async () => {
-  // The ledgers that keep data refuse to replace audit records.
+  // The ledgers that keep data refuse to change an audit record. Somebody who gets past them is not refused.
   world = openApiWorld({ ledger: openMemoryLedger() });
   await seal();
   for (let count = 0; count < 3; count++) await create();

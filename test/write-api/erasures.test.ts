@@ -115,7 +115,7 @@ describe('erasures', () => {
 
   async function representedMarket(name: string, claim: string): Promise<void> {
     const standing = { representedBy: { name, claim }, disputes: {}, verifications: {} };
-    await put(marketKey('gold-usd'), 5, { name: 'Gold', standing } as unknown as MarketRecordValue);
+    await put(marketKey('gold-usd'), 5, { name: 'Gold', standing, updatedAt: null } as unknown as MarketRecordValue);
   }
 
   /** Everything that a user can leave in the ledger, for two users. */
