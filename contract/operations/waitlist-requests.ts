@@ -106,6 +106,7 @@ export const waitlistRequestOperations = defineOperations({
     description: 'Only the list of requests shows contact and use case.',
     scopes: ['waitlist:admin'],
     body: waitlistRequestInputSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
     example: {
       body: {
@@ -128,6 +129,7 @@ export const waitlistRequestOperations = defineOperations({
     scopes: ['waitlist:admin'],
     params: idParams('req'),
     body: waitlistDecisionSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
     problems: ['not-found', 'state-transition'],
     example: {
