@@ -152,6 +152,7 @@ export const ROW_ERROR_CODES = [
   'duplicate.in-batch',
   'conflict.existing',
   'market.unknown',
+  'market.removed',
   'observation.unknown',
   'outlier',
   'scope.missing',

@@ -34,6 +34,7 @@ import {
 } from './observation-value.ts';
 import { isComparable, isOutlier, type Neighbours, type PlacedMetric } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
+import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
 
@@ -146,6 +147,12 @@ class MarketDraft {
   }
 
   apply({ index, record, order }: Row): void {
+    // It was checked with the batch, but may have been removed since.
+    const removal = this.#value?.removal;
+    if (removal !== undefined) {
+      this.#outcomes.set(index, { kind: 'refused', error: removedFault(record, removal) });
+      return;
+    }
     this.#outcomes.set(index, order === null ? this.#define(record as MarketRecord) : this.#version(record, order));
   }
 

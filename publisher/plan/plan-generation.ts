@@ -50,7 +50,7 @@ export async function planGeneration(
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked);
+  const markets = await planMarkets(dependencies, bundle, generation, asked, !isListEarly(dependencies, before, atMs));
   const left = whatIsLeft(due, markets);
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
     before,
@@ -59,6 +59,8 @@ export async function planGeneration(
     markets,
     left,
   });
+
+  for (const line of markets.gone) await bundle.add(line);
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
@@ -118,9 +120,10 @@ interface Left {
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and marks of markets for which there was no room. Put-off markets are not counted. */
+/** Marks that were not read, and marks of markets for which there was no room. Markets that wait are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
-  const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
+  const isLeft = ({ slug }: { slug: string }) =>
+    !plan.planned.has(slug) && !plan.putOff.has(slug) && !plan.waiting.has(slug);
   const passedOver = markets.filter(isLeft);
   const lookedAt = markets.filter((market) => market.revision !== null && !isLeft(market));
   return {
@@ -138,6 +141,20 @@ interface ListContext {
   readonly left: Left;
 }
 
+function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDependencies, list: ListState): number {
+  return list.publishedAtMs + listEverySeconds(list.markets) * 1000;
+}
+
+/**
+ * Whether the cadence delays the next list. A list with a time in the future was published before the clock was set
+ * back: it delays nothing.
+ */
+function isListEarly(dependencies: PublisherDependencies, before: HeadValue | null, atMs: number): boolean {
+  if (before === null) return false;
+  const { list } = before;
+  return list.publishedAtMs <= atMs && atMs < dueAtMsOf(dependencies, list);
+}
+
 /**
  * Publishes the list at most once in its cadence. A doubtful list waits until no market waits for its refresh, because
  * its items come from the published bodies.
@@ -151,18 +168,15 @@ async function planListIfDue(
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
   if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
-    return { list: { ...list, shows: generation }, dueAtMs: null, endsDoubt: false };
+    const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
+    return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
   }
   if (list !== null) {
     const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
-    const dueAtMs =
-      list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
-    // A list with a time in the future was published before the clock was set back. It does not delay the next list.
-    const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
-    if (isBlocked || isEarly) {
+    if (isBlocked || isListEarly(dependencies, before, atMs)) {
       // A list that is cut from all bodies needs no remembered changes.
       if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-      return { list, dueAtMs: isBlocked ? null : dueAtMs, endsDoubt: false };
+      return { list, dueAtMs: isBlocked ? null : dueAtMsOf(dependencies, list), endsDoubt: false };
     }
   }
   const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);

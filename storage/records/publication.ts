@@ -116,6 +116,8 @@ export type PublishedHeads = {
   unknownValues: number;
   /** The generation that first published it. */
   joined: number;
+  /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
+  isRemoved?: true;
 };
 
 /** Whether the last list shows the market. */
