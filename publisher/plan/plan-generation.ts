@@ -50,8 +50,9 @@ export async function planGeneration(
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked, !isListEarly(dependencies, before, atMs));
+  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful);
   const left = whatIsLeft(due, markets);
+  if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
     before,
     generation,
@@ -145,20 +146,28 @@ function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDepe
   return list.publishedAtMs + listEverySeconds(list.markets) * 1000;
 }
 
-/**
- * Whether the cadence delays the next list. A list with a time in the future was published before the clock was set
- * back: it delays nothing.
- */
-function isListEarly(dependencies: PublisherDependencies, before: HeadValue | null, atMs: number): boolean {
-  if (before === null) return false;
-  const { list } = before;
-  return list.publishedAtMs <= atMs && atMs < dueAtMsOf(dependencies, list);
+/** A doubtful list waits until no market waits for its refresh, because its items come from the published bodies. */
+function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: Left): boolean {
+  return isDoubtful && (isFreshLeft || isRefreshLeft);
 }
 
 /**
- * Publishes the list at most once in its cadence. A doubtful list waits until no market waits for its refresh, because
- * its items come from the published bodies.
+ * Whether a generation with these changes publishes a list, as far as its cadence and doubts are concerned. A list with a
+ * time in the future was published before the clock was set back: it does not delay the next one.
  */
+function mayPublishList(
+  dependencies: PublisherDependencies,
+  before: HeadValue | null,
+  left: Left,
+  atMs: number,
+): boolean {
+  if (before === null) return true;
+  const { list } = before;
+  const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMsOf(dependencies, list);
+  return !isEarly && !isBlocked(list, left);
+}
+
+/** Publishes the list at most once in its cadence. */
 async function planListIfDue(
   dependencies: PublisherDependencies,
   bundle: BundleWriter,
@@ -171,13 +180,10 @@ async function planListIfDue(
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
     return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
   }
-  if (list !== null) {
-    const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
-    if (isBlocked || isListEarly(dependencies, before, atMs)) {
-      // A list that is cut from all bodies needs no remembered changes.
-      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-      return { list, dueAtMs: isBlocked ? null : dueAtMsOf(dependencies, list), endsDoubt: false };
-    }
+  if (list !== null && !mayPublishList(dependencies, before, left, atMs)) {
+    // A list that is cut from all bodies needs no remembered changes.
+    if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
+    return { list, dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list), endsDoubt: false };
   }
   const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);

@@ -8,7 +8,7 @@
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { hostAtOnce } from './base-world.ts';
-import { historyIn, isAnswered, isMarket, withoutPublication } from './facts.ts';
+import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';
 import { versionsShown } from './model.ts';
 import { bodyOf, chainOf, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
@@ -29,7 +29,11 @@ export async function judge(world: World): Promise<void> {
       world.fail('never-told', `nobody was told that batch ${id} is public`);
     }
   }
-  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify', world.settings));
+  const removed = removedIn(world.items);
+  for (const slug of world.removed) {
+    if (!removed.includes(slug)) world.fail('lost-or-twice', `the removal of ${slug} was acknowledged, and is lost`);
+  }
+  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify', world.settings), removed);
   if (finding !== undefined) world.fail('verify', finding);
   if (world.violation !== null) return;
   await compareWithFresh(world).catch((error: unknown) => {
