@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Three sets of tests, chosen by TIDEMARK_TESTS: the fast ones; `slow`, those that install, clone and spawn (test/slow);
- * `aws`, those that need engines of DynamoDB and S3 (test/aws). `npm test`, `npm run test:slow` and `npm run test:aws`
- * choose between them.
+ * Four sets of tests, chosen by TIDEMARK_TESTS: the fast ones; `slow`, those that install, clone and spawn (test/slow);
+ * `aws`, those that need engines of DynamoDB and S3 (test/aws); `tools`, those that need tools of other people
+ * (test/tools). `npm test`, `npm run test:slow`, `npm run test:aws` and `npm run test:tools` choose between them.
  */
-const SETS = ['slow', 'aws'];
+const SETS = ['slow', 'aws', 'tools'];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
-const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
+const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 5 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {

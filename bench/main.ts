@@ -1,5 +1,5 @@
 /** `npm run bench`: prints what Tidemark costs, as ratios against floors and peers measured in the same run. */
-import { readCommandLine, refuseArguments } from '../embedded/command-line.ts';
+import { readCommandLine, refuseArguments } from '../scripts/command-line.ts';
 import type { Benchmark } from './benchmark.ts';
 import { benchCosts } from './costs.ts';
 import { benchIngest } from './ingest.ts';

@@ -30,6 +30,12 @@ const VERIFY_READS = 20_000;
 const VERIFY_SECONDS_A_READ = 0.02;
 /** infra/alarms.ts; a test counts them. */
 export const ALARMS = 16;
+/** The deployment's own, and that of the write host. */
+const SECRETS = 2;
+/** A public read runs the router, and the function on its answer. */
+const READ_REQUEST = PRICES.edgeRequest + 2 * PRICES.edgeFunctionRequest;
+/** The write host has one function. */
+const WRITE_HOST_REQUEST = PRICES.edgeRequest + PRICES.edgeFunctionRequest + PRICES.apiRequest;
 /** The publisher's metrics, and CloudFront's additional ones. */
 export const METRICS = 3 + 8;
 
@@ -75,10 +81,10 @@ export function month(traffic: Traffic): readonly Line[] {
   const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
   const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
   return [
-    { what: 'reads, with the router', dollars: reads * (PRICES.edgeRequest + PRICES.routerRequest) },
+    { what: 'reads, with both functions', dollars: reads * READ_REQUEST },
     {
-      what: 'write API: requests and its function',
-      dollars: batches * (PRICES.apiRequest + PRICES.functionRequest + 0.1 * PRICES.apiFunctionSecond),
+      what: 'write API: both hops, and its function',
+      dollars: batches * (WRITE_HOST_REQUEST + PRICES.functionRequest + 0.1 * PRICES.apiFunctionSecond),
     },
     { what: 'batches: kept as they came', dollars: batches * dollarsOf(acceptedBatch({ packedKilobytes: rows / 35 })) },
     { what: 'batches: worked off, with leases', dollars: batches * dollarsOf(workedOffBatch({ rows, markets: rows })) },
@@ -89,13 +95,16 @@ export function month(traffic: Traffic): readonly Line[] {
     { what: 'sweeps', dollars: HOURS * dollarsOf(swept) },
     {
       what: 'verify: reads and time',
-      dollars:
-        verifyReads * (PRICES.edgeRequest + PRICES.routerRequest + VERIFY_SECONDS_A_READ * PRICES.functionSecond),
+      dollars: verifyReads * (READ_REQUEST + VERIFY_SECONDS_A_READ * PRICES.functionSecond),
     },
     { what: 'logs', dollars: (logKilobytes / 1e6) * PRICES.logGigabyte },
     {
-      what: 'alarms, metrics, dashboard, secret',
-      dollars: ALARMS * PRICES.alarmMonth + METRICS * PRICES.metricMonth + PRICES.dashboardMonth + PRICES.secretMonth,
+      what: 'alarms, metrics, dashboard, secrets',
+      dollars:
+        ALARMS * PRICES.alarmMonth +
+        METRICS * PRICES.metricMonth +
+        PRICES.dashboardMonth +
+        SECRETS * PRICES.secretMonth,
     },
     {
       what: 'storage, for each month that is kept',

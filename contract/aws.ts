@@ -16,6 +16,13 @@ export const CACHE_TAG_METADATA = 'cache-tag';
 /** Prefix of presigned uploads of large ingest files, in the bucket of uploads. */
 export const UPLOADS_PREFIX = 'uploads/';
 
+/**
+ * Headers that the write host's distribution adds to each request. The first proves to the write API that the request came
+ * through the distribution; the second is then the sender's address. A viewer's own headers of these names are replaced.
+ */
+export const ORIGIN_SECRET_HEADER = 'x-tidemark-origin-secret';
+export const VIEWER_ADDRESS_HEADER = 'x-tidemark-viewer-address';
+
 /** Environment variables of the Lambda functions. */
 export const ENVIRONMENT = {
   tableName: 'TIDEMARK_TABLE',
@@ -23,6 +30,8 @@ export const ENVIRONMENT = {
   uploadsBucket: 'TIDEMARK_UPLOADS_BUCKET',
   /** The secret that authenticates cursors and the like. */
   secretArn: 'TIDEMARK_SECRET_ARN',
+  /** Of each accepted value of {@link ORIGIN_SECRET_HEADER}: one, or two separated by a comma. */
+  originSecretArns: 'TIDEMARK_ORIGIN_SECRET_ARNS',
   issuer: 'TIDEMARK_ISSUER',
   audience: 'TIDEMARK_AUDIENCE',
   jwksUri: 'TIDEMARK_JWKS_URI',

@@ -7,6 +7,7 @@ import {
   metricNameSchema,
   provenanceFields,
   quotedQuantitySchema,
+  retractionKindSchema,
   sourceDecimalSchema,
   valueFields,
 } from './metric.ts';
@@ -27,24 +28,36 @@ export const marketRecordSchema = z
       '`nativeCurrency` and `unit` are fixed.',
   );
 
+/** The row rules check the URL, so that its two kinds of fault have codes of their own. */
+export const recordSourceUrlSchema = z
+  .string()
+  .describe(
+    'The page or file from which the number was read: absolute http or https, at most 2,048 characters. ' +
+      'Percent-encode every character that RFC 3986 does not allow.',
+  );
+
 /** Together with the market, these fields identify an observation. */
 const identityFields = {
   market: slugSchema,
   metric: metricNameSchema,
   observedAt: provenanceFields.observedAt,
-  // The row rules check the URL, so that its two kinds of fault have codes of their own.
-  sourceUrl: z
-    .string()
-    .describe(
-      'The page or file from which the number was read: absolute http or https, at most 2,048 characters. ' +
-        'Percent-encode every character that RFC 3986 does not allow.',
-    ),
+  sourceUrl: recordSourceUrlSchema,
 } as const;
+
+/** In records that bring a value. */
+export const releasedAtSchema = provenanceFields.releasedAt
+  .exactOptional()
+  .describe(
+    'When the source first published this value: not the time of its newest file, and not a date without a time. ' +
+      'It may be before `observedAt`. If left out: not known for a new value, and not compared for a known one. ' +
+      'Another time than the known one is other content.',
+  );
 
 const observationRecordFields = {
   type: z.literal('observation'),
   ...identityFields,
   sourceLabel: provenanceFields.sourceLabel,
+  releasedAt: releasedAtSchema,
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
   sourceValue: provenanceFields.sourceValue.default(null),
@@ -59,7 +72,7 @@ const observationRecordFields = {
   dateConfirmed: z
     .boolean()
     .default(false)
-    .describe('States that an `observedAt` before 1900 is right. Without it such a record is refused.'),
+    .describe('States that a time before 1900 is right. Without it such a record is refused.'),
   outlierConfirmed: z
     .boolean()
     .default(false)
@@ -111,6 +124,13 @@ export const retractionRecordSchema = z
   .strictObject({
     type: z.literal('retraction'),
     ...identityFields,
+    kind: retractionKindSchema
+      .exactOptional()
+      .describe(
+        '`mistake`: the observation should never have been recorded. The market shows the newest value before it again. ' +
+          '`withdrawn`: the source took the value back. The market shows it as unknown. If left out: the reason is not ' +
+          'known, and the market shows it as unknown.',
+      ),
     reason: z
       .string()
       .trim()

@@ -3,6 +3,11 @@
 const TO_THE_SECOND = '2026-01-01T00:00:00Z'.length;
 const TO_THE_MILLISECOND = '2026-01-01T00:00:00.000Z'.length;
 
+/** The later one of two instants of `instantSchema`; the first one if the second is not known. */
+export function laterInstant(one: string, other: string | null): string {
+  return other === null || millisecondInstant(one) >= millisecondInstant(other) ? one : other;
+}
+
 /** Gives an instant of `instantSchema` all three digits of its fraction. As text, such instants sort by time. */
 export function millisecondInstant(instant: string): string {
   // Nearly all instants have one of these two lengths, and a Date costs ten times as much.

@@ -31,6 +31,10 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
     isValid: (value) => /^arn:[\w-]+:secretsmanager:/.test(value),
     expected: 'the ARN of a secret in Secrets Manager',
   },
+  originSecretArns: {
+    isValid: (value) => /^arn:[\w-]+:secretsmanager:[^,]+(,arn:[\w-]+:secretsmanager:[^,]+)?$/.test(value),
+    expected: 'the ARNs of one or two secrets in Secrets Manager, separated by a comma',
+  },
   issuer: url,
   audience: { isValid: (value) => /^\S+$/.test(value), expected: 'the audience of the tokens, without spaces' },
   jwksUri: url,

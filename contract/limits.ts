@@ -19,6 +19,9 @@ export const MARKET_METRICS_MAX = 40;
 
 export const MARKET_SOURCES_MAX = 20;
 
+/** Sources of one metric whose newest value the market shows. */
+export const BY_SOURCE_MAX = 10;
+
 export const SLUG_MAX_LENGTH = 80;
 
 /** Lower-case ASCII words, joined by single hyphens. */

@@ -1,6 +1,13 @@
 /** The public resources: market, collection, snapshot. */
 import * as z from 'zod';
-import { CURSOR_PATTERN, MARKET_METRICS_MAX, MARKET_SOURCES_MAX, SLUG_MAX_LENGTH, SLUG_PATTERN } from './limits.ts';
+import {
+  BY_SOURCE_MAX,
+  CURSOR_PATTERN,
+  MARKET_METRICS_MAX,
+  MARKET_SOURCES_MAX,
+  SLUG_MAX_LENGTH,
+  SLUG_PATTERN,
+} from './limits.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
 import { publicTextSchema } from './public-text.ts';
 
@@ -69,13 +76,20 @@ export const marketSchema = z.strictObject({
     .refine((metrics) => 'price' in metrics)
     .meta({
       description:
-        'The newest observation of each metric, by name. `price` is always there: money in `nativeCurrency`, for ' +
-        'one `unit`. Null means that it was never observed. If several sources have the same newest `observedAt`, the ' +
-        'one is shown whose `sourceUrl` has the greatest SHA-256 in hex: the order of arrival does not decide, and ' +
-        'nobody can choose it. The history has all.',
+        'The newest observation of each metric that stands, by name. A retraction of the kind `mistake` is skipped. ' +
+        '`price` is always there: money in `nativeCurrency`, for one `unit`. Null means that it was never observed. If ' +
+        'several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the greatest ' +
+        'SHA-256 in hex: the order of arrival does not decide, and nobody can choose it. `bySource` has the others.',
       // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
       required: ['price'],
     }),
+  bySource: z
+    .record(metricNameSchema, z.array(metricSchema).min(2).max(BY_SOURCE_MAX))
+    .describe(
+      'Each metric that has standing observations of several sources: the newest one of each source, unblended. A ' +
+        'source is a `sourceLabel`. Newest first, by the rule of `metrics`, so the first is the one that `metrics` ' +
+        `shows. At most the ${BY_SOURCE_MAX} newest sources. A metric of one source is left out.`,
+    ),
   history: z
     .strictObject({
       count: z.int().min(0).describe('Observations of all metrics, superseded ones included.'),
@@ -108,7 +122,11 @@ export const marketSchema = z.strictObject({
     ),
   updatedAt: instantSchema
     .nullable()
-    .describe("The newest `observedAt`: the time of the market's data, not of its publication. Null: no observation."),
+    .describe(
+      'When the market or one of its observations was last changed: by a new observation, a correction, a retraction, ' +
+        'a verification, a claim or a new definition. Data that was already known does not move it. Null: not known, ' +
+        'for a market without observations from an earlier version of the service.',
+    ),
   revision: z.int().min(0).describe('Grows with every change of the market or of its observations.'),
 });
 

@@ -52,6 +52,15 @@ export const unknownReasonSchema = z.enum([
   'source-unreachable',
 ]);
 
+/** Why a value was taken back. */
+export const retractionKindSchema = z
+  .enum(['mistake', 'withdrawn'])
+  .describe(
+    '`mistake`: the observation should never have been recorded, so the market shows the value before it again; ' +
+      '`withdrawn`: the source took the value back, so the market shows it as unknown.',
+  );
+export type RetractionKind = z.infer<typeof retractionKindSchema>;
+
 /** Checks the shape alone. `currencies.ts` knows the codes and when they are valid. */
 export const currencyCodeSchema = z
   .string()
@@ -97,6 +106,12 @@ export const provenanceFields = {
       'not allow is percent-encoded.',
   ),
   observedAt: instantSchema.describe('The moment that the source gives for the value. Not the time of retrieval.'),
+  releasedAt: instantSchema
+    .nullable()
+    .describe(
+      'When the source published the value. Null: not known; the service never guesses it. It may be before ' +
+        '`observedAt`: some prices are announced ahead.',
+    ),
   confidence: confidenceSchema,
   status: metricStatusSchema,
   sourceValue: decimalSchema.nullable().describe("The source's own digits. Null: the source gave no digits."),
@@ -165,7 +180,20 @@ const observationFields = {
     .regex(/^obs_[0-9a-f]{24}$/)
     .describe('Stable: derived from market, metric, `observedAt`, `sourceUrl` and the number of earlier versions.'),
   metric: metricNameSchema,
-  recordedAt: instantSchema.describe('When the service took it in.'),
+  recordedAt: instantSchema.describe('When the service took it in. In one market it never goes backwards.'),
+  retraction: retractionKindSchema
+    .nullable()
+    .describe(
+      'Set if this version takes the value of the one before it back: its value is null, with the reason ' +
+        '`not-applicable` for a `mistake` and `withheld` for `withdrawn`. Null: it does not, or no kind was given ' +
+        '(then it reads like `withdrawn`).',
+    ),
+  supersededAt: instantSchema
+    .nullable()
+    .describe(
+      'When a correction or a retraction replaced it: the `recordedAt` of that one. Null: it stands. An observation ' +
+        'was visible at a moment T if `recordedAt` ≤ T, and `supersededAt` is null or > T.',
+    ),
   supersedes: z
     .string()
     .nullable()
@@ -191,12 +219,19 @@ export type Observation = Metric & {
   id: string;
   metric: string;
   recordedAt: string;
+  retraction: RetractionKind | null;
+  supersededAt: string | null;
   supersedes: string | null;
   supersededBy: string | null;
 };
 
 export function isUnknown(metric: Metric): boolean {
   return (metric.kind === 'money' ? metric.amountMinor : metric.value) === null;
+}
+
+/** An observation that its market can show: the newest version, unless that says that there never was one. */
+export function isShowable({ retraction, supersededBy }: Pick<Observation, 'retraction' | 'supersededBy'>): boolean {
+  return supersededBy === null && retraction !== 'mistake';
 }
 
 function hasReasonExactlyWhenUnknown(metric: Metric): boolean {

@@ -67,7 +67,7 @@ export const REQUEST_HEADERS: Objects = {
       'effect and gets the stored answer. Another request with a used key is refused. The key may be bare or in ' +
       'quotes. Keys belong to the credential and are kept for 72 hours. A key whose request was refused can be ' +
       'used again.',
-    schema: { type: 'string', pattern: '^([A-Za-z0-9_-]{16,64}|"[A-Za-z0-9_-]{16,64}")$' },
+    schema: { type: 'string', pattern: '^([A-Za-z0-9_-]{16,64}|"[A-Za-z0-9_-]{16,64}")$', maxLength: 66 },
     example: '01JD8N5W5XQ6M4T0VZ8R2K7C3A',
   },
   IfMatch: {
@@ -116,6 +116,9 @@ const CONDITIONS: { readonly [Kind in Precondition]: readonly string[] } = {
   'if-match-if-sent': ['IfMatchIfSent'],
 };
 
+/** On every answer of the write API to a credential that it has recognised. */
+export const RATE_HEADERS = ['RateLimit', 'RateLimit-Policy'] as const;
+
 /** On every answer. */
 export const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] as const;
 
@@ -131,5 +134,5 @@ export function responseHeadersOf({ method, scopes, query, success }: OperationD
     return ['ETag', 'Cache-Control', 'Age', ...(query !== undefined && 'cursor' in query.shape ? ['Link'] : [])];
   }
   const own = method === 'GET' ? ['ETag'] : [...(success.headers ?? []), 'Idempotency-Replayed'];
-  return [...own, 'RateLimit', 'RateLimit-Policy'];
+  return [...own, ...RATE_HEADERS];
 }

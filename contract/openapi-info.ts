@@ -23,7 +23,7 @@ export const INFO: Json = {
     '- **Generations**: accepted changes become public together, in the next generation. A resource that waits ' +
       'for publication shows the number of its generation; so does `GET /api/v1/snapshot`.',
     '- **Rates**: every answer to a recognised credential has `RateLimit` and `RateLimit-Policy`, also a refusal ' +
-      'and a 304. This document lists them with successes and with 429 only.',
+      'and a 304.',
     '- **Unknown fields** and unknown query parameters are refused, not ignored.',
     '- **Problems** are `application/problem+json` (RFC 9457) with a stable `code`. Any path may also be answered ' +
       'with 405 `method-not-allowed`, 408 `request-timeout`, 413 `content-too-large`, 414 `uri-too-long` or 431 ' +
@@ -40,7 +40,11 @@ export const SECURITY_SCHEMES: Json = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: ['An access token of the configured OpenID Connect issuer. Its scopes:', '', ...SCOPE_LIST].join('\n'),
+    description: [
+      'An access token of the configured OpenID Connect issuer, checked as RFC8725 asks. Its scopes:',
+      '',
+      ...SCOPE_LIST,
+    ].join('\n'),
   },
   apiKey: {
     type: 'http',

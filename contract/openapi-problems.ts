@@ -4,7 +4,7 @@ import type { Json } from './canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemCode } from './edge-problems.ts';
 import { FEATURES } from './features.ts';
 import { ERRORS_MAX } from './limits.ts';
-import { CORS_HEADERS } from './openapi-headers.ts';
+import { CORS_HEADERS, RATE_HEADERS } from './openapi-headers.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { PROBLEMS, problem } from './problems.ts';
 
@@ -92,7 +92,7 @@ const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   contention: ['Retry-After'],
   'market-removed': ['ETag', 'Cache-Control', 'Age'],
   'precondition-failed': ['ETag'],
-  'rate-limited': ['RateLimit', 'RateLimit-Policy', 'Retry-After'],
+  'rate-limited': ['Retry-After'],
   'daily-quota-exceeded': ['Retry-After'],
   'origin-unavailable': ['Retry-After'],
   'service-unavailable': ['Retry-After'],
@@ -116,7 +116,8 @@ export function problemResponsesOf(
   const byStatus = Map.groupBy(problemCodesOf(operation), (code) => String(PROBLEMS[code].status));
   return Array.from(byStatus, ([status, codes]) => {
     const fields = [...new Set(codes.flatMap((code) => FIELDS[code] ?? []))].sort();
-    const headers = Object.fromEntries([...CORS_HEADERS, ...fields].map((name) => [name, refer.header(name)]));
+    const rate = operation.scopes === null || status === '401' ? [] : RATE_HEADERS;
+    const headers = Object.fromEntries([...CORS_HEADERS, ...rate, ...fields].map((name) => [name, refer.header(name)]));
     const response = {
       description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}`).join('; '),
       headers,
@@ -128,6 +129,8 @@ export function problemResponsesOf(
         },
       },
     };
-    return { status, name: [status, ...codes].join('.'), response };
+    // A public read and another operation can have the same codes, and never the same header fields.
+    const name = [...(operation.scopes === null ? ['public'] : []), status, ...codes].join('.');
+    return { status, name, response };
   });
 }

@@ -1,6 +1,7 @@
 /** From zod schemas to JSON Schema. A named schema stands once under `components`; elsewhere it is a reference. */
 import * as z from 'zod';
 import { canonicalJson, type Json } from './canonical-json.ts';
+import { recordSourceUrlSchema } from './ingest-records.ts';
 import { instantSchema, sourceUrlSchema } from './metric.ts';
 
 /**
@@ -60,10 +61,14 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
   // reference needs no pattern beside it.
   if (zodSchema === instantSchema || zodSchema._zod.parent === instantSchema) delete jsonSchema.allOf;
   if (zodSchema === instantSchema) {
-    Object.assign(jsonSchema, { format: 'date-time', pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
+    Object.assign(jsonSchema, { format: 'date-time', maxLength: 24, pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
   }
-  if (zodSchema === sourceUrlSchema || zodSchema._zod.parent === sourceUrlSchema) {
-    Object.assign(jsonSchema, { format: 'uri', pattern: SOURCE_URL });
+  if ([zodSchema, zodSchema._zod.parent].some((one) => one === sourceUrlSchema || one === recordSourceUrlSchema)) {
+    Object.assign(jsonSchema, { format: 'uri', pattern: SOURCE_URL, maxLength: 2048 });
+  }
+  if (jsonSchema.type === 'string' && jsonSchema.maxLength === undefined) {
+    const maxLength = jsonSchema.format === 'date' ? 'YYYY-MM-DD'.length : longestOf(jsonSchema.pattern ?? '');
+    if (maxLength !== null) jsonSchema.maxLength = maxLength;
   }
   // Generators take an integer without a format for 32 bits.
   if (jsonSchema.type === 'integer') jsonSchema.format = 'int64';
@@ -71,6 +76,14 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
     jsonSchema.maxItems ??= zodSchema.element.options.length;
   }
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
+}
+
+/** The length of the longest text of a pattern; null for a pattern with more than characters and how often they repeat. */
+function longestOf(pattern: string): number | null {
+  const part = '(?:\\\\.|\\[[^\\]]+\\]|[\\w-])(?:\\{(?:\\d+,)?(\\d+)\\})?';
+  if (!new RegExp(`^\\^(${part})+\\$$`).test(pattern)) return null;
+  const parts = pattern.slice(1, -1).matchAll(new RegExp(part, 'g'));
+  return [...parts].reduce((sum, [, times = '1']) => sum + Number(times), 0);
 }
 
 /**

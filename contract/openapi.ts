@@ -115,7 +115,8 @@ export function openApiDocument(servers: ApiServers = SAME_SERVER): Json {
   return {
     openapi: '3.1.1',
     info: INFO,
-    servers: [...new Set([readServer, writeServer])].map((url) => ({ url })),
+    // `x-internal` is how tools learn for whom a server is.
+    servers: [...new Set([readServer, writeServer])].map((url) => ({ url, 'x-internal': false })),
     tags: Object.entries(TAGS)
       .filter(([name]) => rows.some(([, { tag }]) => tag === name))
       .map(([name, description]) => ({ name, description })),
@@ -180,8 +181,11 @@ function parametersOf(row: OperationDefinition, schemas: DocumentSchemas): Json 
     const schema = place === 'path' ? row.params : row.query;
     if (schema === undefined) return [];
     const { properties, required = [] } = schemas.toJson(schema, 'input') as unknown as ObjectSchema;
+    /** e.g. `watchlists` for `/api/v1/watchlists/{id}` */
+    const collectionOf = (name: string) => row.path.split(`/{${name}}`)[0]?.split('/').at(-1);
+    const whichOf = (name: string) => (place === 'path' ? `Names one of the ${collectionOf(name)}.` : undefined);
     const examples = (place === 'path' ? row.example.params : row.example.query) ?? {};
-    return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    return Object.entries(properties).map(([name, { description = whichOf(name), ...schema }]) => ({
       name,
       in: place,
       ...(required.includes(name) ? { required: true } : {}),

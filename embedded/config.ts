@@ -8,6 +8,8 @@ export interface EmbeddedConfig {
   readonly port: number;
   /** The folder of the ledger and the objects. */
   readonly dataFolder: string;
+  /** Whether the first start takes in the bundled sample. */
+  readonly isSampleWanted: boolean;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
   /** How long the files of uploads are kept after their end; null: for good. */
@@ -49,10 +51,12 @@ export function checkClock(nowMs: number): void {
   throw new StartError(`The clock of this machine says ${new Date(nowMs).toISOString()}: set it, then try again.`);
 }
 
-type Environment = { readonly [name: string]: string | undefined };
+export const DEFAULT_DATA_FOLDER = '.tidemark';
+
+export type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
+ * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -73,10 +77,15 @@ export function readConfig(environment: Environment): EmbeddedConfig {
       `TIDEMARK_UPLOADS_KEPT_DAYS is ${JSON.stringify(keptDays)}: set a number of days, or nothing to keep all files.`,
     );
   }
+  const sample = environment.TIDEMARK_SAMPLE || 'yes';
+  if (sample !== 'yes' && sample !== 'no') {
+    throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(sample)}: set yes or no.`);
+  }
   return {
     host,
     port: Number(port),
-    dataFolder: environment.TIDEMARK_DATA || '.tidemark',
+    isSampleWanted: sample === 'yes',
+    dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',

@@ -1,4 +1,4 @@
-/** Removes expired items and old files. DynamoDB does that by itself, SQLite does not. */
+/** Removes expired items and old files, and seals the audit. DynamoDB removes items by itself, SQLite does not. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
 
@@ -6,6 +6,8 @@ export interface ExpiryDependencies {
   /** See `SqliteLedger`. */
   removeExpired(beforeMs: number, limit: number): number;
   removeFiles(): Promise<void>;
+  /** See `createAuditSealer`. */
+  sealAudit(): Promise<void>;
   /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
   readonly report: (what: string, cause: unknown) => void;
@@ -17,17 +19,24 @@ const GRACE_MS = 60 * 60 * 1000;
 /** Small enough that waiting requests do not notice. */
 const BATCH_ITEMS = 200;
 
-/** Removes at once, and then every hour. */
-export function startExpiryLoop({ removeExpired, removeFiles, nowMs, report }: ExpiryDependencies): WakeLoop {
+/** At once, and then every hour. */
+export function startExpiryLoop({
+  removeExpired,
+  removeFiles,
+  sealAudit,
+  nowMs,
+  report,
+}: ExpiryDependencies): WakeLoop {
   const loop = startWakeLoop({
     round: async (stopping) => {
       const beforeMs = nowMs() - GRACE_MS;
       do await nextTurn();
       while (!stopping.aborted && removeExpired(beforeMs, BATCH_ITEMS) === BATCH_ITEMS);
       if (!stopping.aborted) await removeFiles();
+      if (!stopping.aborted) await sealAudit();
     },
     intervalMs: INTERVAL_MS,
-    onError: (cause) => report('removing what has expired failed', cause),
+    onError: (cause) => report('the work of every hour failed', cause),
   });
   loop.wake();
   return loop;

@@ -8,6 +8,7 @@ import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
+import { createAuditSealer } from '../lambdas/review/seal-audit.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
@@ -40,7 +41,7 @@ export interface StartProgress {
   migrating(markets: number): void;
   migrated(): void;
   ingesting(records: number): void;
-  /** The number of records in the sample; null if it was taken in before. */
+  /** The number of records in the sample; null if it was taken in before. Not called without the sample. */
   ingested(records: number | null): void;
   /** Not called if an earlier process has published everything. */
   publishing(): void;
@@ -109,8 +110,10 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     });
     const writeApi = await openWriteApi(data.ledger, config, logRefused);
     await writeApi.uploads.removePartial();
-    const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
-    progress.ingested(ingested && ingested.accepted + ingested.unchanged);
+    if (config.isSampleWanted) {
+      const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
+      progress.ingested(ingested && ingested.accepted + ingested.unchanged);
+    }
     const head = await publishIfNothingIsShown(dependencies, progress.publishing);
 
     // From here on there are readers, so background work must let requests run in between.
@@ -132,6 +135,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       removeExpired: data.removeExpired,
       removeFiles: () =>
         removeOldUploads({ ...background, uploads: writeApi.uploads, keptDays: config.uploadsKeptDays }),
+      sealAudit: createAuditSealer(background),
       nowMs,
       report,
     });

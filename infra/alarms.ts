@@ -88,17 +88,6 @@ export function failuresMetric(configuration: Configuration, statistic: string, 
   return new Metric({ namespace: 'AWS/SQS', metricName, dimensionsMap, statistic, period });
 }
 
-/** API Gateway's metric of the write API. It includes requests that API Gateway answers itself. */
-function requestMetric(apiId: string, metricName: '5xx' | 'Count') {
-  return new Metric({
-    namespace: 'AWS/ApiGateway',
-    metricName,
-    dimensionsMap: { ApiId: apiId },
-    statistic: Stats.SUM,
-    period: FIVE_MINUTES,
-  });
-}
-
 export function distributionMetric(distributionId: string, metricName: string, statistic: string, period: Duration) {
   return new Metric({
     namespace: 'AWS/CloudFront',
@@ -110,8 +99,7 @@ export function distributionMetric(distributionId: string, metricName: string, s
   });
 }
 
-/** @param apiId the id of the write API's HTTP API, by which its metrics are named */
-export function apiAlarms(apiId: string, configuration: Configuration): readonly AlarmRule[] {
+export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
   const sum = (name: FunctionName, metricName: string, period = FIVE_MINUTES) =>
     metricOf(configuration, name, metricName, Stats.SUM, period);
   const highest = (name: FunctionName, metricName: string) =>
@@ -199,23 +187,6 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
       periods: configuration.verifyEveryHours + 2,
       missing: BREACHING,
     },
-    {
-      // The rate has no minimum number of requests, so one failure among few requests is a high rate. Three periods in
-      // a row keep a few failures from raising the alarm. A period without requests has no rate. CloudWatch ignores it
-      // while it finds other data points, for about half an hour.
-      ...anyOf(
-        'write-api-5xx',
-        new MathExpression({
-          expression: '100 * FILL(failed, 0) / requests',
-          label: 'Failed requests in per cent',
-          usingMetrics: { failed: requestMetric(apiId, '5xx'), requests: requestMetric(apiId, 'Count') },
-          period: FIVE_MINUTES,
-        }),
-        'The write API answers with errors of its own.',
-      ),
-      threshold: FAILED_WRITES_PERCENT,
-      periods: 3,
-    },
     anyOf(
       'failures-queued',
       failuresMetric(configuration, Stats.MAXIMUM, FIVE_MINUTES),
@@ -224,9 +195,15 @@ export function apiAlarms(apiId: string, configuration: Configuration): readonly
   ];
 }
 
-/** Rates in per cent of all requests, each minute. */
-export function edgeAlarms(distributionId: string): readonly AlarmRule[] {
-  const rate = (metricName: string) => distributionMetric(distributionId, metricName, Stats.AVERAGE, MINUTE);
+/** The distributions of the public reads and of the write host, by their ids. */
+export interface DistributionIds {
+  readonly reads: string;
+  readonly writes: string;
+}
+
+/** Rates in per cent of all requests. */
+export function edgeAlarms({ reads, writes }: DistributionIds): readonly AlarmRule[] {
+  const rate = (metricName: string) => distributionMetric(reads, metricName, Stats.AVERAGE, MINUTE);
   return [
     {
       ...anyOf(
@@ -245,6 +222,17 @@ export function edgeAlarms(distributionId: string): readonly AlarmRule[] {
         'The object store refuses CloudFront, or a client sends requests that are not reads.',
       ),
       threshold: FORBIDDEN_PERCENT,
+      periods: 3,
+    },
+    {
+      // The rate has no minimum number of requests, so one failure among few requests is a high rate. Three periods in
+      // a row keep a few failures from raising the alarm. A period without requests has no rate.
+      ...anyOf(
+        'write-api-5xx',
+        distributionMetric(writes, '5xxErrorRate', Stats.AVERAGE, FIVE_MINUTES),
+        'The write API answers with errors of its own, or its host does not reach it.',
+      ),
+      threshold: FAILED_WRITES_PERCENT,
       periods: 3,
     },
   ];

@@ -9,9 +9,6 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-const ACM_ARN = 'arn:aws[a-z-]*:acm:';
-const CERTIFICATE = ':[0-9]{12}:certificate/[0-9a-f-]+';
-
 /** Cognito refuses these in the domain of a user pool. */
 const RESERVED_IN_DOMAINS = /aws|amazon|cognito/;
 
@@ -35,20 +32,22 @@ const hostedZone = z.strictObject({
   name: hostName,
 });
 
-function domain(region: string, certificate: RegExp) {
-  return z
-    .strictObject({
-      host: hostName,
-      certificateArn: z
-        .string()
-        .regex(certificate, `must be the ARN of a certificate in ${region}: request it in Certificate Manager there`),
-      hostedZone: hostedZone.optional(),
-    })
-    .refine(({ host, hostedZone: zone }) => zone === undefined || `.${host}`.endsWith(`.${zone.name}`), {
-      path: ['hostedZone', 'name'],
-      error: 'must be the end of the host name',
-    });
-}
+/** Of a host of one of the two distributions. */
+const domain = z
+  .strictObject({
+    host: hostName,
+    certificateArn: z
+      .string()
+      .regex(
+        new RegExp(`^arn:aws[a-z-]*:acm:${GLOBAL_REGION}:[0-9]{12}:certificate/[0-9a-f-]+$`),
+        `must be the ARN of a certificate in ${GLOBAL_REGION}: request it in Certificate Manager there`,
+      ),
+    hostedZone: hostedZone.optional(),
+  })
+  .refine(({ host, hostedZone: zone }) => zone === undefined || `.${host}`.endsWith(`.${zone.name}`), {
+    path: ['hostedZone', 'name'],
+    error: 'must be the end of the host name',
+  });
 
 /** The retentions of CloudWatch Logs, up to a year, in days. */
 const LOG_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365] as const;
@@ -85,8 +84,10 @@ const configurationSchema = z
           .default(['http://localhost:8787/callback']),
       })
       .prefault({}),
-    readDomain: domain(GLOBAL_REGION, new RegExp(`^${ACM_ARN}${GLOBAL_REGION}${CERTIFICATE}$`)).optional(),
-    writeDomain: domain('the region of the deployment', new RegExp(`^${ACM_ARN}[a-z0-9-]+${CERTIFICATE}$`)).optional(),
+    readDomain: domain.optional(),
+    writeDomain: domain.optional(),
+    writeRateLimit: z.int('must be a number of requests a minute').min(10).max(2_000_000_000).optional(),
+    originSecretNumber: z.int('must be a whole number').min(1).default(1),
     readWebAclArn: z
       .string()
       .regex(/^arn:aws[a-z-]*:wafv2:us-east-1:[0-9]{12}:global\/webacl\//, 'must be a global web ACL of AWS WAF')
@@ -120,11 +121,6 @@ const configurationSchema = z
     if (reserved === undefined) return;
     const message = `must not contain "${reserved}", which Cognito refuses in the domain of a user pool: choose another name, or configure your own issuer`;
     context.addIssue({ code: 'custom', path: ['name'], message });
-  })
-  .superRefine(({ region, writeDomain }, context) => {
-    if (writeDomain === undefined || writeDomain.certificateArn.split(':')[3] === region) return;
-    const message = `must be the ARN of a certificate in ${region}, where the write API is`;
-    context.addIssue({ code: 'custom', path: ['writeDomain', 'certificateArn'], message });
   });
 
 export type Configuration = z.output<typeof configurationSchema>;

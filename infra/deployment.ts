@@ -7,6 +7,7 @@ import { DataStack } from './stacks/data.ts';
 import { EdgeStack } from './stacks/edge.ts';
 import { IdentityStack, type IssuerSettings } from './stacks/identity.ts';
 import { EdgeAlarmsStack, OpsStack } from './stacks/ops.ts';
+import { WriteGuardStack } from './stacks/write-guard.ts';
 
 export interface DeploymentProps {
   readonly configuration: Configuration;
@@ -36,6 +37,8 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
   const api = new ApiStack(app, `${name}-api`, {
     ...inRegion,
     description: `${name}: writes, publishing, upkeep`,
+    crossRegionReferences: isElsewhere,
+    webAclArn: addWriteGuard()?.webAclArn,
     configuration,
     bundles,
     data,
@@ -60,10 +63,24 @@ export function addDeployment(app: App, { configuration, bundles }: DeploymentPr
     new EdgeAlarmsStack(app, `${name}-edge-alarms`, {
       env: { region: CLOUDFRONT_METRICS_REGION },
       tags: inRegion.tags,
-      description: `${name}: alarms of the public reads`,
+      description: `${name}: alarms of the distributions`,
       crossRegionReferences: true,
       configuration,
+      api,
       edge,
+    });
+  }
+
+  function addWriteGuard(): WriteGuardStack | null {
+    const { writeRateLimit: requestsPerMinute } = configuration;
+    if (requestsPerMinute === undefined) return null;
+    return new WriteGuardStack(app, `${name}-write-guard`, {
+      env: { region: CLOUDFRONT_METRICS_REGION },
+      tags: inRegion.tags,
+      description: `${name}: the rate rule of the write host`,
+      crossRegionReferences: isElsewhere,
+      configuration,
+      requestsPerMinute,
     });
   }
 

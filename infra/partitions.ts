@@ -12,6 +12,7 @@ import {
   WAITLIST,
   watchlistsOf,
 } from '../storage/records/accounts.ts';
+import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
@@ -30,8 +31,6 @@ import {
   WALK_KEY,
 } from '../storage/records/publication.ts';
 import {
-  auditOfActor,
-  auditOfTarget,
   claimKey,
   claimsInState,
   claimsOfSubject,
@@ -44,8 +43,10 @@ const ANY = '*';
 export const PARTITIONS = {
   apiKeys: API_KEYS.partition,
   auditByActor: auditOfActor(ANY).partition,
+  auditByDay: auditOfDay(ANY).partition,
   /** Written by the service itself. */
   auditBySystem: auditOfActor(`system:${ANY}`).partition,
+  auditSeals: AUDIT_SEALS.partition,
   auditByTarget: auditOfTarget(ANY).partition,
   awaitingGeneration: AWAITING_GENERATION.partition,
   batches: batchPartition(ANY),

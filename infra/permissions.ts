@@ -3,9 +3,9 @@
  * (storage/records/), so IAM decides for each kind of record. Tests compare these permissions with the code's own
  * requests.
  *
- * IAM cannot tell a put that creates from a put that replaces. A function that may put audit records could replace one;
- * the code never does (condition `absent`). No function may update or delete an audit record, and point-in-time
- * recovery shows former states.
+ * IAM cannot tell a put that creates from a put that replaces. So a function that may put audit records could replace one,
+ * if somebody else's code ran in it; the ledger's adapter refuses it. All other changes of audit records are denied to
+ * everybody by the table's own policy (audit-policy.ts).
  */
 import { UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
@@ -51,7 +51,7 @@ export interface Access {
   readonly table: TableAccess;
   readonly publicObjects: ObjectAccess;
   readonly uploads: ObjectAccess;
-  /** The secret that authenticates cursors and seals stored answers. */
+  /** The secret that authenticates cursors and seals stored answers, and those with which the write host proves itself. */
   readonly secret: boolean;
   /** Purges of the CDN. */
   readonly invalidate: boolean;
@@ -96,6 +96,7 @@ const PUBLISHER_READS: Partitions = [
 const WRITE_API_PUTS: Partitions = [
   P.apiKeys,
   P.auditByActor,
+  P.auditByDay,
   P.auditByTarget,
   P.awaitingGeneration,
   P.batches,
@@ -134,6 +135,8 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [
         ...FORMAT_READS,
         P.apiKeys,
+        P.auditByDay,
+        P.auditSeals,
         P.batches,
         P.claims,
         P.claimsByState,
@@ -150,7 +153,9 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       ],
       put: [
         P.apiKeys,
+        P.auditByDay,
         P.auditBySystem,
+        P.auditSeals,
         P.auditByTarget,
         P.awaitingGeneration,
         P.batches,
@@ -251,7 +256,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     ...NOTHING,
     table: {
       read: [P.apiKeys, P.firstKey],
-      put: [P.apiKeys, P.auditBySystem, P.auditByTarget, P.firstKey],
+      put: [P.apiKeys, P.auditByDay, P.auditBySystem, P.auditByTarget, P.firstKey],
       count: [],
       delete: [],
     },

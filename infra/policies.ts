@@ -9,7 +9,8 @@ export interface AccessTargets {
   readonly table: string;
   readonly publicBucket: string;
   readonly uploadsBucket: string;
-  readonly secret: string;
+  /** The deployment's own, and those of the write host. */
+  readonly secrets: readonly string[];
   readonly distribution: string;
   readonly logGroup: string;
 }
@@ -24,7 +25,7 @@ export function accessPolicy(
     ...tableStatements(access.table, targets.table),
     ...objectStatements(access.publicObjects, targets.publicBucket),
     ...objectStatements(access.uploads, targets.uploadsBucket),
-    ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], [targets.secret])] : []),
+    ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [`${targets.logGroup}:log-stream:*`]),
     ...more,

@@ -1,21 +1,51 @@
 /**
- * The mapping of an operator's CSV file to ingest records: a JSON document, validated here and carried out by
- * `map-csv.ts`.
+ * The mapping of an operator's CSV file to ingest records: a JSON document, in which comments and trailing commas are
+ * allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this is the
+ * reference.
  *
  * A **template** is text with `{column}` placeholders: the row's value in that column, with white space trimmed. A
  * template has no expressions, no functions, and no way to write a brace. A column is one of the CSV file's, or one
- * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`
- * and `sourceLabel`.
+ * that a look-up table of the mapping adds. `{observedDate}`, the parsed date (YYYY-MM-DD), may be used in `sourceUrl`,
+ * `sourceLabel` and `releasedAt`.
  *
  * `sample/mapping.json` is a complete example.
  */
 import * as z from 'zod';
 import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSchema } from '../contract/metric.ts';
+import { isEncoding } from './csv-input.ts';
 import { isDateFormat } from './date-format.ts';
+import { DECIMAL_MARKS, GROUP_MARKS } from './number-format.ts';
 
 const columnName = z.string().trim().min(1).max(200);
 const text = z.string().refine((value) => value.isWellFormed(), { error: 'holds half of a surrogate pair' });
 const template = text.min(1).max(2048);
+
+const csvSchema = z.strictObject({
+  /** The character between two fields, e.g. `;` or a tab. */
+  delimiter: z
+    .string()
+    .length(1)
+    .regex(/[^"\r\n]/, { error: 'must not be a quote or a line break' })
+    .default(','),
+  /** A label of the WHATWG Encoding Standard, e.g. `windows-1252` or `utf-16le`. */
+  encoding: z.string().refine(isEncoding, { error: 'is no known encoding' }).default('utf-8'),
+  /** Lines of the file before the one that names the columns. They are not read. */
+  linesBeforeHeader: z.int().min(0).max(10_000).default(0),
+  /** Rows directly after the header that are not data, such as a second header or one of units. */
+  rowsAfterHeader: z.int().min(0).max(100).default(0),
+});
+
+/**
+ * For a wide table, which has several values in a row, e.g. a column for each currency. Each row becomes one row for
+ * each of `columns`, with two more columns: `name` holds the column's name, and `value` its cell. Everything else in the
+ * mapping is as if the file had been written in that way.
+ */
+const unpivotSchema = z.strictObject({
+  /** A list; or all columns but some: then a new column of the file is taken too. Columns without a name never are. */
+  columns: z.union([z.array(columnName).min(1), z.strictObject({ except: z.array(columnName) })]),
+  name: columnName,
+  value: columnName,
+});
 
 /**
  * Either one word for every row, or a word for each value of a column. A row with a value that is not listed is
@@ -67,6 +97,12 @@ const marketTemplateSchema = z.strictObject({
 
 const valueSchema = z.strictObject({
   column: columnName,
+  /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
+  number: z
+    .strictObject({ decimalMark: z.enum(DECIMAL_MARKS).default('.'), groupMark: z.enum(GROUP_MARKS).optional() })
+    .prefault({}),
+  /** Cells that count as blank, e.g. `N/A`, `-` or `..`. In this column only: elsewhere `NA` may be Namibia. */
+  blankValues: z.array(z.string().trim().min(1)).default([]),
   /**
    * The quantity of the market's unit that the file's number buys; by default the market's own quantity. If a market
    * has `quantity` 1000 and the file quotes for 1, then this is `"1"`, and prices are the file's numbers × 1000.
@@ -77,36 +113,65 @@ const valueSchema = z.strictObject({
    * `sourceValue`. `refuse` refuses the row (amount.not-integral).
    */
   rounding: z.enum(['nearest', 'refuse']),
-  /** The meaning of an empty cell: an unknown value with this reason, or a refused row (provenance.incomplete). */
-  blank: z.union([z.literal('refuse'), z.strictObject({ unknownReason: unknownReasonSchema })]).default('refuse'),
+  /**
+   * The meaning of a blank cell: an unknown value with this reason; a refused row (provenance.incomplete); or nothing at
+   * all (`leave-out`), such as in the column of a currency that does not exist any more.
+   */
+  blank: z
+    .union([z.enum(['refuse', 'leave-out']), z.strictObject({ unknownReason: unknownReasonSchema })])
+    .default('refuse'),
   /** Whether a zero in the file is a real value. If not, its row is refused (amount.zero-unasserted). */
   zero: z.enum(['refuse', 'asserted']).default('refuse'),
 });
 
-/** `YYYY`, `MM`/`M` and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`, `YYYYMM`. */
-const dateFormat = z
-  .string()
-  .max(20)
-  .refine(isDateFormat, { error: 'must hold YYYY, one of MM or M, at most one of DD or D, and separators' });
+/**
+ * `YYYY`, `MM`/`M`/`MMM` (`Jan`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`, `YYYYMM`. Then
+ * perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
+ * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two.
+ */
+const dateFormat = z.string().max(40).refine(isDateFormat, {
+  error: 'must hold YYYY, a month (MM, M or MMM), at most one day (DD or D), at most one time, and separators',
+});
 
+/** One format, or several that are tried in order. No text may be a date by two of them. */
+const dateFormats = z.union([dateFormat, z.array(dateFormat).min(1).max(10)]);
+
+/** The offset from UTC of times without one, e.g. `+05:30`, or `UTC`. */
+const offset = z
+  .string()
+  .regex(/^(UTC|[+-](0\d|1[0-4]):[0-5]\d)$/, { error: 'must be UTC or an offset such as +05:30' })
+  .optional();
+
+/** A moment of time in a column. */
 const dateSchema = z.strictObject({
   column: columnName,
-  format: dateFormat,
+  format: dateFormats,
   /**
-   * `day`: observed at 00:00 UTC of that day. `month`: at 00:00 UTC of the month's first day, and the day is ignored.
+   * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`: 00:00 UTC of the month's first day; the day
+   * is ignored. `instant`: the moment itself. Then each format needs a time.
    */
-  precision: z.enum(['day', 'month']),
+  precision: z.enum(['day', 'month', 'instant']),
+  offset,
   /** Whether dates before 1900 are right. If not, ingest refuses their rows (date.implausible). */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
-  whenBlank: z.strictObject({ column: columnName, format: dateFormat }).optional(),
+  whenBlank: z.strictObject({ column: columnName, format: dateFormats }).optional(),
 });
+
+/**
+ * When the source first published the value: a template that gives a time in UTC, such as `{release day}T14:30:00Z`, or
+ * a column whose formats have a time. A day alone is refused, because its midnight would be a guess, and too early. If a
+ * column is blank, the release of its row is not known. Leave it out if the source does not say it; the time of the
+ * newest file is another thing, and would correct every row each day.
+ */
+const releaseSchema = z.union([template, z.strictObject({ column: columnName, format: dateFormats, offset })]);
 
 const observationTemplateSchema = z.strictObject({
   metric: metricNameSchema.default('price'),
   value: valueSchema,
   currency: template,
   date: dateSchema,
+  releasedAt: releaseSchema.optional(),
   sourceLabel: template,
   /** Placeholder values are percent-encoded. */
   sourceUrl: template,
@@ -129,9 +194,13 @@ const withholdSchema = z.strictObject({
 export const csvMappingSchema = z.strictObject({
   /** For people: the file's contents, its origin and its licence. */
   description: z.string().optional(),
-  csv: z.strictObject({ delimiter: z.string().length(1) }).default({ delimiter: ',' }),
-  /** The columns that identify a market: rows that agree in all of them belong to one market. */
-  match: z.array(columnName).min(1),
+  csv: csvSchema.prefault({}),
+  unpivot: unpivotSchema.optional(),
+  /**
+   * The columns that identify a market: rows that agree in all of them belong to one market. None, if the file is about
+   * one market and no column names it.
+   */
+  match: z.array(columnName),
   tables: z.array(tableSchema).default([]),
   market: marketTemplateSchema,
   observation: observationTemplateSchema,
@@ -139,9 +208,12 @@ export const csvMappingSchema = z.strictObject({
 });
 
 export type CsvMapping = z.infer<typeof csvMappingSchema>;
+export type MappedDate = z.infer<typeof dateSchema>;
 
 /** A fault of a mapping: its place (JSON Pointer, RFC 6901) and its remedy. */
 export interface MappingFault {
   readonly pointer: string;
   readonly detail: string;
+  /** The line in the mapping's text, from 1 on; left out if the text is not known. */
+  readonly line?: number;
 }

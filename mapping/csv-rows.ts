@@ -1,10 +1,12 @@
 /** Reads the rows of a CSV file (RFC 4180), one at a time. A fault names its line. */
 import { CsvError, parse } from 'csv-parse';
+import { type CsvInput, textOf } from './csv-input.ts';
+import type { CsvMapping } from './csv-mapping.ts';
 
-/** The file's text: whole, or in pieces cut anywhere, e.g. a read stream with encoding `utf8`. */
-export type CsvText = string | AsyncIterable<string> | Iterable<string>;
-
-/** A row with as many fields as the header, with white space trimmed. The first one is the header itself. */
+/**
+ * A row with as many fields as the header, with white space trimmed. The first one is the header itself. A column
+ * without a name has an empty one.
+ */
 export interface CsvRow {
   readonly kind: 'header' | 'row';
   /** The line on which the row begins, counted from 1. */
@@ -24,9 +26,6 @@ export interface CsvFault {
 /** A longer row means that a quote was never closed. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
-/** A whole text is parsed in pieces of this many characters, so that not all its rows are in memory at once. */
-const PIECE_CHARACTERS = 65_536;
-
 interface Parsed {
   /** The line on which the row ends. */
   readonly endLine: number;
@@ -35,19 +34,25 @@ interface Parsed {
 
 /**
  * Accepts a byte order mark, quoted fields with line breaks, and LF, CRLF and CR. Blank lines are skipped. Yields the
- * header, then rows and faults in the order of the file. Keeps one piece of text in memory. An error of the text's
+ * header, then rows and faults in the order of the file. Keeps one piece of text in memory. An error of the file's
  * source is passed on.
  */
-export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator<CsvRow | CsvFault> {
+export async function* readCsv(csv: CsvInput, options: CsvMapping['csv']): AsyncGenerator<CsvRow | CsvFault> {
+  const { delimiter, encoding, linesBeforeHeader } = options;
   let header: readonly string[] | null = null;
-  let endLine = 0;
+  let endLine = linesBeforeHeader;
+  let rowsToSkip = options.rowsAfterHeader;
   try {
-    for await (const parsed of parseRows(text, delimiter)) {
+    for await (const parsed of parseRows(textOf(csv, encoding, linesBeforeHeader), delimiter)) {
       const { fields } = parsed;
       const line = endLine + 1;
-      endLine = parsed.endLine;
+      endLine = parsed.endLine + linesBeforeHeader;
       if (fields.length === 1 && fields[0] === '') continue;
-      const faults = header === null ? headerFaults(line, fields) : rowFaults(line, fields, header);
+      if (header !== null && rowsToSkip > 0) {
+        rowsToSkip -= 1;
+        continue;
+      }
+      const faults = header === null ? headerFaults(line, fields) : rowFaults(line, fields, header, encoding);
       yield* faults;
       if (faults.some((fault) => fault.fatal)) return;
       if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields };
@@ -58,14 +63,17 @@ export async function* readCsv(text: CsvText, delimiter: string): AsyncGenerator
     yield fault(endLine + 1, null, `${whyUnreadable(error)}; nothing after this line was read`, true);
     return;
   }
-  if (header === null) yield fault(1, null, 'the file is empty: its first line must name the columns', true);
+  if (header === null) {
+    const line = linesBeforeHeader + 1;
+    yield fault(line, null, `the file ends before line ${line}, which must name the columns`, true);
+  }
 }
 
 /**
  * Feeds the parser piece by piece and takes its rows from a callback. As a stream, the parser would silently drop the
  * rows that it holds when a later row is malformed.
  */
-async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Parsed> {
+async function* parseRows(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
   let rows: Parsed[] = [];
   const parser = parse({
     bom: true,
@@ -91,7 +99,7 @@ async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Pars
   };
   try {
     let carried = '';
-    for await (const next of typeof text === 'string' ? piecesOf(text) : text) {
+    for await (const next of text) {
       // The parser reads bytes: a character that is cut in two by the end of a piece would be lost.
       const whole = carried + next;
       const cut = /[\uD800-\uDBFF]$/.test(whole) ? whole.length - 1 : whole.length;
@@ -109,27 +117,23 @@ async function* parseRows(text: CsvText, delimiter: string): AsyncGenerator<Pars
   }
 }
 
-function* piecesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length; start += PIECE_CHARACTERS) yield text.slice(start, start + PIECE_CHARACTERS);
-}
-
 function headerFaults(line: number, header: readonly string[]): CsvFault[] {
-  const duplicates = new Set(header.filter((name, index) => header.indexOf(name) !== index));
+  const duplicates = new Set(header.filter((name, index) => name !== '' && header.indexOf(name) !== index));
   return [...duplicates].map((name) => {
     const positions = header.flatMap((other, index) => (other === name ? [index + 1] : [])).join(' and ');
     return fault(line, name, `columns ${positions} are both named ${JSON.stringify(name)}: rename all but one`, true);
   });
 }
 
-function rowFaults(line: number, record: readonly string[], header: readonly string[]): CsvFault[] {
+function rowFaults(line: number, record: readonly string[], header: readonly string[], encoding: string): CsvFault[] {
   if (record.length !== header.length) {
     const detail = `has ${record.length} fields, but the header has ${header.length}: is a delimiter missing, or a field with a delimiter not quoted?`;
     return [fault(line, null, detail, false)];
   }
   const damaged = record.findIndex((field) => field.includes('\uFFFD'));
   if (damaged === -1) return [];
-  const detail = 'holds bytes that are not UTF-8: save the file as UTF-8';
-  return [fault(line, header[damaged] as string, detail, false)];
+  const detail = `holds bytes that are not ${encoding}: give the file's encoding as csv.encoding, e.g. "windows-1252"`;
+  return [fault(line, header[damaged] || null, detail, false)];
 }
 
 function whyUnreadable(error: CsvError): string {

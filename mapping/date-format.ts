@@ -1,39 +1,150 @@
-/** Calendar dates in CSV files. */
+/** Calendar dates and moments in CSV files. */
 
-const TOKEN = /YYYY|MM?|DD?/g;
-const DIGITS: { readonly [token: string]: string } = {
+/** The tokens of a format, and the text that each one stands for. */
+const PATTERNS = {
   YYYY: '(?<year>\\d{4})',
+  MMM: '(?<name>[A-Za-z]{3})',
   MM: '(?<month>\\d{2})',
   M: '(?<month>\\d{1,2})',
   DD: '(?<day>\\d{2})',
   D: '(?<day>\\d{1,2})',
-};
+  HH: '(?<hour>\\d{2})',
+  H: '(?<hour>\\d{1,2})',
+  mm: '(?<minute>\\d{2})',
+  ss: '(?<second>\\d{2})',
+  S: '(?<fraction>\\d{1,9})',
+  Z: '(?<offset>Z|[+-](?:0\\d|1[0-4]):?[0-5]\\d)',
+} as const;
 
-/** Whether a text is a date format: YYYY and MM (or M) once each, DD (or D) at most once, separators between them. */
+type Token = keyof typeof PATTERNS;
+
+const TOKEN = /(YYYY|MMM|MM|M|DD|D|HH|H|mm|ss|S|Z)/;
+/** Tokens of one or more digits. Directly beside other digits, nobody could say where they end. */
+const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
+const NOT_DIGITS: readonly string[] = ['MMM', 'Z'];
+/** A token that has the first letter needs one that has the second. */
+const NEEDS = ['HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MINUTE_MS = 60_000;
+
+/** A date as it is written. */
+export interface WrittenDate {
+  /** `YYYY-MM-DD`: the first of the month if the format has no day. */
+  readonly date: string;
+  /** Milliseconds since midnight: 0 if the format has no time. */
+  readonly timeMs: number;
+  /** Minutes ahead of UTC; null if the format has no offset. */
+  readonly offsetMinutes: number | null;
+}
+
+/**
+ * Whether a text is a date format: year and month, no token twice, no time without a day, and separators between the
+ * tokens. Digits of any length need a separator before the next digits.
+ */
 export function isDateFormat(format: string): boolean {
-  const letters = format.match(TOKEN)?.map((token) => token.charAt(0)) ?? [];
-  const once = ['Y', 'M', 'D'].every((letter) => letters.filter((other) => other === letter).length <= 1);
-  return once && letters.includes('Y') && letters.includes('M') && /^[-/. ]*$/.test(format.replace(TOKEN, ''));
+  const parts = format.split(TOKEN);
+  const tokens = tokensOf(format);
+  const letters = tokens.map((token) => token.charAt(0));
+  return (
+    new Set(letters).size === letters.length &&
+    letters.includes('Y') &&
+    letters.includes('M') &&
+    NEEDS.every((pair) => !letters.includes(pair.charAt(0)) || letters.includes(pair.charAt(1))) &&
+    parts.every((part, index) => index % 2 === 1 || /^[-/.,: T]*$/.test(part)) &&
+    tokens.every((token, index) => {
+      const next = tokens[index + 1];
+      if (next === undefined || parts[2 * index + 2] !== '') return true;
+      if (NOT_DIGITS.includes(token) || NOT_DIGITS.includes(next)) return true;
+      return !OF_ANY_LENGTH.includes(token) && !OF_ANY_LENGTH.includes(next);
+    })
+  );
 }
 
 /** Whether dates of this format have a day. */
 export function hasDay(format: string): boolean {
-  return format.includes('D');
+  return tokensOf(format).some((token) => token.startsWith('D'));
 }
 
-/**
- * Makes a parser for dates of this format. It gives `YYYY-MM-DD`: the first of the month if the format has no day. It
- * gives null for text that does not match or is not a day of the calendar.
- */
-export function dateReader(format: string): (text: string) => string | null {
-  const source = format.replace(/[/.]/g, '\\$&').replace(TOKEN, (token) => DIGITS[token] as string);
+/** Whether dates of this format have a time of day. */
+export function hasTime(format: string): boolean {
+  return tokensOf(format).some((token) => token.startsWith('H'));
+}
+
+/** Whether dates of this format have an offset from UTC. */
+export function hasOffset(format: string): boolean {
+  return tokensOf(format).includes('Z');
+}
+
+/** Makes a parser for dates of this format. Gives null for text that does not match, or is not in the calendar. */
+export function dateReader(format: string): (text: string) => WrittenDate | null {
+  const source = format
+    .split(TOKEN)
+    .map((part, index) => (index % 2 === 1 ? PATTERNS[part as Token] : part.replace(/[/.]/g, '\\$&')))
+    .join('');
   const pattern = new RegExp(`^${source}$`);
   return (text) => {
-    const { year, month, day = '1' } = pattern.exec(text)?.groups ?? {};
-    if (year === undefined || month === undefined) return null;
+    const groups = pattern.exec(text)?.groups;
+    if (groups === undefined) return null;
+    const { year = '', name, day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
+    const month = name === undefined ? (groups.month as string) : String(MONTHS.indexOf(name.toLowerCase()) + 1);
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
     const instant = Date.parse(`${date}T00:00:00Z`);
     // Date.parse takes 30 February for 1 March.
-    return Number.isNaN(instant) || !new Date(instant).toISOString().startsWith(date) ? null : date;
+    if (Number.isNaN(instant) || !new Date(instant).toISOString().startsWith(date)) return null;
+    if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+    const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+    const timeMs = seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
+    return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset) };
   };
+}
+
+/** Minutes ahead of UTC: `Z` and `UTC` are 0, `+05:30` and `+0530` are 330. */
+export function offsetMinutes(offset: string): number {
+  const [, sign, hours, minutes] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) + 0;
+}
+
+/** The moment of a date, in UTC (RFC 3339). A fraction of a second is cut to milliseconds. */
+export function instantOf({ date, timeMs, offsetMinutes: own }: WrittenDate, elsewhere: number): string {
+  const instantMs = Date.parse(`${date}T00:00:00Z`) + timeMs - (own ?? elsewhere) * MINUTE_MS;
+  return new Date(instantMs).toISOString().replace('.000Z', 'Z');
+}
+
+/** A text that two of the formats read as different dates; null if every text has one reading at most. */
+export function ambiguousDate(formats: readonly string[]): { text: string; readings: readonly string[] } | null {
+  for (const writer of formats) {
+    const read = dateReader(writer);
+    for (const other of formats) {
+      const readOther = writer === other ? null : dateReader(other);
+      for (const text of readOther === null ? [] : textsOf(writer)) {
+        const [one, two] = [read(text), readOther?.(text)];
+        if (one == null || two == null || (one.date === two.date && one.timeMs === two.timeMs)) continue;
+        return { text, readings: [`${one.date} by ${writer}`, `${two.date} by ${other}`] };
+      }
+    }
+  }
+  return null;
+}
+
+/** Each day of a year of the given format, with and without leading zeros. */
+function* textsOf(format: string): Generator<string> {
+  for (const width of [2, 1]) {
+    for (let day = 0; day < 366; day++) {
+      const date = new Date(Date.UTC(2012, 0, 1 + day, 10, 11, 12));
+      const padded = (value: number, token: string) => String(value).padStart(token.length === 2 ? 2 : width, '0');
+      yield format.replace(new RegExp(TOKEN, 'g'), (token) => {
+        if (token === 'YYYY') return '2012';
+        if (token === 'MMM') return MONTHS[date.getUTCMonth()] as string;
+        if (token === 'Z') return 'Z';
+        if (token === 'S') return '5';
+        const value = { M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12 }[token.charAt(0)];
+        return padded(value as number, token);
+      });
+    }
+  }
+}
+
+function tokensOf(format: string): readonly string[] {
+  return format.split(TOKEN).filter((_, index) => index % 2 === 1);
 }

@@ -1,12 +1,14 @@
 /** Applies a CSV mapping: rows become ingest records, or refusals that name their line. */
 
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
+import type { CsvInput } from './csv-input.ts';
 import type { CsvMapping } from './csv-mapping.ts';
-import { type CsvText, readCsv } from './csv-rows.ts';
+import { type CsvRow, readCsv } from './csv-rows.ts';
 import { marketMapper } from './map-market.ts';
-import { observationMapper } from './map-observation.ts';
+import { leftOutTest, observationMapper } from './map-observation.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
 import { RowColumns, type RowRefusal } from './row-columns.ts';
+import { rowMelter, unpivotedColumns } from './wide-rows.ts';
 
 /** A record from a line of the file. A market's record comes directly before its first observation. */
 export interface MappedRecord {
@@ -21,37 +23,89 @@ export interface MappedRefusal extends RowRefusal {
   readonly line: number;
 }
 
+/** The results of one row. */
+export interface MappedRow {
+  readonly kind: 'row';
+  readonly line: number;
+  /** Values that the row has: more than one in a wide table, none in a row that is not readable. */
+  readonly values: number;
+  /** Values that are blank, and left out by the mapping. */
+  readonly leftOut: number;
+  readonly results: readonly (MappedRecord | MappedRefusal)[];
+}
+
+/** The names of the file's columns. */
+interface MappedHeader {
+  readonly kind: 'header';
+  readonly columns: readonly string[];
+}
+
 /**
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
  * market in memory. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
  * named twice, an open quote) are refusals of their line and end the reading.
  */
-export async function* mapCsv(mapping: CsvMapping, text: CsvText): AsyncGenerator<MappedRecord | MappedRefusal> {
-  const toMarket = marketMapper(mapping);
-  const toObservation = observationMapper(mapping);
-  let columns: RowColumns | null = null;
-  for await (const row of readCsv(text, mapping.csv.delimiter)) {
-    const { line } = row;
+export async function* mapCsv(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedRecord | MappedRefusal> {
+  for await (const row of mapCsvRows(mapping, csv)) if (row.kind === 'row') yield* row.results;
+}
+
+/** As `mapCsv`, with the columns first, and then the results of each row together. */
+export async function* mapCsvRows(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedHeader | MappedRow> {
+  let toResults: ((row: CsvRow) => MappedRow) | null = null;
+  for await (const row of readCsv(csv, mapping.csv)) {
     if (row.kind === 'fault') {
-      yield { kind: 'refusal', line, column: row.column, pointer: '', code: 'record.invalid', detail: row.detail };
-    } else if (row.kind === 'header') {
+      const { line, column, detail } = row;
+      const results = refusalsOf(line, [{ column, pointer: '', code: 'record.invalid', detail }]);
+      yield { kind: 'row', line, values: 0, leftOut: 0, results };
+    } else if (toResults === null) {
+      yield { kind: 'header', columns: row.fields };
       const refusals = headerRefusals(mapping, row.fields);
-      for (const refusal of refusals) yield { kind: 'refusal', line, ...refusal };
-      if (refusals.length > 0) return;
-      columns = new RowColumns(mapping, row.fields);
-    } else if (columns !== null) {
-      const unlisted = columns.fill(row.fields);
-      const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
-      if ('refusals' in market) {
-        for (const refusal of market.refusals) yield { kind: 'refusal', line, ...refusal };
-        continue;
+      if (refusals.length > 0) {
+        yield { kind: 'row', line: row.line, values: 0, leftOut: 0, results: refusalsOf(row.line, refusals) };
+        return;
       }
-      if (market.isNew) yield { kind: 'record', line, record: market.record };
-      const observation = toObservation(columns, market.record);
-      if ('record' in observation) yield { kind: 'record', line, record: observation.record };
-      else for (const refusal of observation.refusals) yield { kind: 'refusal', line, ...refusal };
+      toResults = rowMapper(mapping, row.fields);
+    } else {
+      yield toResults(row);
     }
   }
+}
+
+function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
+  const melter = rowMelter(mapping, header);
+  const columns = new RowColumns(mapping, melter.header);
+  const isLeftOut = leftOutTest(mapping);
+  const toMarket = marketMapper(mapping);
+  const toObservation = observationMapper(mapping);
+  const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
+  return ({ line, fields }) => {
+    const results: (MappedRecord | MappedRefusal)[] = [];
+    let values = 0;
+    let leftOut = 0;
+    for (const { fields: long, from } of melter.melt(fields)) {
+      values += 1;
+      columns.load(long);
+      if (isLeftOut(columns)) {
+        leftOut += 1;
+        continue;
+      }
+      const unlisted = columns.lookUp();
+      const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
+      if ('record' in market && market.isNew) results.push({ kind: 'record', line, record: market.record });
+      const result = 'record' in market ? toObservation(columns, market.record) : market;
+      if ('record' in result) results.push({ kind: 'record', line, record: result.record });
+      else results.push(...refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column)));
+    }
+    return { kind: 'row', line, values, leftOut, results };
+  };
+}
+
+function refusalsOf(
+  line: number,
+  refusals: readonly RowRefusal[],
+  inFile: (column: string | null) => string | null = (column) => column,
+): MappedRefusal[] {
+  return refusals.map((refusal) => ({ kind: 'refusal', line, ...refusal, column: inFile(refusal.column) }));
 }
 
 function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefusal[] {
@@ -68,5 +122,8 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
     ...clashing.map((column) =>
       refuse(column, `the mapping adds a column "${column}", but the file already has a column of that name`),
     ),
+    ...(mapping.unpivot !== undefined && unpivotedColumns(mapping.unpivot, header).length === 0
+      ? [refuse(mapping.unpivot.value, 'unpivot excepts all columns of the file, so there is none with values')]
+      : []),
   ];
 }

@@ -1,8 +1,8 @@
 /** The columns that a CSV mapping needs, and whether each placeholder can be filled in. */
 
 import { pointerOf } from '../contract/zod-pointers.ts';
-import type { CsvMapping, MappingFault } from './csv-mapping.ts';
-import { hasDay } from './date-format.ts';
+import type { CsvMapping, MappedDate, MappingFault } from './csv-mapping.ts';
+import { ambiguousDate, hasDay, hasOffset, hasTime } from './date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
 
 /**
@@ -17,24 +17,49 @@ interface Use {
 
 /** The columns that the CSV file itself must have. */
 export function requiredColumns(mapping: CsvMapping): ReadonlySet<string> {
-  const added = new Set([OBSERVED_DATE, ...mapping.tables.flatMap((table) => table.columns)]);
+  const added = new Set(addedColumns(mapping));
   const needed = listUses(mapping).flatMap((use) => use.columns);
   return new Set(needed.filter((column) => !added.has(column)));
 }
 
 /** The columns that the mapping adds. The CSV file must not have them. */
 export function addedColumns(mapping: CsvMapping): readonly string[] {
-  return [...mapping.tables.flatMap((table) => table.columns), OBSERVED_DATE];
+  const unpivoted = mapping.unpivot === undefined ? [] : [mapping.unpivot.name, mapping.unpivot.value];
+  return [...unpivoted, ...mapping.tables.flatMap((table) => table.columns), OBSERVED_DATE];
 }
 
 /** Faults that the shape alone does not show. */
 export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
-  return [...tableFaults(mapping), ...useFaults(mapping), ...dateFaults(mapping)];
+  return [
+    ...unpivotFaults(mapping),
+    ...tableFaults(mapping),
+    ...useFaults(mapping),
+    ...numberFaults(mapping),
+    ...dateFaults(mapping.observation.date, '/observation/date'),
+    ...releaseFaults(mapping),
+  ];
+}
+
+function unpivotFaults({ unpivot }: CsvMapping): MappingFault[] {
+  if (unpivot === undefined) return [];
+  const { columns, name, value } = unpivot;
+  const taken = [OBSERVED_DATE, ...('except' in columns ? columns.except : columns)];
+  const faults: MappingFault[] = [];
+  const exists = (added: string) => `"${added}" exists already: rename it`;
+  if (taken.includes(name)) faults.push({ pointer: '/unpivot/name', detail: exists(name) });
+  if ([name, ...taken].includes(value)) faults.push({ pointer: '/unpivot/value', detail: exists(value) });
+  return faults;
+}
+
+function numberFaults({ observation: { value } }: CsvMapping): MappingFault[] {
+  if (value.number.decimalMark !== value.number.groupMark) return [];
+  const detail = 'is the decimal mark too: which one separates groups?';
+  return [{ pointer: '/observation/value/number/groupMark', detail }];
 }
 
 function tableFaults(mapping: CsvMapping): MappingFault[] {
   const faults: MappingFault[] = [];
-  const seen = new Set([OBSERVED_DATE]);
+  const seen = new Set([OBSERVED_DATE, ...(mapping.unpivot ? [mapping.unpivot.name, mapping.unpivot.value] : [])]);
   for (const [index, table] of mapping.tables.entries()) {
     const pointer = `/tables/${index}`;
     const later = new Set(mapping.tables.slice(index).flatMap((other) => other.columns));
@@ -74,7 +99,7 @@ function useFaults(mapping: CsvMapping): MappingFault[] {
     }
     for (const column of columns) {
       if (column === OBSERVED_DATE && scope !== 'provenance') {
-        faults.push({ pointer, detail: `{${column}} may be used in sourceUrl and sourceLabel only` });
+        faults.push({ pointer, detail: `{${column}} may be used in sourceUrl, sourceLabel and releasedAt only` });
       } else if (scope === 'market' && !ofMarket.has(column)) {
         const detail = `{${column}} may differ between rows of one market: add it to match, or look it up by columns of match`;
         faults.push({ pointer, detail });
@@ -84,17 +109,42 @@ function useFaults(mapping: CsvMapping): MappingFault[] {
   return faults;
 }
 
-function dateFaults(mapping: CsvMapping): MappingFault[] {
-  const { date } = mapping.observation;
-  if (date.precision === 'month') return [];
-  const detail = 'has no day, but the precision is "day"';
-  const pointer = '/observation/date';
-  return [
-    ...(hasDay(date.format) ? [] : [{ pointer: `${pointer}/format`, detail }]),
-    ...(date.whenBlank === undefined || hasDay(date.whenBlank.format)
-      ? []
-      : [{ pointer: `${pointer}/whenBlank/format`, detail }]),
-  ];
+/** Faults of any date of a mapping. */
+function dateFaults(date: MappedDate, pointer: string): MappingFault[] {
+  const { precision, offset, whenBlank } = date;
+  const faults = formatFaults(date.format, date, `${pointer}/format`);
+  if (whenBlank) faults.push(...formatFaults(whenBlank.format, date, `${pointer}/whenBlank/format`));
+  if (offset !== undefined && precision !== 'instant') {
+    const detail = 'has no use: with this precision, the day counts as it is written';
+    faults.push({ pointer: `${pointer}/offset`, detail });
+  }
+  return faults;
+}
+
+function releaseFaults({ observation: { releasedAt } }: CsvMapping): MappingFault[] {
+  if (releasedAt === undefined || typeof releasedAt === 'string') return [];
+  return dateFaults({ ...releasedAt, precision: 'instant', early: 'refuse' }, '/observation/releasedAt');
+}
+
+function formatFaults(format: MappedDate['format'], { precision, offset }: MappedDate, pointer: string) {
+  const faults: MappingFault[] = [];
+  for (const each of [format].flat()) {
+    if (precision !== 'month' && !hasDay(each)) {
+      faults.push({ pointer, detail: `${each} has no day, but the precision is "${precision}"` });
+    } else if (precision === 'instant' && !hasTime(each)) {
+      faults.push({ pointer, detail: `${each} has no time, but the precision is "instant"` });
+    } else if (precision === 'instant' && !hasOffset(each) && offset === undefined) {
+      faults.push({ pointer, detail: `${each} has no offset from UTC: give the date an "offset", e.g. "UTC"` });
+    }
+  }
+  const ambiguous = typeof format === 'string' ? null : ambiguousDate(format);
+  if (ambiguous !== null) {
+    faults.push({
+      pointer,
+      detail: `"${ambiguous.text}" is ${ambiguous.readings.join(', and ')}: keep one of the two`,
+    });
+  }
+  return faults;
 }
 
 /** The columns that are the same for all rows of a market: those of `match`, and of tables keyed by them. */
@@ -114,7 +164,12 @@ function listUses(mapping: CsvMapping): Use[] {
   const inColumn = (pointer: string, column: string): Use => ({ pointer, scope: 'row', columns: [column] });
   const inChoice = (pointer: string, choice: string | { column: string }): Use[] =>
     typeof choice === 'string' ? [] : [inColumn(`${pointer}/column`, choice.column)];
+  const inRelease = (pointer: string, release: CsvMapping['observation']['releasedAt']): Use[] =>
+    typeof release === 'object'
+      ? [inColumn(`${pointer}/column`, release.column)]
+      : inTemplate(pointer, 'provenance', release);
   return [
+    ...unpivotUses(mapping).map((column) => inColumn('/unpivot/columns', column)),
     ...mapping.match.map((column, index) => inColumn(`/match/${index}`, column)),
     ...mapping.tables.flatMap((table, index) => inTemplate(`/tables/${index}/key`, 'row', table.key)),
     ...(['slug', 'name', 'kind', 'nativeCurrency'] as const).flatMap((field) =>
@@ -134,6 +189,7 @@ function listUses(mapping: CsvMapping): Use[] {
     ...(observation.date.whenBlank
       ? [inColumn('/observation/date/whenBlank/column', observation.date.whenBlank.column)]
       : []),
+    ...inRelease('/observation/releasedAt', observation.releasedAt),
     ...inTemplate('/observation/sourceLabel', 'provenance', observation.sourceLabel),
     ...inTemplate('/observation/sourceUrl', 'provenance', observation.sourceUrl),
     ...inChoice('/observation/confidence', observation.confidence),
@@ -142,4 +198,10 @@ function listUses(mapping: CsvMapping): Use[] {
       Object.keys(rule.where).map((column) => inColumn(`/withhold/${index}/where${pointerOf([column])}`, column)),
     ),
   ];
+}
+
+/** A column that is excepted must exist too: else it may be misspelt, and its numbers would be taken for values. */
+function unpivotUses({ unpivot }: CsvMapping): readonly string[] {
+  if (unpivot === undefined) return [];
+  return 'except' in unpivot.columns ? unpivot.columns.except : unpivot.columns;
 }

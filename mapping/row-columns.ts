@@ -3,7 +3,7 @@
 import type { RowErrorCode } from '../contract/ingest-records.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { addedColumns } from './mapping-references.ts';
-import { type Columns, compileTemplate, OBSERVED_DATE } from './template.ts';
+import { type Columns, columnsOf, compileTemplate, OBSERVED_DATE } from './template.ts';
 
 /** The fault of a row, without its line. */
 export interface RowRefusal {
@@ -15,6 +15,19 @@ export interface RowRefusal {
   readonly detail: string;
 }
 
+/** The value of one part of a row, or its faults. */
+export type RowPart<Value> = { readonly value: Value } | { readonly refusals: readonly RowRefusal[] };
+
+/** The part of a row that has one fault. */
+export function refusedPart(
+  column: string | null,
+  pointer: string,
+  code: RowErrorCode,
+  detail: string,
+): { readonly refusals: readonly RowRefusal[] } {
+  return { refusals: [{ column, pointer, code, detail }] };
+}
+
 /**
  * A row by column name: the file's columns, then the columns of look-up tables, then the date. Refilled for each row.
  */
@@ -23,20 +36,33 @@ export class RowColumns implements Columns {
   readonly #tables: readonly { key: (columns: Columns) => string; table: CsvMapping['tables'][number] }[];
   #values: string[] = [];
 
+  /** @param header with the columns that `unpivot` adds */
   constructor(mapping: CsvMapping, header: readonly string[]) {
-    for (const column of [...header, ...addedColumns(mapping)]) this.#positions.set(column, this.#positions.size);
+    const added = addedColumns(mapping).filter((column) => !header.includes(column));
+    for (const [position, column] of [...header, ...added].entries()) this.#positions.set(column, position);
     this.#tables = mapping.tables.map((table) => ({ key: compileTemplate(table.key), table }));
   }
 
-  /** Loads a row. Returns a refusal for each look-up table that does not list it. */
-  fill(fields: readonly string[]): RowRefusal[] {
+  /** Loads a row. Its columns of look-up tables follow by `lookUp`. */
+  load(fields: readonly string[]): void {
     this.#values = [...fields];
+  }
+
+  /** Adds the columns of look-up tables. Returns a refusal if a table does not list the row. */
+  lookUp(): readonly RowRefusal[] {
     for (const { key: keyOf, table } of this.#tables) {
       const key = keyOf(this);
       const found = Object.hasOwn(table.rows, key) ? table.rows[key] : table.otherwise;
       if (found === undefined) {
         const detail = `no row "${key}" in the mapping’s table of ${table.columns.join(', ')}: add it, or give the table an "otherwise"`;
-        return [{ column: null, pointer: '', code: 'record.invalid', detail }];
+        return [
+          {
+            column: columnsOf(table.key).length === 1 ? (columnsOf(table.key)[0] as string) : null,
+            pointer: '',
+            code: 'record.invalid',
+            detail,
+          },
+        ];
       }
       this.#values.push(...found);
     }

@@ -5,12 +5,13 @@
  * Leaves only the engines' installations behind; everything else that it starts and makes ends with this process.
  * docs/aws-proofs.md says what this proves, and what it cannot prove.
  */
-import { readCommandLine } from '../embedded/command-line.ts';
+
 import { startEngines } from '../test/aws/engines/start-engines.ts';
 import { enginesOf, SHAPE_ENGINES } from '../test/aws/shape/resources.ts';
 import { type Shape, startShape } from '../test/aws/shape/shape.ts';
 import { STEPS } from '../test/scenario/scenario.ts';
 import { openSession } from '../test/scenario/session.ts';
+import { readCommandLine } from './command-line.ts';
 
 /** The schedule's minute, during the scenario: shortened, because some steps wait for it. */
 const MINUTE_MS = 5_000;

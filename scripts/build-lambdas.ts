@@ -27,6 +27,9 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   repair: 'publisher/entry/repair.ts',
 };
 
+/** Functions that make the OpenAPI document. */
+const DOCUMENTING: readonly FunctionName[] = ['publish'];
+
 const OPTIONS = {
   absWorkingDir: ROOT,
   bundle: true,
@@ -78,6 +81,7 @@ async function buildLambda(folder: string, name: FunctionName): Promise<Bundle> 
   for (const each of [asset, maps, metafiles]) await mkdir(each, { recursive: true });
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
+    plugins: [...OPTIONS.plugins, ...(DOCUMENTING.includes(name) ? [] : [withoutJsonSchema()])],
     entryPoints: [{ in: ENTRY_POINTS[name], out: 'index' }],
     // Part of the chunks' names, by way of the source maps, so it must not depend on the folder.
     outdir: join('infra/build/lambdas', name),
@@ -129,6 +133,19 @@ function withoutBrowsers(): Plugin {
     name: 'without-browsers',
     setup(onBuild) {
       onBuild.onLoad({ filter: /[\\/]node_modules[\\/]bowser[\\/]/ }, () => ({ contents: 'export {};' }));
+    },
+  };
+}
+
+/** Every schema of zod can describe itself in JSON Schema, so no tree shaking removes this code: 18 KB. */
+function withoutJsonSchema(): Plugin {
+  const contents = `const absent = () => { throw new Error('JSON Schema is not part of this bundle'); };
+    module.exports = { createToJSONSchemaMethod: () => absent, createStandardJSONSchemaMethod: () => absent };`;
+  return {
+    name: 'without-json-schema',
+    setup(onBuild) {
+      const filter = /[\\/]zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/;
+      onBuild.onLoad({ filter }, () => ({ contents }));
     },
   };
 }

@@ -1,9 +1,9 @@
 /** `npm run simulate`: runs the service in simulated worlds, each of which follows from its seed. docs/simulator.md. */
 import { availableParallelism } from 'node:os';
-import { readCommandLine, refuseArguments } from '../embedded/command-line.ts';
 import { simulateMany } from '../test/simulator/many.ts';
 import { KINDS, type Kind, simulate } from '../test/simulator/simulate.ts';
 import type { Answer } from '../test/simulator/thread.ts';
+import { readCommandLine, refuseArguments } from './command-line.ts';
 
 const USAGE = `usage: npm run simulate -- [options]
   --seeds N     this many worlds (default 1000); exit code 1 if one of them breaks a promise

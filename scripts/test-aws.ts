@@ -5,9 +5,10 @@
  *
  * An engine that cannot be installed or started is a failure with CI=true; otherwise its tests are skipped.
  */
-import { readCommandLine } from '../embedded/command-line.ts';
+
 import { ENGINES_VARIABLE } from '../test/aws/engines/engine.ts';
 import { type StartedEngines, startEngines } from '../test/aws/engines/start-engines.ts';
+import { readCommandLine } from './command-line.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runVitest, skippedLines } from './run-vitest.ts';
 

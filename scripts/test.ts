@@ -4,17 +4,19 @@
  * test ran.
  */
 import { join } from 'node:path';
-import { readCommandLine } from '../embedded/command-line.ts';
 import { startEngines } from '../test/aws/engines/start-engines.ts';
+import { installTools } from '../test/tools/installations.ts';
+import { readCommandLine } from './command-line.ts';
 import { openProgress } from './progress.ts';
 import { counts, type Outcome, runNode, runVitest, skippedLines } from './run-vitest.ts';
 import { testOnEngines } from './test-aws.ts';
+import { testByTools } from './test-tools.ts';
 import type { SkippedTest } from './vitest-report.ts';
 
 const MODULES = join(import.meta.dirname, '../node_modules');
 
 const USAGE = `usage:
-  npm test                     the fast tests; with CI=true also the slow ones, and those on engines of AWS
+  npm test                     the fast tests; with CI=true also the slow ones, on engines of AWS, and by tools of others
   npm run test:slow            also the slow ones, and more repetitions
   npm test -- money            of the fast ones, the files whose paths contain this
   npm run test:slow -- synth   of the slow ones, those files`;
@@ -39,10 +41,15 @@ const rounds: Step[][] = [[typeCheck, lint]];
 if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
 else if (isCi) {
   // Engines are built while the other tests run. The tests on engines mostly wait, and so do the slow ones, so they run
-  // together.
+  // together. The tools' tests come last, because they keep both cores busy.
   const starting = startEngines(progress.say);
+  const installing = installTools(progress.say);
   rounds.push([fast], [slow, { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) }]);
-} else rounds.push([fast], ...(values.slow ? [[slow]] : []));
+  rounds.push([{ name: 'by tools', run: (tell) => testByTools(installing, [], tell) }]);
+} else {
+  rounds.push([fast], ...(values.slow ? [[slow]] : []));
+  progress.say('on engines, by tools: not run without CI=true: `npm run test:aws`, `npm run test:tools`');
+}
 
 let passed = 0;
 let failed = 0;

@@ -28,7 +28,15 @@ import type {
   Refusal,
   TransactResult,
 } from './ledger.ts';
-import { checkGetMany, checkKey, checkQuery, checkTransact, countOf, describeKey } from './ledger-rules.ts';
+import {
+  checkAppendOnly,
+  checkGetMany,
+  checkKey,
+  checkQuery,
+  checkTransact,
+  countOf,
+  describeKey,
+} from './ledger-rules.ts';
 
 export interface DynamoDbLedgerOptions {
   /** A client with explicit timeouts: see `createDynamoDbClient`. The caller destroys it. */
@@ -54,6 +62,7 @@ export function openDynamoDbLedger({ client, tableName, time = PROCESS_TIME }: D
 
   return {
     async transact(changes, { attemptId }) {
+      checkAppendOnly(changes);
       const texts = checkTransact(changes, attemptId);
       const TransactItems = changes.map((change, index) =>
         transactItem(tableName, change, texts[index] ?? null, attemptId),

@@ -56,8 +56,11 @@ export async function claimFormat(dependencies: FormatDependencies): Promise<voi
   if (!committed) await checkFormat(ledger);
 }
 
-/** Refused if the ledger has a format already. */
-export function formatPut() {
+/** Refused if the ledger has another format than this one already; null: if it has any. */
+export function formatPut(before: number | null = null) {
   const value = { format: LEDGER_FORMAT };
-  return { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: { kind: 'absent' } } as const;
+  const condition = before === null ? ABSENT : ({ kind: 'revision-is', revision: before } as const);
+  return { kind: 'put', key: FORMAT_KEY, revision: LEDGER_FORMAT, value, if: condition } as const;
 }
+
+const ABSENT = { kind: 'absent' } as const;

@@ -14,6 +14,7 @@ import {
   MAX_TRANSACT_CHANGES,
   type QueryOptions,
 } from './ledger.ts';
+import { APPEND_ONLY } from './records/keys.ts';
 
 /** DynamoDB's limits in bytes: a partition key, a sort key, one item, one transaction. */
 export const MAX_PARTITION_BYTES = 2048;
@@ -62,6 +63,22 @@ export function checkTransact(changes: readonly Change[], attemptId: string): (s
     }
     return text;
   });
+}
+
+/**
+ * Checks that a transaction only adds to the audit. The ledgers that keep data do this, because nothing behind them can: IAM
+ * does not see conditions.
+ *
+ * @throws RangeError for any other change of an audit record
+ */
+export function checkAppendOnly(changes: readonly Change[]): void {
+  for (const change of changes) {
+    if (change.kind === 'check' || !change.key.partition.startsWith(APPEND_ONLY)) continue;
+    if (change.kind === 'put' && change.if.kind === 'absent' && change.expiresAtMs === undefined) continue;
+    throw new RangeError(
+      `${describeKey(change.key)} may only be created, for good: put it with the condition "absent"`,
+    );
+  }
 }
 
 /** @throws RangeError for too many keys, or an invalid key */

@@ -17,6 +17,7 @@ import type {
   TransactResult,
 } from './ledger.ts';
 import {
+  checkAppendOnly,
   checkGetMany,
   checkKey,
   checkQuery,
@@ -117,6 +118,7 @@ class OpenSqliteLedger implements SqliteLedger {
 
   async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
     const { attemptId } = options;
+    checkAppendOnly(changes);
     const values = checkTransact(changes, attemptId);
     return this.#guard(() => {
       for (;;) {

@@ -1,5 +1,7 @@
-import { ulid } from 'ulid';
+import { hash } from 'node:crypto';
+import { encodeTime, ulid } from 'ulid';
 
+const ULID_TIME_CHARACTERS = 10;
 const ULID_RANDOM_CHARACTERS = 16;
 
 /** A ULID: 48 bits of time and 80 random bits. Sorts by time. */
@@ -8,4 +10,15 @@ export function newUlid(nowMs: number, randomBytes: (count: number) => Uint8Arra
   let next = 0;
   // Five bits for each character.
   return ulid(nowMs, () => ((bytes[next++] as number) & 31) / 32);
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The form of a ULID with a digest of the content instead of random bits. The same content gives the same id. */
+export function digestedUlid(timeMs: number, content: string): string {
+  const digest = hash('sha256', content, 'buffer');
+  const rest = Array.from({ length: ULID_RANDOM_CHARACTERS }, (_, index) =>
+    CROCKFORD.charAt((digest[index] ?? 0) & 31),
+  );
+  return encodeTime(Math.floor(timeMs), ULID_TIME_CHARACTERS) + rest.join('');
 }

@@ -23,12 +23,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts', 'storage/records/'],
   sample: [],
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
-  cli: ['contract/', 'storage/', 'publisher/'],
+  // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
+  cli: [
+    ...['contract/', 'mapping/', 'storage/', 'publisher/'],
+    ...['embedded/commands/', 'embedded/config.ts', 'embedded/address-file.ts'],
+  ],
   site: ['contract/'],
-  bench: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/', 'embedded/', 'sample/'],
+  bench: [
+    'contract/',
+    'mapping/',
+    'storage/',
+    'lambdas/',
+    'publisher/',
+    'infra/',
+    'embedded/',
+    'sample/',
+    'scripts/command-line.ts',
+  ],
   scripts: [
-    ...['contract/', 'infra/', 'embedded/command-line.ts'],
-    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/'],
+    ...['contract/', 'infra/'],
+    ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],
 };
@@ -87,6 +101,7 @@ const LEDGER_WRITERS = [
   'lambdas/ingest/take-batch.ts',
   'lambdas/markets/commit-markets.ts',
   'lambdas/pipeline/commit.ts',
+  'lambdas/review/seal-audit.ts',
   'lambdas/worker/contended.ts',
   'lambdas/worker/leases.ts',
   'lambdas/worker/run-refresh.ts',

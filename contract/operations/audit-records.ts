@@ -10,7 +10,12 @@ export const auditRecordSchema = z.strictObject({
   actor: z.string().describe('The credential: `user:<sub>` or `key:<key id>`. `system:…` for the service itself.'),
   action: z.string().describe('The `operationId`. `system:…` for the service itself.'),
   target: z.string().describe('The resource that was written, e.g. `watchlist/<id>`.'),
-  requestId: z.string().describe('The same id as in the `instance` of problems and in the logs.'),
+  requestId: z
+    .string()
+    .describe(
+      'The same id as in the `instance` of problems and in the logs. Of `system:ingest` the id of the batch, of ' +
+        '`system:erasure` the id of the erasure.',
+    ),
 });
 
 /** Becomes part of a ledger key. */
@@ -24,25 +29,35 @@ export const auditRecordOperations = defineOperations({
     method: 'GET',
     path: '/api/v1/audit-records',
     tag: 'Audit',
-    summary: 'List the writes of a credential, or the writes to a resource, newest first',
+    summary: 'List the writes of a day, of a credential, or to a resource, newest first',
     description:
-      'Every write leaves one record, in its own transaction. Give `actor`, `target` or both. With both, a page ' +
-      'may hold fewer records, or no record, although more follow: continue until `nextCursor` is null.',
+      'Every write leaves one record, in its own transaction. Without a filter: the writes of today, by UTC. With ' +
+      '`actor` and another filter, a page may hold fewer records, or no record, although more follow: continue until ' +
+      '`nextCursor` is null. `target=market/<slug>` answers who wrote a number: it lists each change of the market by ' +
+      'an accepted claim, a source verification, an erasure, or a batch (`system:ingest`). The report of the batch, ' +
+      '`/api/v1/ingest/batches/<requestId>`, has the rest. These records of batches are not in the other listings, ' +
+      'which have the request that sent the batch.',
     scopes: ['audit:read'],
     query: z
       .strictObject({
         ...pageQuery,
+        day: z.iso
+          .date({ error: 'must be a day such as 2026-11-20' })
+          .optional()
+          .describe('Only the writes of this day, by UTC. Not together with `target`.'),
         actor: nameSchema
           .optional()
           .describe('Only the writes of this credential, e.g. `user:alice` or `key:<key id>`.'),
-        target: nameSchema.optional().describe('Only the writes to this resource, e.g. `watchlist/<id>`.'),
+        target: nameSchema
+          .optional()
+          .describe('Only the writes to this resource, e.g. `watchlist/<id>` or `market/<slug>`.'),
       })
-      .refine(({ actor, target }) => actor !== undefined || target !== undefined, {
-        error: 'needs actor, target or both',
+      .refine(({ day, target }) => day === undefined || target === undefined, {
+        error: 'takes day or target, not both',
       }),
     success: { status: 200, description: 'A page of audit records', body: pageSchema(auditRecordSchema) },
     example: {
-      query: { actor: 'user:alice' },
+      query: { day: '2026-11-20' },
       response: {
         data: [
           {

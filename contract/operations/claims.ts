@@ -1,11 +1,13 @@
 /** Claims: an authenticated party asserts something about a market's record, with evidence. */
 import * as z from 'zod';
+import { releasedAtSchema } from '../ingest-records.ts';
 import { slugSchema } from '../market.ts';
 import {
   instantSchema,
   metricNameSchema,
   provenanceFields,
   quotedQuantitySchema,
+  retractionKindSchema,
   sourceDecimalSchema,
   sourceUrlSchema,
   valueFields,
@@ -31,10 +33,17 @@ const observationFields = {
 } as const;
 
 const correctedFields = {
+  releasedAt: releasedAtSchema,
   sourceValue: provenanceFields.sourceValue.default(null),
   unknownReason: provenanceFields.unknownReason.default(null),
   confidence: provenanceFields.confidence,
   status: provenanceFields.status,
+} as const;
+
+const moneyFields = {
+  currency: valueFields.currency,
+  quotedQuantity: quotedQuantitySchema.exactOptional(),
+  ...correctedFields,
 } as const;
 
 const rounded = provenanceFields.rounded.default(false);
@@ -56,6 +65,7 @@ const ASSERTIONS = {
     corrected: {
       amountMinor: 412910,
       currency: 'USD',
+      releasedAt: '2026-11-19T14:30:00Z',
       sourceValue: '4129.10',
       rounded: false,
       unknownReason: null,
@@ -91,30 +101,10 @@ export const claimAssertionSchema = z
         ...observationFields,
         corrected: z
           .union([
+            z.strictObject({ amountMinor: valueFields.amountMinor, rounded, ...moneyFields }).meta({ title: 'Money' }),
+            z.strictObject({ value: sourceDecimalSchema, ...moneyFields }).meta({ title: 'Decimal' }),
             z
-              .strictObject({
-                amountMinor: valueFields.amountMinor,
-                currency: valueFields.currency,
-                rounded,
-                quotedQuantity: quotedQuantitySchema.exactOptional(),
-                ...correctedFields,
-              })
-              .meta({ title: 'Money' }),
-            z
-              .strictObject({
-                value: sourceDecimalSchema,
-                currency: valueFields.currency,
-                quotedQuantity: quotedQuantitySchema.exactOptional(),
-                ...correctedFields,
-              })
-              .meta({ title: 'Decimal' }),
-            z
-              .strictObject({
-                value: valueFields.value,
-                unit: valueFields.unit,
-                rounded,
-                ...correctedFields,
-              })
+              .strictObject({ value: valueFields.value, unit: valueFields.unit, rounded, ...correctedFields })
               .meta({ title: 'Scalar' }),
           ])
           .describe('The value that the observation should have had. The rest of its provenance stays.'),
@@ -125,11 +115,18 @@ export const claimAssertionSchema = z
         description: 'An observation has a wrong value.',
         examples: [ASSERTIONS.correction],
       }),
-    z.strictObject({ type: z.literal('retraction'), ...observationFields, reason }).meta({
-      title: 'Retraction',
-      description: 'An observation should not have been published: its value becomes unknown.',
-      examples: [ASSERTIONS.retraction],
-    }),
+    z
+      .strictObject({
+        type: z.literal('retraction'),
+        ...observationFields,
+        kind: retractionKindSchema.exactOptional(),
+        reason,
+      })
+      .meta({
+        title: 'Retraction',
+        description: 'An observation should not have been published: its value becomes unknown.',
+        examples: [ASSERTIONS.retraction],
+      }),
     z.strictObject({ type: z.literal('dispute'), market: slugSchema, metric: metricNameSchema, reason }).meta({
       title: 'Dispute',
       description: 'The newest value of a metric is in doubt.',

@@ -136,6 +136,7 @@ export const ingestOperations = defineOperations({
             sourceLabel: 'currency-api daily release',
             sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-10-01/v1/currencies/xau.json',
             observedAt: '2026-10-01T00:00:00Z',
+            releasedAt: '2026-10-01T01:12:00Z',
             confidence: 'high',
             status: 'final',
           },

@@ -37,6 +37,7 @@ const metric = {
   sourceLabel: 'currency-api daily release',
   sourceUrl: 'https://cdn.jsdelivr.net/npm/@fawazahmed0/currency-api@2026-09-29/v1/currencies/xau.json',
   observedAt: '2026-09-29T00:00:00Z',
+  releasedAt: '2026-09-29T01:12:00Z',
   confidence: 'medium',
   status: 'final',
   sourceValue: '4129.10045482',
@@ -52,6 +53,7 @@ const market: Market = {
   nativeCurrency: 'USD',
   unit: { quantity: 1, of: 'troy ounce' },
   metrics: { price: metric },
+  bySource: {},
   history: {
     count: 57,
     firstObservedAt: '2024-03-02T00:00:00Z',
@@ -71,7 +73,7 @@ const market: Market = {
   disputed: false,
   disputedMetrics: [],
   representedBy: null,
-  updatedAt: '2026-09-29T00:00:00Z',
+  updatedAt: '2026-09-29T06:00:00.000Z',
   revision: 57,
 };
 
@@ -80,7 +82,9 @@ const observation: PublicObservation = {
   id: 'obs_3f9c1a7b5e2d4806a1c3e5f7',
   metric: 'price',
   recordedAt: '2026-09-29T06:00:00.000Z',
+  retraction: null,
   supersedes: null,
+  supersededAt: null,
   supersededBy: null,
 };
 
@@ -106,6 +110,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/markets/{slug}',
     tag,
     summary: 'Read a market, with the newest observation of each of its metrics',
+    description: 'The same object as in the list. It names the sources of the market, and where its history is.',
     scopes: null,
     params,
     success: { status: 200, description: 'The market', body: marketSchema },
@@ -155,6 +160,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/waitlist',
     tag,
     summary: 'Read how to ask for an API key',
+    description: 'Requests come by e-mail. A request that is approved becomes an API key.',
     scopes: null,
     success: {
       status: 200,
@@ -168,6 +174,7 @@ export const publicReadOperations = defineOperations({
     path: '/api/v1/openapi.json',
     tag,
     summary: 'Read this description of the API',
+    description: 'It names the hosts of this deployment.',
     scopes: null,
     success: { status: 200, description: 'An OpenAPI 3.1 document', body: openApiSchema },
     example: { response: { openapi: '3.1.1', info: { title: 'Tidemark', version: '1.0.0' }, paths: {} } },

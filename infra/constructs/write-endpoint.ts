@@ -1,15 +1,37 @@
-/** The HTTP API of the write API's function: TLS, a throttle, and an access log. */
-import { RemovalPolicy } from 'aws-cdk-lib';
+/**
+ * The write host: a CloudFront distribution before the HTTP API of the write API's function. The HTTP API has the throttle
+ * and an access log. Its own endpoint is as public as every other one, so the function refuses requests that do not have
+ * the secret that the distribution adds.
+ */
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { DomainName, HttpApi, HttpStage, LogGroupLogDestination, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpApi, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HttpVersion,
+  OriginRequestPolicy,
+  ResponseHeadersPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import type { Configuration, DomainConfiguration } from '../configuration.ts';
+import { ORIGIN_SECRET_HEADER } from '../../contract/aws.ts';
+import type { Configuration } from '../configuration.ts';
+import { accountWideName } from '../names.ts';
+import { writeEdgeCode } from '../write-edge.ts';
+import { addAliasRecords } from './alias-records.ts';
 
 /**
  * No header, query, path or address, because they may identify a person. The request id leads to the line in the
@@ -26,32 +48,55 @@ const ACCESS_LOG_FIELDS = {
   integrationError: '$context.integrationErrorMessage',
 };
 
+/**
+ * CloudFront keeps each of these for 10 seconds by default, also without any caching: one sender's 404 would be another
+ * one's. It can keep no other errors.
+ */
+const ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+
+/** Longer than API Gateway takes, so that its answer arrives. */
+const ANSWERED_WITHIN = Duration.seconds(35);
+
 export interface WriteEndpointProps {
   readonly configuration: Configuration;
   readonly handler: IFunction;
+  /** The value that the distribution sends. The handler must accept it before the distribution changes. */
+  readonly originSecret: Pick<ISecret, 'secretValue'>;
+  readonly readBaseUrl: string;
+  readonly webAclArn?: string | undefined;
 }
 
 export class WriteEndpoint extends Construct {
   readonly api: HttpApi;
+  readonly distributionId: string;
   /** The base URL for writers, without a slash at the end. */
   readonly writeBaseUrl: string;
 
-  constructor(scope: Construct, id: string, { configuration, handler }: WriteEndpointProps) {
+  constructor(scope: Construct, id: string, props: WriteEndpointProps) {
     super(scope, id);
-    const { name, throttle, logRetentionDays, writeDomain } = configuration;
+    const { configuration, handler } = props;
     this.api = new HttpApi(this, 'HttpApi', {
-      apiName: `${name}-write`,
+      apiName: `${configuration.name}-write`,
       // The table of operations routes requests. A second list of routes here could only disagree.
       defaultIntegration: new HttpLambdaIntegration('Function', handler),
       createDefaultStage: false,
-      disableExecuteApiEndpoint: writeDomain !== undefined,
     });
+    const stage = this.#addStage(configuration);
+    const distribution = this.#addDistribution(props);
+    distribution.node.addDependency(handler, stage);
+    this.distributionId = distribution.distributionId;
+    const { writeDomain } = configuration;
+    if (writeDomain !== undefined) addAliasRecords(this, writeDomain, distribution);
+    this.writeBaseUrl = `https://${writeDomain?.host ?? distribution.distributionDomainName}`;
+  }
+
+  #addStage({ name, throttle, logRetentionDays }: Configuration): HttpStage {
     const accessLog = new LogGroup(this, 'AccessLog', {
       logGroupName: `/aws/vendedlogs/apigateway/${name}-write`,
       retention: logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    new HttpStage(this, 'Stage', {
+    return new HttpStage(this, 'Stage', {
       httpApi: this.api,
       stageName: '$default',
       autoDeploy: true,
@@ -60,27 +105,59 @@ export class WriteEndpoint extends Construct {
         destination: new LogGroupLogDestination(accessLog),
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
-      ...(writeDomain === undefined ? {} : { domainMapping: { domainName: this.#addDomain(writeDomain) } }),
     });
-    this.writeBaseUrl = writeDomain === undefined ? this.api.apiEndpoint : `https://${writeDomain.host}`;
   }
 
-  #addDomain({ host, certificateArn, hostedZone }: DomainConfiguration): DomainName {
-    const domainName = new DomainName(this, 'Domain', {
-      domainName: host,
-      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
-      securityPolicy: SecurityPolicy.TLS_1_2,
+  /** Passes everything on, and keeps nothing. The answers are the write API's own, errors included. */
+  #addDistribution({ configuration, originSecret, readBaseUrl, webAclArn }: WriteEndpointProps): Distribution {
+    const { name, writeDomain } = configuration;
+    const code = FunctionCode.fromInline(writeEdgeCode(readBaseUrl));
+    return new Distribution(this, 'Distribution', {
+      comment: `${name}: writes`,
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        origin: new HttpOrigin(`${this.api.apiId}.execute-api.${this.api.env.region}.amazonaws.com`, {
+          // CloudFormation puts the value in when it deploys: no template holds it.
+          customHeaders: { [ORIGIN_SECRET_HEADER]: originSecret.secretValue.unsafeUnwrap() },
+          connectionAttempts: 2,
+          connectionTimeout: Duration.seconds(3),
+          readTimeout: ANSWERED_WITHIN,
+        }),
+        allowedMethods: AllowedMethods.ALLOW_ALL,
+        // No redirect: a credential in clear text has leaked already, and its sender must notice.
+        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+        cachePolicy: CachePolicy.CACHING_DISABLED,
+        // With `Authorization`. API Gateway knows its API by the host.
+        originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        // Compression would weaken ETags, and `If-Match` needs strong ones (RFC 9110, section 13.1.1).
+        compress: false,
+        responseHeadersPolicy: this.#addResponseHeaders(configuration),
+        functionAssociations: [
+          {
+            eventType: FunctionEventType.VIEWER_REQUEST,
+            function: new EdgeFunction(this, 'ViewerRequest', { runtime: FunctionRuntime.JS_2_0, code }),
+          },
+        ],
+      },
+      errorResponses: ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      ...(webAclArn === undefined ? {} : { webAclId: webAclArn }),
+      ...(writeDomain === undefined
+        ? {}
+        : {
+            domainNames: [writeDomain.host],
+            certificate: Certificate.fromCertificateArn(this, 'Certificate', writeDomain.certificateArn),
+            minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+          }),
     });
-    if (hostedZone !== undefined) {
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
-        hostedZoneId: hostedZone.id,
-        zoneName: hostedZone.name,
-      });
-      const { regionalDomainName, regionalHostedZoneId } = domainName;
-      const target = RecordTarget.fromAlias(new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId));
-      new ARecord(this, 'Ipv4', { zone, recordName: `${host}.`, target });
-      new AaaaRecord(this, 'Ipv6', { zone, recordName: `${host}.`, target });
-    }
-    return domainName;
+  }
+
+  #addResponseHeaders(configuration: Configuration): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, 'ResponseHeaders', {
+      responseHeadersPolicyName: accountWideName(configuration, 'write-headers'),
+      securityHeadersBehavior: {
+        contentTypeOptions: { override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(365), includeSubdomains: true, override: true },
+      },
+    });
   }
 }

@@ -6,6 +6,7 @@ import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
@@ -17,7 +18,7 @@ import { failuresName, functionName } from '../names.ts';
 import { PARTITIONS } from '../partitions.ts';
 import type { FunctionName } from '../permissions.ts';
 import { allow } from '../policies.ts';
-import type { DataStack } from './data.ts';
+import { type DataStack, RANDOM_SECRET } from './data.ts';
 import type { EdgeStack } from './edge.ts';
 import type { IssuerSettings } from './identity.ts';
 
@@ -28,6 +29,8 @@ export interface ApiStackProps extends StackProps {
   readonly data: DataStack;
   readonly edge: EdgeStack;
   readonly issuer: IssuerSettings;
+  /** A web ACL before the write host. */
+  readonly webAclArn?: string | undefined;
 }
 
 type Variables = { readonly [Name in keyof typeof ENVIRONMENT]?: string | undefined };
@@ -63,6 +66,8 @@ export class ApiStack extends Stack {
   readonly endpoint: WriteEndpoint;
 
   readonly #props: ApiStackProps;
+  /** The first one is sent by the write host. All are accepted. */
+  readonly #originSecrets: readonly [Secret, ...Secret[]];
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props);
@@ -73,7 +78,10 @@ export class ApiStack extends Stack {
       enforceSSL: true,
       retentionPeriod: FAILURES_KEPT_FOR,
     });
+    this.#originSecrets = this.#addOriginSecrets();
     this.endpoint = this.#addWriteApi();
+    // Alarms of an earlier version import it. No export can go while it is imported.
+    this.exportValue(this.endpoint.api.apiId);
     this.#addWorker();
     this.#addUploadArrived();
     this.#addPublisher();
@@ -82,8 +90,22 @@ export class ApiStack extends Stack {
     this.#addOutputs();
   }
 
+  /**
+   * One secret for each number: the configured one, and the one before it. With a higher number, one deployment makes the
+   * new secret, then the function that accepts it, then the distribution that sends it. So no request is refused.
+   */
+  #addOriginSecrets(): readonly [Secret, ...Secret[]] {
+    const { originSecretNumber: number } = this.#props.configuration;
+    const add = (which: number) =>
+      new Secret(this, `OriginSecret${which}`, {
+        description: 'With this the write host proves to the write API that a request came through it.',
+        generateSecretString: RANDOM_SECRET,
+      });
+    return number === 1 ? [add(number)] : [add(number), add(number - 1)];
+  }
+
   #addWriteApi(): WriteEndpoint {
-    const { configuration, data, issuer } = this.#props;
+    const { configuration, data, edge, issuer, webAclArn } = this.#props;
     const handler = this.#addFunction('write-api', {
       memoryMegabytes: 1_024,
       timeoutSeconds: ANSWERED_WITHIN_SECONDS,
@@ -91,6 +113,7 @@ export class ApiStack extends Stack {
         tableName: data.table.tableName,
         uploadsBucket: data.uploadsBucket.bucketName,
         secretArn: data.secret.secretArn,
+        originSecretArns: this.#originSecrets.map(({ secretArn }) => secretArn).join(','),
         issuer: issuer.issuer,
         audience: issuer.audience,
         jwksUri: issuer.jwksUri,
@@ -98,7 +121,13 @@ export class ApiStack extends Stack {
         keyEnvironment: configuration.keyEnvironment,
       },
     });
-    return new WriteEndpoint(this, 'WriteEndpoint', { configuration, handler: handler.function });
+    return new WriteEndpoint(this, 'WriteEndpoint', {
+      configuration,
+      handler: handler.function,
+      originSecret: this.#originSecrets[0],
+      readBaseUrl: edge.readBaseUrl,
+      webAclArn,
+    });
   }
 
   #addWorker(): void {
@@ -219,7 +248,7 @@ export class ApiStack extends Stack {
         table: data.table.tableArn,
         publicBucket: data.publicBucket.bucketArn,
         uploadsBucket: data.uploadsBucket.bucketArn,
-        secret: data.secret.secretArn,
+        secrets: [data.secret, ...this.#originSecrets].map(({ secretArn }) => secretArn),
         distribution: edge.distributionArn,
       },
     });

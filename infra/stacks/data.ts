@@ -12,6 +12,7 @@ import {
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import { appendOnlyPolicy } from '../audit-policy.ts';
 import type { Configuration } from '../configuration.ts';
 import { denyAll } from '../policies.ts';
 
@@ -20,8 +21,13 @@ const RECOVERY_DAYS = 35;
 const UPLOADS_COLD_AFTER_DAYS = 90;
 
 /** 64 characters, each one of 16: 256 bits. */
-const SECRET_CHARACTERS = 64;
-const NOT_HEXADECIMAL = 'ghijklmnopqrstuvwxyz';
+export const RANDOM_SECRET = {
+  passwordLength: 64,
+  excludeUppercase: true,
+  excludePunctuation: true,
+  excludeCharacters: 'ghijklmnopqrstuvwxyz',
+  requireEachIncludedType: false,
+} as const;
 
 const PRIVATE_BUCKET = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -61,6 +67,7 @@ export class DataStack extends Stack {
       timeToLiveAttribute: TABLE_TTL_ATTRIBUTE,
       encryption: TableEncryption.AWS_MANAGED,
       removalPolicy: RemovalPolicy.RETAIN,
+      resourcePolicy: appendOnlyPolicy(),
     });
     const restored = configuration.restoredTable;
     this.table =
@@ -75,13 +82,7 @@ export class DataStack extends Stack {
     this.uploadsBucket = this.#addUploadsBucket();
     this.secret = new Secret(this, 'Secret', {
       description: 'Authenticates cursors and seals stored answers. A new value ends all open cursors and replays.',
-      generateSecretString: {
-        passwordLength: SECRET_CHARACTERS,
-        excludeUppercase: true,
-        excludePunctuation: true,
-        excludeCharacters: NOT_HEXADECIMAL,
-        requireEachIncludedType: false,
-      },
+      generateSecretString: RANDOM_SECRET,
       removalPolicy: RemovalPolicy.RETAIN,
     });
   }

@@ -15,14 +15,13 @@ import {
   HeadersFrameOption,
   ResponseHeadersPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
-import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
-import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { BlockPublicAccess, Bucket, BucketEncryption, CfnBucketPolicy, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_TAG_METADATA } from '../../contract/aws.ts';
 import { FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { PUBLIC_PREFIX, publicPath } from '../../contract/public-objects.ts';
 import type { Configuration } from '../configuration.ts';
+import { addAliasRecords } from '../constructs/alias-records.ts';
 import { accountWideName } from '../names.ts';
 import { publicBucketPolicy } from '../public-bucket-policy.ts';
 
@@ -204,20 +203,11 @@ export class EdgeStack extends Stack {
 
   #addDomain({ readDomain }: Configuration, distribution: CfnDistribution): string | null {
     if (readDomain === undefined) return null;
-    const { host, hostedZone } = readDomain;
-    if (hostedZone !== undefined) {
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
-        hostedZoneId: hostedZone.id,
-        zoneName: hostedZone.name,
-      });
-      const alias = Distribution.fromDistributionAttributes(this, 'Alias', {
-        distributionId: distribution.attrId,
-        domainName: distribution.attrDomainName,
-      });
-      const record = { zone, recordName: `${host}.`, target: RecordTarget.fromAlias(new CloudFrontTarget(alias)) };
-      new ARecord(this, 'Ipv4', record);
-      new AaaaRecord(this, 'Ipv6', record);
-    }
-    return host;
+    const alias = Distribution.fromDistributionAttributes(this, 'Alias', {
+      distributionId: distribution.attrId,
+      domainName: distribution.attrDomainName,
+    });
+    addAliasRecords(this, readDomain, alias);
+    return readDomain.host;
   }
 }

@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import {
   apiAlarms,
   CLOUDFRONT_METRICS_REGION,
+  type DistributionIds,
   distributionMetric,
   edgeAlarms,
   failuresMetric,
@@ -39,8 +40,8 @@ export class OpsStack extends Stack {
     // An alarm can use only metrics of its own region. In other regions, the alarms of the edge have a stack of their
     // own.
     const rules = [
-      ...apiAlarms(api.endpoint.api.apiId, configuration),
-      ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(edge.distributionId) : []),
+      ...apiAlarms(configuration),
+      ...(configuration.region === CLOUDFRONT_METRICS_REGION ? edgeAlarms(distributionsOf(api, edge)) : []),
     ];
     this.#addBudget(configuration, new AlarmSet(this, 'Alarms', { configuration, rules }));
     this.#addDashboard(configuration, edge);
@@ -114,13 +115,18 @@ export class OpsStack extends Stack {
 
 export interface EdgeAlarmsStackProps extends StackProps {
   readonly configuration: Configuration;
+  readonly api: ApiStack;
   readonly edge: EdgeStack;
 }
 
-/** The alarms of the edge, in the region of their metrics, for a deployment in another region. */
+/** The alarms of the distributions, in the region of their metrics, for a deployment in another region. */
 export class EdgeAlarmsStack extends Stack {
-  constructor(scope: Construct, id: string, { configuration, edge, ...props }: EdgeAlarmsStackProps) {
+  constructor(scope: Construct, id: string, { configuration, api, edge, ...props }: EdgeAlarmsStackProps) {
     super(scope, id, props);
-    new AlarmSet(this, 'Alarms', { configuration, rules: edgeAlarms(edge.distributionId) });
+    new AlarmSet(this, 'Alarms', { configuration, rules: edgeAlarms(distributionsOf(api, edge)) });
   }
+}
+
+function distributionsOf(api: ApiStack, edge: EdgeStack): DistributionIds {
+  return { reads: edge.distributionId, writes: api.endpoint.distributionId };
 }

@@ -43,8 +43,9 @@ export function represents({ value: { assertion } }: Item<ClaimValue>): string |
 export function withoutRepresentation(
   { value: { id, assertion } }: Item<ClaimValue>,
   market: Item<MarketRecordValue>,
+  now: string,
 ): readonly Change[] {
   const standing = standingOf(market.value);
   if (standing.representedBy?.claim !== id) return [];
-  return withStanding(assertion.market, market, { ...standing, representedBy: null });
+  return withStanding(assertion.market, market, { ...standing, representedBy: null }, now);
 }

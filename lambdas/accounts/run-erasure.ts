@@ -16,10 +16,10 @@ import {
   waitlistRequestOf,
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
+import type { AuditValue } from '../../storage/records/audit.ts';
 import { workKey } from '../../storage/records/batches.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import {
-  type AuditValue,
   claimKey,
   claimsOfSubject,
   VERIFICATIONS,
@@ -28,6 +28,7 @@ import {
 } from '../../storage/records/review.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { LAST_WRITE_MS } from '../credentials/account-cache.ts';
+import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { claimTarget } from '../review/claim-record.ts';
 import { missingSubject } from '../worker/contended.ts';
@@ -111,13 +112,18 @@ async function eraseClaims(dependencies: ErasureDependencies, subject: string, e
       const slug = represents(claim);
       const market = slug === null ? null : await ledger.get(marketKey(slug));
       const now = new Date(nowMs()).toISOString();
-      const ofMarket = market === null ? [] : withoutRepresentation(claim, market);
+      const ofMarket = market === null ? [] : withoutRepresentation(claim, market, now);
       const targets = [claimTarget(sort), ...(ofMarket.length === 0 ? [] : [`market/${slug}`])];
       const audits = targets.map((target): AuditValue => {
         const what = { actor: ACTOR, action: ACTOR, target, requestId: erasure, fingerprint: '' };
         return { id: newId('aud'), at: now, ...what };
       });
-      return [unlisted, ...erasedClaim(claim, now), ...ofMarket, ...audits.flatMap(auditChanges)];
+      return [
+        unlisted,
+        ...erasedClaim(claim, now),
+        ...ofMarket,
+        ...chainOf(audits).flatMap((audit) => auditChanges(audit)),
+      ];
     });
   }
 }

@@ -3,8 +3,9 @@ import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { created, replaced } from '../../storage/changes.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY, type FirstKeyValue } from '../../storage/records/accounts.ts';
-import type { AuditValue } from '../../storage/records/review.ts';
+import type { AuditValue } from '../../storage/records/audit.ts';
 import type { Runtime } from '../../storage/runtime.ts';
+import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
 
@@ -59,7 +60,7 @@ export async function registerFirstKey(
     [
       first === null ? created(FIRST_KEY_KEY, { keyId }, 1) : replaced(first, { keyId }),
       created(apiKeyKey(keyId), value, 1),
-      ...auditChanges(audit),
+      ...chainOf([audit]).flatMap((chained) => auditChanges(chained)),
     ],
     { attemptId: id },
   );

@@ -1,4 +1,4 @@
-/** The deployment's secret, from AWS Secrets Manager. */
+/** The deployment's secrets, from AWS Secrets Manager. */
 import { hash } from 'node:crypto';
 import {
   GetSecretValueCommand,
@@ -16,24 +16,21 @@ export const SECRETS_CLIENT: SecretsManagerClientConfig = {
 const MIN_CHARACTERS = 43;
 
 /**
- * The master secret: the SHA-256 of the secret's text, so that any alphabet is possible. Secrets Manager generates such
- * a text.
+ * The text of a secret.
  *
  * @throws TypeError for a text that could be guessed
  */
-export function masterSecretOf(text: string | undefined): Uint8Array {
+export async function fetchSecretText(client: Pick<SecretsManagerClient, 'send'>, secretArn: string): Promise<string> {
+  const { SecretString: text } = await client.send(new GetSecretValueCommand({ SecretId: secretArn }));
   if (text === undefined || text.length < MIN_CHARACTERS) {
     throw new TypeError(
-      `The deployment's secret must be a text of at least ${MIN_CHARACTERS} random letters and digits: generate a new one.`,
+      `The secret ${secretArn} must be a text of at least ${MIN_CHARACTERS} random letters and digits: generate a new one.`,
     );
   }
-  return new Uint8Array(hash('sha256', text, 'buffer'));
+  return text;
 }
 
-export async function fetchMasterSecret(
-  client: Pick<SecretsManagerClient, 'send'>,
-  secretArn: string,
-): Promise<Uint8Array> {
-  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretArn }));
-  return masterSecretOf(SecretString);
+/** The master secret: the SHA-256 of its text, so that any alphabet is possible. Secrets Manager generates such a text. */
+export function masterSecretOf(text: string): Uint8Array {
+  return new Uint8Array(hash('sha256', text, 'buffer'));
 }

@@ -13,6 +13,7 @@ import { retriedOnce } from '../../storage/retried-once.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { createUploadRunner, type UploadRunner } from '../ingest/run-upload.ts';
+import { createAuditSealer } from '../review/seal-audit.ts';
 import { runWork } from '../worker/run-work.ts';
 import { createRunners } from '../worker/runners.ts';
 import { log } from './log.ts';
@@ -35,6 +36,8 @@ const uploadRunner = retriedOnce(async (): Promise<UploadRunner> => {
   return createUploadRunner({ ...dependencies, uploads: openUploadsBucket(uploadsBucket) });
 });
 
+const sealAudit = createAuditSealer(dependencies);
+
 const runners = createRunners(dependencies, async (upload) => (await uploadRunner())(upload));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
@@ -55,6 +58,7 @@ async function work(hasTime: () => boolean): Promise<void> {
     failed: (item, error) => log('error', 'work failed', { work: item.sort, fault: faultText(error) }),
   });
   if (done > 0) log('info', 'work done', { done });
+  await sealAudit();
   // An alarm counts the function's errors, so work that stays undone must be an error.
   if (failed > 0) throw new Error(`${failed} items of work failed: see the lines before`);
 }

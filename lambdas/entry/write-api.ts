@@ -1,8 +1,10 @@
 /**
- * The write API as a Lambda function behind an API Gateway HTTP API. The environment is checked when the function
- * starts. The deployment's secret is fetched then; if that failed, the next request tries again.
+ * The write API as a Lambda function behind an API Gateway HTTP API, behind a CloudFront distribution. The environment is
+ * checked when the function starts. The deployment's secrets are fetched then; if that failed, the next request tries
+ * again. Each request is first held against the distribution's secret: any other check of a stranger would cost more.
  */
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { problem } from '../../contract/problems.ts';
 import { ANSWER_TIMEOUTS, createDynamoDbClient } from '../../storage/dynamodb-client.ts';
@@ -24,15 +26,19 @@ import { createRateLimiter } from '../http/rate-limit.ts';
 import { createRefusalLog, type LoggedRequest } from '../http/refusal-log.ts';
 import { createWriteApi } from '../pipeline/handle.ts';
 import { createSecrets } from '../pipeline/secrets.ts';
-import { fetchMasterSecret, SECRETS_CLIENT } from './deployment-secret.ts';
+import { fetchSecretText, masterSecretOf, SECRETS_CLIENT } from './deployment-secret.ts';
 import { log } from './log.ts';
+import { createOriginGate } from './origin-gate.ts';
 
 /** For each credential, in each instance of the function. */
 const RATE = { name: 'default', limit: 600, windowSeconds: 60 } as const;
 const MAX_CREDENTIALS = 10_000;
 
+const NOT_THE_HOST =
+  'This is not the host of the write API: send the request to the one that the OpenAPI document names.';
+
 const config = readLambdaEnvironment(process.env, {
-  required: ['tableName', 'uploadsBucket', 'secretArn', 'issuer', 'audience'],
+  required: ['tableName', 'uploadsBucket', 'secretArn', 'originSecretArns', 'issuer', 'audience'],
   optional: ['jwksUri', 'scopePrefix', 'keyEnvironment'],
 });
 const environment = (config.keyEnvironment ?? 'live') as ApiKeyEnvironment;
@@ -55,9 +61,15 @@ const uploads = openS3UploadTargets({
   ...(endpoint ? { endpoint } : {}),
 });
 
+const logAnswer = createRefusalLog(systemRuntime, logRequest);
+
+const originGate = retriedOnce(async () => {
+  const arns = config.originSecretArns.split(',');
+  return createOriginGate(await Promise.all(arns.map((arn) => fetchSecretText(secretsManager, arn))));
+});
 const writeApi = retriedOnce(async () => {
   await checkFormat(ledger);
-  const secrets = createSecrets(await fetchMasterSecret(secretsManager, config.secretArn));
+  const secrets = createSecrets(masterSecretOf(await fetchSecretText(secretsManager, config.secretArn)));
   return createWriteApi({
     ...systemRuntime,
     ledger,
@@ -67,25 +79,35 @@ const writeApi = retriedOnce(async () => {
     authenticator,
     rateLimiter,
     cursors: createCursors(secrets.cursorKey),
-    log: createRefusalLog(systemRuntime, logRequest),
+    log: logAnswer,
   });
 });
 // The start has time for this. The first request waits for it, or tries again.
+originGate().catch(() => undefined);
 writeApi().catch(() => undefined);
 
 /** Never rejects: API Gateway would answer with a body of its own. */
 export async function handler(event: HttpEvent): Promise<HttpResult> {
+  const { requestId } = event.requestContext;
   try {
+    const admit = await originGate();
+    const admitted = admit(event);
+    if (admitted === null) {
+      logAnswer({ requestId, operation: null, status: 403, code: 'forbidden', actor: null, fault: null });
+      return refusal(requestId, 'forbidden', NOT_THE_HOST);
+    }
     const handle = await writeApi();
-    const { result } = await handle(event);
+    const { result } = await handle(admitted);
     return result;
   } catch (error) {
-    const { requestId } = event.requestContext;
     log('error', 'the write API could not be opened', { requestId, fault: faultText(error) });
     const detail = 'Not available at the moment, and nothing has changed: try again.';
-    const document = { ...problem('service-unavailable', detail), instance: `/requests/${requestId}` };
-    return problemResult(document, { 'retry-after': '1' });
+    return refusal(requestId, 'service-unavailable', detail, { 'retry-after': '1' });
   }
+}
+
+function refusal(requestId: string, code: ProblemCode, detail: string, headers = {}): HttpResult {
+  return problemResult({ ...problem(code, detail), instance: `/requests/${requestId}` }, headers);
 }
 
 function logRequest(entry: LoggedRequest): void {

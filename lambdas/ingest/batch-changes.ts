@@ -11,7 +11,6 @@ import {
 import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { Breathe } from '../markets/check-rows.ts';
-import { START } from '../markets/commit-markets.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
@@ -33,10 +32,11 @@ export interface BatchRun extends BatchDependencies, StoredBatch {
 
 export type StrandItem = Versioned<StrandValue>;
 
-const UNTOUCHED: StrandValue = { ...START, accepted: 0, unchanged: 0, refused: 0, faultParts: 0, revisions: {} };
+const NOTHING_DONE = { marketsDone: 0, rowsDone: 0, accepted: 0, unchanged: 0, refused: 0, faultParts: 0 } as const;
+const UNTOUCHED: StrandValue = { ...NOTHING_DONE, revisions: {} };
 
-/** The checkpoint or a strand, the waiting item, the caller's changes at the end, and faults. */
-const ENTRY_CHANGES = 4 + COMMIT_FAULT_PARTS;
+/** The checkpoint or a strand, the waiting item, the caller's changes at the end, an audit record, and faults. */
+const ENTRY_CHANGES = 5 + COMMIT_FAULT_PARTS;
 
 export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
   const recordedAt = new Date(startedAtMs).toISOString();

@@ -5,6 +5,7 @@ import { commitMarkets, type Journal } from '../markets/commit-markets.ts';
 import type { PlannedMarket } from '../markets/examine-batch.ts';
 import type { MarketRows } from '../markets/rows.ts';
 import { faultsOf, tallyOf } from '../markets/tally.ts';
+import { batchAudits } from '../review/audit-changes.ts';
 import { type BatchRun, decideOptions, type StrandItem } from './batch-changes.ts';
 import { strandFaults } from './stored-faults.ts';
 
@@ -15,7 +16,8 @@ const CHANGES_OF_STRAND = 0.75 * MAX_TRANSACT_CHANGES;
 
 /** The number of strands for these markets. */
 export function strandsFor(markets: readonly PlannedMarket[]): number {
-  const changes = markets.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.changes.length, 0);
+  // Each part has an audit record.
+  const changes = markets.flatMap(({ parts }) => parts).reduce((sum, part) => sum + part.changes.length + 1, 0);
   return Math.min(Math.ceil(changes / CHANGES_OF_STRAND), markets.length, STRANDS_AT_MOST);
 }
 
@@ -62,7 +64,12 @@ export async function runStrand(
     const committed = () => {
       current = written(moved);
     };
-    return { changes: [moved, ...faults], committed };
+    const audits = batchAudits(
+      run.batch,
+      decisions.flatMap(({ changes }) => changes),
+      run.startedAtMs,
+    );
+    return { changes: [moved, ...faults, ...audits], committed };
   };
   const outcome = await commitMarkets(run, markets, { ...decideOptions(run), from: strand.value }, journal);
   return outcome === 'done' ? current : outcome;

@@ -29,6 +29,7 @@ export const createIngestBatch = writeHandler<'createIngestBatch'>()({
     const described = {
       id,
       subject,
+      actor: request.principal.actor,
       ...sent,
       ...authorityOf(request.principal),
       mediaType: mediaType as BatchValue['mediaType'],

@@ -20,6 +20,7 @@ import { type Examination, examineBatch, type PlannedMarket, planMarketParts } f
 import { readMarkets } from '../markets/read-markets.ts';
 import { groupByMarket } from '../markets/rows.ts';
 import { tallyOf } from '../markets/tally.ts';
+import { batchAudits } from '../review/audit-changes.ts';
 import { Contended, contendedOn, isRetryable } from '../worker/contended.ts';
 import {
   type BatchDependencies,
@@ -110,7 +111,8 @@ async function begin(run: BatchRun): Promise<Outcome> {
     if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return await open(run, examination);
     const totals = { ...tallyOf(decisions), refused: rowsOf(examination.faults).length };
     const entry = ended(run, null, [], { state: 'applied', ...totals, faults });
-    const changes = [...entry, ...decisions.flatMap((decision) => decision.changes)];
+    const ofMarkets = decisions.flatMap((decision) => decision.changes);
+    const changes = [...entry, ...ofMarkets, ...batchAudits(run.batch, ofMarkets, run.startedAtMs)];
     const result = await transact(run, changes);
     if (result.committed) return 'done';
     if (result.refusals.some(({ index }) => index < entry.length)) return outcomeOf(result.refusals);

@@ -166,8 +166,8 @@ async function keepPart(
   id: string,
   lines: readonly string[],
 ): Promise<boolean> {
-  const { subject, mode, authority } = upload;
-  const own = authority === undefined ? {} : { authority };
+  const { subject, mode, authority, actor } = upload;
+  const own = { ...(actor && { actor }), ...(authority && { authority }) };
   const receivedAt = new Date(nowMs()).toISOString();
   const firstLine = upload.linesDone + 1;
   const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt, firstLine };

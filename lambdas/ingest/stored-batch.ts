@@ -47,7 +47,7 @@ export function newBatch(sent: Omit<BatchValue, 'sha256' | 'bytes' | 'rawParts'>
 
 type SentLines = Pick<
   BatchValue,
-  'id' | 'subject' | 'authority' | 'mode' | 'partial' | 'dryRun' | 'receivedAt' | 'firstLine'
+  'id' | 'subject' | 'actor' | 'authority' | 'mode' | 'partial' | 'dryRun' | 'receivedAt' | 'firstLine'
 >;
 
 /** The batch of these lines of JSON, as if they had been sent as one. */

@@ -10,6 +10,7 @@ import { contendedOn } from '../worker/contended.ts';
 import type { MarketDecision } from './decide.ts';
 import { type DecideOptions, type PlannedMarket, planMarketParts } from './examine-batch.ts';
 import { readMarkets } from './read-markets.ts';
+import { textsIn } from './record-size.ts';
 
 export interface CommitMarketsDependencies extends Pick<Runtime, 'newAttemptId'> {
   readonly ledger: Ledger;
@@ -20,8 +21,6 @@ export interface Position {
   readonly marketsDone: number;
   readonly rowsDone: number;
 }
-
-export const START: Position = { marketsDone: 0, rowsDone: 0 };
 
 /** The content of one transaction. */
 export interface Part {
@@ -112,7 +111,8 @@ function takeMarkets(queue: readonly PlannedMarket[], maxChanges: number, alone:
   let texts = 0;
   for (const { parts } of queue) {
     const [part] = parts;
-    changes += part?.changes.length ?? 0;
+    // Beside its own changes, each further market has an audit record.
+    changes += (part?.changes.length ?? 0) + (count > 0 && part?.record ? 1 : 0);
     texts += textsOf(part);
     const fits = changes <= maxChanges && texts <= MAX_SHARED_TEXTS && parts.length === 1 && !alone;
     if (count > 0 && !fits) break;
@@ -130,6 +130,5 @@ function withoutFirstPart({ state, parts: [first, ...parts] }: PlannedMarket): r
 
 function textsOf(decision: MarketDecision | undefined): number {
   if (decision?.record == null) return 0;
-  const { latest, sources } = decision.record.value;
-  return decision.changes.length + sources.length + Object.keys(latest).length;
+  return decision.changes.length + textsIn(decision.record.value);
 }

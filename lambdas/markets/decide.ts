@@ -3,7 +3,8 @@
  *
  * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
  * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
- * the old one, which stays. A retraction supersedes with an unknown value.
+ * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown by
+ * the market.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type {
@@ -15,24 +16,33 @@ import type {
   RowError,
   RowErrorCode,
 } from '../../contract/ingest-records.ts';
+import { laterInstant } from '../../contract/instants.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
-import type { Metric, Observation } from '../../contract/metric.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
+import { isShowable, type Metric, type Observation } from '../../contract/metric.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
-import { type MarketRecordValue, marketIndexKey, marketKey, observationIdAt } from '../../storage/records/markets.ts';
+import { metricPart, newestValues, valuesIn } from '../../storage/newest-values.ts';
+import {
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+  observationIdAt,
+  type PlacedMetric,
+  versionOrder,
+} from '../../storage/records/markets.ts';
 import { historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
   definitionOf,
   isSameContent,
+  isTakenBack,
   metricOfRecord,
-  metricPart,
   newMarketValue,
   observationOf,
   retracted,
+  showValues,
 } from './observation-value.ts';
-import { isComparable, isOutlier, type Neighbours, type PlacedMetric } from './outlier.ts';
+import { amountOf, isComparable, isOutlier, type Neighbours } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
@@ -71,8 +81,10 @@ export interface MarketInput {
   readonly known: ReadonlyMap<string, KnownObservation>;
   readonly rows: readonly Row[];
   readonly mode: IngestMode;
-  /** RFC 3339; becomes `recordedAt`. */
+  /** RFC 3339; becomes `recordedAt`, unless the market was changed at a later time: then that one. */
   readonly recordedAt: string;
+  /** See `other-values.ts`. Default: every observation of the market is known. */
+  readonly otherValues?: ReadonlyMap<string, readonly PlacedMetric[]> | undefined;
   /** The neighbours in the ledger of new values, for finding outliers. Without it, no value is an outlier. */
   readonly neighbours?: ReadonlyMap<string, Neighbours>;
 }
@@ -116,6 +128,8 @@ class MarketDraft {
   readonly #known: Map<string, KnownObservation>;
   /** The newest comparable value that the rows so far gave for a metric. Rows come in order of time. */
   readonly #previous = new Map<string, PlacedMetric>();
+  /** The `recordedAt` of this decision. Clocks differ, but the times of a market never go backwards. */
+  readonly #recordedAt: string;
   #value: MarketRecordValue | null;
   #revision: number;
   /** State of the part that is being decided. */
@@ -131,6 +145,7 @@ class MarketDraft {
     const before = input.market?.value ?? null;
     this.#input = input;
     this.#known = new Map(input.known);
+    this.#recordedAt = laterInstant(input.recordedAt, before?.updatedAt ?? null);
     this.#value = before && copyOf(before);
     this.#revision = input.market?.revision ?? 0;
     this.#revisionBefore = input.market?.revision ?? null;
@@ -211,11 +226,11 @@ class MarketDraft {
     const metric = metricOfRecord(record, value.unit.quantity);
     if ('error' in metric) return { kind: 'refused', error: metric.error };
     if (before !== undefined) {
-      const isSame = isSameContent(before.newest, metric);
+      const isSame = isSameContent(before.newest, metric, record);
       if (this.#input.mode === 'append') {
         // If a batch is applied again after a correction, its row brings the first version again. That is not a
         // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
-        if (isSame || isSameContent(before.first, metric)) return UNCHANGED;
+        if (isSame || isSameContent(before.first, metric, record)) return UNCHANGED;
         const detail = 'this market, metric, observedAt and source already have other content: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
@@ -239,9 +254,10 @@ class MarketDraft {
     if (value === null || before === undefined) {
       return refused('observation.unknown', '', 'no observation of this market, metric, observedAt and source');
     }
-    const metric = retracted(metricPart(before.newest));
-    if (isSameContent(before.newest, metric)) return this.#unchanged(record, before);
-    this.#append(value, record, first, before, metric);
+    const { newest } = before;
+    const kind = record.kind ?? null;
+    if (isTakenBack(newest, kind)) return this.#unchanged(record, before);
+    this.#append(value, record, first, before, retracted(metricPart(newest), kind));
     return ACCEPTED;
   }
 
@@ -277,7 +293,9 @@ class MarketDraft {
     const observation = observationOf(metric, {
       id: observationIdAt(record.market, order),
       metric: record.metric,
-      recordedAt: this.#input.recordedAt,
+      recordedAt: this.#recordedAt,
+      retraction: (record.type === 'retraction' ? record.kind : null) ?? null,
+      supersededAt: null,
       supersedes: before?.newest.id ?? null,
       supersededBy: null,
     });
@@ -286,8 +304,21 @@ class MarketDraft {
     // The item's revision is that of the part, and is set when the part ends.
     this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal, revision: 0 });
     this.#revision++;
-    addToRecord(value, record.metric, order, metric);
+    addToRecord(value, observation, order, metric);
+    if (before !== undefined) this.#showOthers(value, record.metric, versionOrder(first, before.ordinal));
     this.#rewritten(order);
+  }
+
+  /** If the market still shows the superseded version, its source shows another observation from now on, or none. */
+  #showOthers(value: MarketRecordValue, name: string, superseded: string): void {
+    const shown = value.latest[name];
+    if (shown === undefined || valuesIn(shown).every(({ order }) => order !== superseded)) return;
+    const others: PlacedMetric[] = [...(this.#input.otherValues?.get(name) ?? [])];
+    for (const [first, { newest, ordinal }] of this.#known) {
+      if (newest.metric !== name || !isShowable(newest)) continue;
+      others.push({ metric: metricPart(newest), order: versionOrder(first, ordinal) });
+    }
+    showValues(value, name, newestValues(others));
   }
 
   /** The old observation stays and names its correction. If it was the latest, disputes about it end. */
@@ -297,7 +328,7 @@ class MarketDraft {
     { newest, revision }: KnownObservation,
     supersededBy: string,
   ): void {
-    this.#puts.replace(order, { ...newest, supersededBy }, revision);
+    this.#puts.replace(order, { ...newest, supersededAt: this.#recordedAt, supersededBy }, revision);
     this.#rewritten(order);
     if (value.latest[newest.metric]?.order !== order) return;
     restate(value, (standing) => withoutDispute(standing, newest.metric));
@@ -341,7 +372,7 @@ class MarketDraft {
       const kept = this.#isDefinitionKept ? [unchangedMarket(slug, { revision })] : [];
       return { record: null, changes: [...kept, ...observations] };
     }
-    this.#value.sum = sum;
+    Object.assign(this.#value, { sum, updatedAt: this.#recordedAt });
     const record: PutChange<MarketRecordValue> = {
       kind: 'put',
       key: marketKey(slug),
@@ -364,10 +395,4 @@ function copyOf(value: MarketRecordValue): MarketRecordValue {
 
 function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
   return { kind: 'refused', error: { pointer, code, detail } };
-}
-
-function amountOf(metric: Metric): string {
-  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
-  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
-  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }

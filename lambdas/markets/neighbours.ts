@@ -6,9 +6,15 @@ import type { IngestMode } from '../../contract/ingest-records.ts';
 import type { Observation } from '../../contract/metric.ts';
 import type { Item, LedgerReader } from '../../storage/ledger.ts';
 import { readPage } from '../../storage/paging.ts';
-import { firstOrderOf, observationKey, observationsOf, orderOfObservation } from '../../storage/records/markets.ts';
+import {
+  firstOrderOf,
+  observationKey,
+  observationsOf,
+  orderOfObservation,
+  type PlacedMetric,
+} from '../../storage/records/markets.ts';
 import { isSameContent, metricOfRecord } from './observation-value.ts';
-import { isComparable, type Neighbours, type PlacedMetric } from './outlier.ts';
+import { isComparable, type Neighbours } from './outlier.ts';
 import type { MarketState } from './read-markets.ts';
 
 /** How many observations to read on one side of a row, at most. If none of them is comparable, that side has none. */
@@ -65,7 +71,7 @@ function rowsToCompare({ known, rows }: MarketState, mode: IngestMode, quantity:
     }
     const metric = metricOfRecord(record, quantity);
     if ('error' in metric) continue;
-    const isChange = before !== undefined && mode === 'correct' && !isSameContent(before, metric);
+    const isChange = before !== undefined && mode === 'correct' && !isSameContent(before, metric, record);
     if (isChange) changed.add(order);
     if ((isChange || before === undefined) && !record.outlierConfirmed && isComparable(metric)) compared.add(order);
   }

@@ -3,9 +3,16 @@
  */
 import type { MarketRecord, ObservationRecord, RowError } from '../../contract/ingest-records.ts';
 import type { Source } from '../../contract/market.ts';
-import { canonicalInstant, isUnknown, type Metric, type Observation } from '../../contract/metric.ts';
+import {
+  canonicalInstant,
+  isUnknown,
+  type Metric,
+  type Observation,
+  type RetractionKind,
+} from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
-import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import { metricPart, withValue } from '../../storage/newest-values.ts';
+import type { MarketRecordValue, NewestValues } from '../../storage/records/markets.ts';
 import { amountOfRecord } from './amount-rules.ts';
 import { restate, withoutComparison } from './standing.ts';
 
@@ -28,6 +35,7 @@ export function newMarketValue(record: MarketRecord): MarketRecordValue {
     sum: EMPTY_SUM,
     unit,
     unknownValues: 0,
+    updatedAt: null,
   };
 }
 
@@ -65,21 +73,26 @@ export function definitionOf(
 export function metricOfRecord(record: ObservationRecord, quantity: number): Metric | { readonly error: RowError } {
   const { confidence, sourceLabel, sourceUrl, status, unknownReason } = record;
   const observedAt = canonicalInstant(record.observedAt);
+  const releasedAt = record.releasedAt == null ? null : canonicalInstant(record.releasedAt);
   if ('currency' in record) {
     const amount = amountOfRecord(record, quantity);
     if ('error' in amount) return amount;
     const { amountMinor, rounded, sourceValue } = amount;
-    const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
+    const provenance = { observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
     return { amountMinor, confidence, currency: record.currency, kind: 'money', ...provenance, unknownReason };
   }
   const { rounded, sourceValue, unit, value } = record;
-  const provenance = { observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
+  const provenance = { observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
   return { confidence, kind: 'scalar', ...provenance, unit, unknownReason, value };
 }
 
-/** The same metric with its value withheld. Its provenance stays. */
-export function retracted(metric: Metric): Metric {
-  const nothing = { rounded: false, sourceValue: null, unknownReason: 'withheld' } as const;
+/**
+ * The same metric without its value. Its provenance stays, but for the time of release: the sender of a retraction does
+ * not say when the source took the value back.
+ */
+export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
+  const unknownReason = kind === 'mistake' ? 'not-applicable' : 'withheld';
+  const nothing = { releasedAt: null, rounded: false, sourceValue: null, unknownReason } as const;
   return metric.kind === 'money'
     ? { ...metric, ...nothing, amountMinor: null }
     : { ...metric, ...nothing, value: null };
@@ -87,11 +100,13 @@ export function retracted(metric: Metric): Metric {
 
 export function observationOf(
   metric: Metric,
-  { id, metric: name, recordedAt, supersededBy, supersedes }: Omit<Observation, keyof Metric>,
+  { id, metric: name, recordedAt, retraction, supersededAt, supersededBy, supersedes }: Omit<Observation, keyof Metric>,
 ): Observation {
-  const { confidence, observedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } = metric;
-  const provenance = { observedAt, recordedAt, rounded, sourceLabel, sourceUrl, sourceValue, status };
-  const links = { supersededBy, supersedes };
+  const { confidence, observedAt, releasedAt, rounded, sourceLabel, sourceUrl, sourceValue, status, unknownReason } =
+    metric;
+  const times = { observedAt, recordedAt, releasedAt };
+  const provenance = { ...times, retraction, rounded, sourceLabel, sourceUrl, sourceValue, status };
+  const links = { supersededAt, supersededBy, supersedes };
   if (metric.kind === 'money') {
     const { amountMinor, currency, kind } = metric;
     return { amountMinor, confidence, currency, id, kind, metric: name, ...provenance, ...links, unknownReason };
@@ -100,25 +115,43 @@ export function observationOf(
   return { confidence, id, kind, metric: name, ...provenance, ...links, unit, unknownReason, value };
 }
 
-/** The metric of an observation. */
-export function metricPart({ id, metric, recordedAt, supersedes, supersededBy, ...part }: Observation): Metric {
-  return part as Metric;
+/**
+ * Whether an observation has exactly the content of a record. A record that leaves `releasedAt` out says nothing about
+ * it. Every member of a metric is a plain value.
+ *
+ * @param metric that the record gives
+ */
+export function isSameContent(
+  observation: Observation,
+  metric: Metric,
+  { releasedAt }: Pick<ObservationRecord, 'releasedAt'>,
+): boolean {
+  if (observation.retraction === 'mistake') return false;
+  return Object.entries(metric).every(([name, value]) => {
+    return observation[name as keyof Metric] === value || (name === 'releasedAt' && releasedAt === undefined);
+  });
 }
 
-/** Whether an observation has exactly this content. Every member of a metric is a plain value. */
-export function isSameContent(observation: Observation, metric: Metric): boolean {
-  return Object.entries(metric).every(([name, value]) => observation[name as keyof Metric] === value);
+/** Whether a retraction of this kind has nothing to change. One without a kind says only that there is no value. */
+export function isTakenBack(observation: Observation, kind: RetractionKind | null): boolean {
+  if (kind !== null) return observation.retraction === kind;
+  return observation.retraction !== null || isSameContent(observation, retracted(metricPart(observation), null), {});
+}
+
+/** Sets the values of a metric that the market shows, in place. */
+export function showValues(value: MarketRecordValue, name: string, values: NewestValues | undefined): void {
+  const before = value.latest[name]?.order;
+  if (values === undefined) delete value.latest[name];
+  else value.latest[name] = values;
+  if (before !== values?.order) restate(value, (standing) => withoutComparison(standing, name));
 }
 
 /** Adds an observation to its market's record, in place. */
-export function addToRecord(value: MarketRecordValue, name: string, order: string, metric: Metric): void {
+export function addToRecord(value: MarketRecordValue, observation: Observation, order: string, metric: Metric): void {
   value.observations++;
   if (isUnknown(metric)) value.unknownValues++;
-  const latest = value.latest[name];
-  if (latest === undefined || latest.order < order) {
-    value.latest[name] = { metric, order };
-    restate(value, (standing) => withoutComparison(standing, name));
-  }
+  const { metric: name, retraction } = observation;
+  if (retraction !== 'mistake') showValues(value, name, withValue(value.latest[name], { metric, order }));
   const { observedAt } = metric;
   // The order begins with the instant, so the greatest order is the latest observation.
   if (value.lastOrder === null || value.lastOrder < order) {

@@ -12,9 +12,10 @@ import {
   versionsOf,
 } from '../../storage/records/markets.ts';
 import type { KnownObservation, MarketInput } from './decide.ts';
+import { readOtherValues } from './other-values.ts';
 import type { MarketRows, Row } from './rows.ts';
 
-export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known'>;
+export type MarketState = Pick<MarketInput, 'slug' | 'rows' | 'market' | 'known' | 'otherValues'>;
 
 /** The records of markets, by slug; null for an unknown market. */
 export async function readMarketItems(
@@ -56,7 +57,8 @@ export async function readMarkets(
       const found = observations[position++];
       if (found) known.set(order, await knownObservation(ledger, slug, order, found));
     }
-    states.push({ slug, rows, market: items.get(slug) ?? null, known });
+    const state = { slug, rows, market: items.get(slug) ?? null, known };
+    states.push({ ...state, otherValues: await readOtherValues(ledger, state) });
   }
   return states;
 }

@@ -1,5 +1,7 @@
 /** What a removed market means for records and requests about it. Pure. */
+
 import type { IngestRecord, RowError } from '../../contract/ingest-records.ts';
+import { laterInstant } from '../../contract/instants.ts';
 import type { Removal } from '../../contract/removed-market.ts';
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
@@ -8,8 +10,9 @@ import { marketMarkKey } from '../../storage/records/publication.ts';
 
 /** The market's record with its removal: its last revision, and a mark. Its observations stay as they are. */
 export function removedChanges(slug: string, market: Item<MarketRecordValue>, removal: Removal): readonly Change[] {
+  const updatedAt = laterInstant(removal.removedAt, market.value.updatedAt);
   return [
-    replaced(market, { ...market.value, removal }),
+    replaced(market, { ...market.value, removal, updatedAt }),
     { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
   ];
 }

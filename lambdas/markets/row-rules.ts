@@ -26,7 +26,7 @@ import { amountOfRecord } from './amount-rules.ts';
 export const FAULTS_OF_RECORD = 20;
 
 /**
- * How far ahead of our clock an observation may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
+ * How far ahead of our clock an observation or its release may be. The day in Kiribati (UTC+14) begins before that of UTC, sources
  * stamp tonight's release with tomorrow, and clocks differ. A mistyped year, or a swapped day and month, is usually
  * further ahead.
  */
@@ -116,15 +116,29 @@ function zeroErrors(record: ObservationRecord, pointer: string, isZero: boolean)
   return [error(pointer, 'amount.zero-unasserted', detail)];
 }
 
-function dateErrors({ observedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
-  const observedAtMs = Date.parse(observedAt);
-  if (observedAtMs > nowMs + FUTURE_TOLERANCE_MS) {
-    const detail = `${observedAt} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
-    return [error('/observedAt', 'date.future', detail)];
+/**
+ * The two times have no order. A monthly average is released after the first day of its month, and revised years later.
+ * Day-ahead power prices and regulated prices are released before the time for which they hold.
+ */
+function dateErrors({ observedAt, releasedAt, dateConfirmed }: ObservationRecord, nowMs: number): RowError[] {
+  const rules = { nowMs, dateConfirmed };
+  const ofRelease = releasedAt == null ? [] : timeErrors('/releasedAt', releasedAt, rules);
+  return [...timeErrors('/observedAt', observedAt, rules), ...ofRelease];
+}
+
+function timeErrors(
+  pointer: string,
+  instant: string,
+  { nowMs, dateConfirmed }: { readonly nowMs: number; readonly dateConfirmed: boolean },
+): RowError[] {
+  const atMs = Date.parse(instant);
+  if (atMs > nowMs + FUTURE_TOLERANCE_MS) {
+    const detail = `${instant} is more than a day ahead of ${new Date(nowMs).toISOString()}: check the year, and the order of day and month`;
+    return [error(pointer, 'date.future', detail)];
   }
-  if (observedAtMs >= EARLIEST_PLAUSIBLE_MS || dateConfirmed) return [];
-  const detail = `${observedAt} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date. If it is right, set dateConfirmed`;
-  return [error('/observedAt', 'date.implausible', detail)];
+  if (atMs >= EARLIEST_PLAUSIBLE_MS || dateConfirmed) return [];
+  const detail = `${instant} is before ${EARLIEST_PLAUSIBLE}: it looks like a blank or incomplete date. If it is right, set dateConfirmed`;
+  return [error(pointer, 'date.implausible', detail)];
 }
 
 function sourceUrlErrors(sourceUrl: string): RowError[] {

@@ -3,6 +3,7 @@
  * {@link MarketStanding}.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { laterInstant } from '../../contract/instants.ts';
 import type { Source, SourceVerification } from '../../contract/market.ts';
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
@@ -66,14 +67,20 @@ function withoutIds({ comparisons, disputes, representedBy, verifications }: Mar
   return { compared: compared.sort(), disputed, representedBy: representedBy?.name ?? null, verifications };
 }
 
-/** The market with another standing: its next revision, and a mark. */
+/**
+ * The market with another standing: its next revision, and a mark.
+ *
+ * @param at RFC 3339: now
+ */
 export function withStanding(
   slug: string,
   market: Item<MarketRecordValue>,
   standing: MarketStanding,
+  at: string,
 ): readonly Change[] {
+  const updatedAt = laterInstant(at, market.value.updatedAt);
   return [
-    replaced(market, { ...market.value, standing }),
+    replaced(market, { ...market.value, standing, updatedAt }),
     { kind: 'put', key: marketMarkKey(slug), revision: market.revision + 1, value: null, if: { kind: 'any' } },
   ];
 }

@@ -25,6 +25,7 @@ import {
 import type { Runtime } from '../../storage/runtime.ts';
 import { type AccountCache, knownEntitlements } from '../credentials/account-cache.ts';
 import { etagOf } from '../http/headers.ts';
+import type { AuditChains, AuditLink } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
 import {
   type Commit,
@@ -60,6 +61,7 @@ export interface CommitDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly uploads?: WriteTools['uploads'];
   /** Receives the current entitlements item of a subject. */
   readonly learn: AccountCache['learn'];
+  readonly chains: AuditChains;
   /** Receives the changes of a committed transaction. */
   readonly onCommitted: (changes: readonly Change[]) => void;
 }
@@ -121,9 +123,11 @@ export async function commitWrite<Id extends WriteOperationId>(
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
     const result = await transactWithRetry(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
+      unit.link.committed();
       dependencies.onCommitted(unit.changes);
       return unit.answer;
     }
+    unit.link.refused();
 
     found = new ConflictItems(unit.changes, result.refusals);
     const earlier = found.get(idempotency);
@@ -147,10 +151,11 @@ export async function commitWrite<Id extends WriteOperationId>(
 interface Unit {
   readonly changes: readonly Change[];
   readonly answer: Committed;
+  readonly link: AuditLink;
 }
 
 function makeUnit<Id extends WriteOperationId>(
-  { secrets, randomBytes }: CommitDependencies,
+  { secrets, randomBytes, chains }: CommitDependencies,
   request: OperationRequest<Id>,
   decision: Commit<Id>,
   found: ConflictItems,
@@ -173,7 +178,7 @@ function makeUnit<Id extends WriteOperationId>(
   };
   const id = request.newId('aud');
   const { target } = decision;
-  const audit = { id, at: request.now, actor, action: request.operation, target, requestId, fingerprint };
+  const link = chains.link({ id, at: request.now, actor, action: request.operation, target, requestId, fingerprint });
   const changes: Change[] = [
     {
       kind: 'put',
@@ -183,13 +188,13 @@ function makeUnit<Id extends WriteOperationId>(
       expiresAtMs: request.nowMs + IDEMPOTENCY_LIFETIME_MS,
       if: { kind: 'absent-or-expired', atMs: request.nowMs },
     },
-    ...auditChanges(audit),
+    ...auditChanges(link.audit, decision.changes),
     ...decision.changes,
     ...countedUses(quotaOf(request), decision.uses ?? [], found),
     ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
-  return { changes, answer: answer as Committed };
+  return { changes, answer: answer as Committed, link };
 }
 
 function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsValue> {

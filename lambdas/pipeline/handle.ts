@@ -30,6 +30,7 @@ import { entityTag, readIdempotencyKey } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { redact } from '../http/redact.ts';
+import { AuditChains } from '../review/audit-chains.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
 import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
 import { type RequestFactory, requestFactory } from './request.ts';
@@ -48,7 +49,7 @@ export interface RequestLog {
   readonly fault: string | null;
 }
 
-export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' | 'onCommitted'> {
+export interface WriteApiDependencies extends Omit<CommitDependencies, 'learn' | 'chains' | 'onCommitted'> {
   /** The environment of this deployment's API keys. */
   readonly environment: ApiKeyEnvironment;
   readonly authenticator: Authenticator;
@@ -82,11 +83,12 @@ export type HandleWrite = (event: HttpEvent, receive?: ReceiveBody) => Promise<H
  * in Lambda.
  */
 export function createWriteApi(dependencies: WriteApiDependencies): HandleWrite {
+  const chains = new AuditChains();
   return async (event, receive = async () => event) => {
     const { requestId } = event.requestContext;
     const trace: Trace = { operation: null, actor: null, rateFields: {} };
     try {
-      const { result, committed } = await answer(dependencies, event, receive, trace);
+      const { result, committed } = await answer({ ...dependencies, chains }, event, receive, trace);
       return close(result, committed, null, null);
     } catch (error) {
       const { problem, headers, fault } = refusalOf(error);
@@ -110,7 +112,7 @@ interface Trace {
 }
 
 async function answer(
-  dependencies: WriteApiDependencies,
+  dependencies: WriteApiDependencies & Pick<CommitDependencies, 'chains'>,
   head: HttpEvent,
   receive: ReceiveBody,
   trace: Trace,

@@ -1,5 +1,5 @@
 /** The effect of an accepted claim on its market. Pure; the claim's decision and this effect are one transaction. */
-import type { ObservationRecord, RetractionRecord } from '../../contract/ingest-records.ts';
+import type { RetractionRecord } from '../../contract/ingest-records.ts';
 import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
@@ -10,8 +10,8 @@ import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
 import { disputedByClaim, standingOf, unchangedMarket, withStanding } from '../markets/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
+import { type Correction, correctionOf } from './correction.ts';
 
-type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
 type ObservationAssertion = Correction | Extract<ClaimAssertion, { type: 'retraction' }>;
 
 export interface Acceptance {
@@ -45,27 +45,20 @@ export function acceptedChanges(
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
     const representedBy = { name: assertion.name, claim: id };
-    return { changes: withStanding(slug, market, { ...standing, representedBy }), observationId: null };
+    return { changes: withStanding(slug, market, { ...standing, representedBy }, acceptedAt), observationId: null };
   }
   const { metric } = assertion;
   if (!Object.hasOwn(market.value.latest, metric)) {
     return refuse('conflict', `The market ${slug} has no metric ${metric} that could be disputed.`);
   }
-  return { changes: withStanding(slug, market, disputedByClaim(standing, metric, id)), observationId: null };
-}
-
-/**
- * A correction as a record of a correcting batch. The claim asserts its value, so nothing needs a further assertion.
- */
-export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
-  const { market, metric, observedAt, sourceUrl } = assertion;
-  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true };
-  return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
+  const disputed = disputedByClaim(standing, metric, id);
+  return { changes: withStanding(slug, market, disputed, acceptedAt), observationId: null };
 }
 
 /** The claim's reason stays in the claim. */
-function retractionOf({ market, metric, observedAt, sourceUrl }: ObservationAssertion): RetractionRecord {
-  return { type: 'retraction', market, metric, observedAt, sourceUrl, reason: 'an accepted claim' };
+function retractionOf({ market, metric, observedAt, sourceUrl, ...more }: ObservationAssertion): RetractionRecord {
+  const kind = more.type === 'retraction' && more.kind !== undefined ? { kind: more.kind } : {};
+  return { type: 'retraction', market, metric, observedAt, sourceUrl, ...kind, reason: 'an accepted claim' };
 }
 
 /**

@@ -1,9 +1,37 @@
-/** Both copies of an audit record, as part of the transaction that the record describes. */
+/** The copies of an audit record, as part of the transaction that the record describes. */
 import { created } from '../../storage/changes.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { type AuditValue, auditKeys } from '../../storage/records/review.ts';
+import { type AuditValue, auditKeys, auditOfTargetKey, changeAuditId } from '../../storage/records/audit.ts';
+import type { BatchValue } from '../../storage/records/batches.ts';
+import { marketTarget, slugOfRecordKey } from '../../storage/records/markets.ts';
 
-/** One copy for the listing by actor, one for the listing by target. */
-export function auditChanges(audit: AuditValue): readonly Change[] {
-  return auditKeys(audit).map((key) => created(key, audit));
+/** One copy for the listing by day, one by actor, one by target; and one by each market that the write changes. */
+export function auditChanges(audit: AuditValue, changes: readonly Change[] = []): readonly Change[] {
+  const markets = changes.flatMap((change) => (change.kind === 'put' ? slugOfRecordKey(change.key) : []));
+  const others = markets.map(marketTarget).filter((target) => target !== audit.target);
+  const keys = [...auditKeys(audit), ...others.map((target) => auditOfTargetKey(target, audit.id))];
+  return keys.map((key) => created(key, audit));
 }
+
+/**
+ * A record for the listing by market, of each market whose record these changes put. Its `requestId` names the batch,
+ * whose report has the rows.
+ */
+export function batchAudits(
+  { id: batch, actor, subject }: Pick<BatchValue, 'id' | 'actor' | 'subject'>,
+  changes: readonly Change[],
+  atMs: number,
+): readonly Change[] {
+  return changes.flatMap((change) => {
+    if (change.kind !== 'put') return [];
+    return slugOfRecordKey(change.key).map((slug) => {
+      const id = changeAuditId(batch, slug, change.revision, atMs);
+      const at = new Date(atMs).toISOString();
+      const by = { actor: actor ?? subject, action: BATCH_ACTION, requestId: batch, fingerprint: '' };
+      return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
+    });
+  });
+}
+
+/** The worker has applied a part of a batch. */
+const BATCH_ACTION = 'system:ingest';

@@ -1,18 +1,25 @@
-import { auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
-import type { ReadHandler } from '../pipeline/handler.ts';
+import type { KeyRange } from '../../storage/paging.ts';
+import { type AuditValue, auditOfActor, auditOfDay, auditOfTarget, dayOf } from '../../storage/records/audit.ts';
+import type { OperationRequest, ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
 export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
   answer(request, tools) {
-    const { actor, target } = request.query;
+    const { day, actor, target } = request.query;
     return paginate(request, tools, {
-      // The operation's schema requires at least one of the two.
-      range: actor === undefined ? auditOfTarget(target as string) : auditOfActor(actor),
-      filter: { ...(actor === undefined ? {} : { actor }), ...(target === undefined ? {} : { target }) },
+      range: rangeOf(request),
+      filter: { ...(day && { day }), ...(actor && { actor }), ...(target && { target }) },
       valuesOf: (items) =>
         items
-          .filter(({ value }) => target === undefined || value.target === target)
-          .map(({ value: { fingerprint: _, ...shown } }) => shown),
+          .filter(({ value }) => actor === undefined || value.actor === actor)
+          .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
     });
   },
 };
+
+/** A market's listing holds records with other targets, too, so it is never searched for by the target in a record. */
+function rangeOf({ query: { day, actor, target }, now }: OperationRequest<'listAuditRecords'>): KeyRange<AuditValue> {
+  if (target !== undefined) return auditOfTarget(target);
+  if (actor !== undefined && day === undefined) return auditOfActor(actor);
+  return auditOfDay(day ?? dayOf(now));
+}

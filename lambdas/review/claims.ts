@@ -22,8 +22,9 @@ import {
   writeHandler,
 } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
-import { correctionOf } from './acceptance.ts';
+
 import { claimTarget, createdClaim, isOwn, readClaim, toClaimResource } from './claim-record.ts';
+import { correctionOf } from './correction.ts';
 
 /** The caller's own claims; with a state, the review queue. */
 export const listClaims: ReadHandler<'listClaims'> = {

@@ -4,7 +4,6 @@ import type { ClaimValue } from '../../storage/records/review.ts';
 import { readMarkets } from '../markets/read-markets.ts';
 import { isRefused, type OperationRequest, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { matched } from '../pipeline/preconditions.ts';
-import { acceptedChanges, rowsToRead } from './acceptance.ts';
 import { changedClaim, isOwn, readClaim } from './claim-record.ts';
 import { nextState } from './transitions.ts';
 
@@ -25,10 +24,12 @@ export const reviewClaim = writeHandler<'reviewClaim'>()({
 export const decideClaim = writeHandler<'decideClaim'>()({
   async read(request, reader) {
     const claim = await readClaim(request, reader);
-    if (claim === null || request.body.outcome === 'rejected') return { claim, market: null };
+    if (claim === null || request.body.outcome === 'rejected') return { claim, effectAt: null };
     const { assertion } = claim.value;
-    const [market = null] = await readMarkets(reader, [{ slug: assertion.market, rows: rowsToRead(assertion) }]);
-    return { claim, market };
+    // Loaded late: few requests accept a claim, and a function starts faster without all of this.
+    const { acceptedChanges, rowsToRead } = await import('./acceptance.ts');
+    const [market] = await readMarkets(reader, [{ slug: assertion.market, rows: rowsToRead(assertion) }]);
+    return { claim, effectAt: market === undefined ? null : (at: string) => acceptedChanges(claim.value, market, at) };
   },
   decide(request, view) {
     const claim = claimOfAnother(request, view.claim);
@@ -36,8 +37,7 @@ export const decideClaim = writeHandler<'decideClaim'>()({
     const { body, now } = request;
     const state = nextState(claim.value.state, body.outcome === 'accepted' ? 'accept' : 'reject');
     if (typeof state !== 'string') return state;
-    const accepted =
-      view.market === null ? { changes: [], observationId: null } : acceptedChanges(claim.value, view.market, now);
+    const accepted = view.effectAt === null ? { changes: [], observationId: null } : view.effectAt(now);
     if (isRefused(accepted)) return accepted;
     const patch = { state, decision: { ...body, decidedAt: now }, observationId: accepted.observationId };
     const changed = changedClaim(claim, patch, now);

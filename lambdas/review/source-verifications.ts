@@ -78,7 +78,7 @@ export const createSourceVerification = writeHandler<'createSourceVerification'>
       target: `source-verification/${id}`,
       changes: [
         ...verificationKeys(value).map((key) => created(key, value)),
-        ...marketChanges(market, about.market, { id, source, metrics, shown }),
+        ...marketChanges(market, about.market, { id, source, metrics, shown }, request.now),
       ],
       response: { body: toResource(value), location: `/api/v1/source-verifications/${id}` },
     };
@@ -158,10 +158,15 @@ function missing(pointer: string, code: string, detail: string): { readonly erro
  * The changes that a verification makes to the market. If it changes nothing, the market is only checked and not
  * published.
  */
-function marketChanges(slug: string, market: Item<MarketRecordValue>, verification: Verified): readonly Change[] {
+function marketChanges(
+  slug: string,
+  market: Item<MarketRecordValue>,
+  verification: Verified,
+  now: string,
+): readonly Change[] {
   const before = standingOf(market.value);
   const after = verified(before, verification);
-  return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after);
+  return isSameStanding(before, after) ? [unchangedMarket(slug, market)] : withStanding(slug, market, after, now);
 }
 
 /** Only the audit names the actor. */

@@ -7,11 +7,12 @@ import type { Snapshot } from '../../contract/market.ts';
 import type { Metric } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
+import { valuesIn } from '../../storage/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 3;
+const RENDERER_VERSION = 4;
 
 /** Everything except the records on which the bytes depend. HEAD records it. */
 export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
@@ -30,15 +31,20 @@ export function rendered(body: string): Rendered {
 
 /** The body of `GET /api/v1/markets/:slug`, which is also the market's item in the list. */
 export function marketBody(slug: string, revision: number, record: MarketRecordValue): string {
+  const { quantity } = record.unit;
   const metrics: { [name: string]: Json } = {};
+  const bySource: { [name: string]: Json } = {};
   for (const name of [...new Set(['price', ...Object.keys(record.latest)])].sort()) {
-    const metric = record.latest[name]?.metric;
-    metrics[name] = metric === undefined ? null : publicMetric(metric, record.unit.quantity);
+    const shown = record.latest[name];
+    metrics[name] = shown === undefined ? null : publicMetric(shown.metric, quantity);
+    if (shown?.others === undefined) continue;
+    bySource[name] = valuesIn(shown).map(({ metric }) => publicMetric(metric, quantity));
   }
   const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
   const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
   const disputedMetrics = [...new Set([...Object.keys(disputes), ...mismatches])].sort();
   return canonicalJson({
+    bySource,
     disputed: disputedMetrics.length > 0,
     disputedMetrics,
     history: {
@@ -57,7 +63,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     sources: record.sources.map((source) => ({ ...source, verification: verifications[source.url] ?? null })),
     status: record.status,
     unit: record.unit,
-    updatedAt: record.lastObservedAt,
+    updatedAt: record.updatedAt,
   });
 }
 
@@ -85,11 +91,14 @@ function publicObservation(observation: ObservationValue, quantity: number): Jso
     minorDigits,
     observedAt: observation.observedAt,
     recordedAt: observation.recordedAt,
+    releasedAt: observation.releasedAt,
+    retraction: observation.retraction,
     rounded: observation.rounded,
     sourceLabel: observation.sourceLabel,
     sourceUrl: observation.sourceUrl,
     sourceValue: observation.sourceValue,
     status: observation.status,
+    supersededAt: observation.supersededAt,
     supersededBy: observation.supersededBy,
     supersedes: observation.supersedes,
     unknownReason: observation.unknownReason,

@@ -1,7 +1,9 @@
 /** The values of a market's record that follow from its observations, and the links between their versions. Pure. */
-import { isUnknown, type Metric } from '../../contract/metric.ts';
+import { laterInstant } from '../../contract/instants.ts';
+import { isShowable, isUnknown } from '../../contract/metric.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item } from '../../storage/ledger.ts';
+import { metricPart, withValue } from '../../storage/newest-values.ts';
 import { type MarketRecordValue, type ObservationValue, orderOfObservation } from '../../storage/records/markets.ts';
 
 export type StoredObservation = Item<ObservationValue>;
@@ -19,7 +21,9 @@ export function recountOf(observations: readonly StoredObservation[]): Recount {
   for (const item of observations) {
     const order = orderOfObservation(item);
     sum.add(order, item.revision);
-    latest[item.value.metric] = { metric: metricOf(item.value), order };
+    const { value } = item;
+    if (!isShowable(value)) continue;
+    latest[value.metric] = withValue(latest[value.metric], { metric: metricPart(value), order });
   }
   const [first, last] = [observations[0], observations.at(-1)];
   return {
@@ -42,9 +46,11 @@ export function mendedLinks(observations: readonly StoredObservation[]): readonl
   for (const [index, item] of observations.entries()) {
     const [before, after] = [observations[index - 1], observations[index + 1]];
     const supersedes = before && isSameIdentity(before, item) ? before.value.id : null;
-    const supersededBy = after && isSameIdentity(after, item) ? after.value.id : null;
-    if (item.value.supersedes === supersedes && item.value.supersededBy === supersededBy) continue;
-    mended.push({ ...item, value: { ...item.value, supersededBy, supersedes } });
+    const next = after && isSameIdentity(after, item) ? after.value : null;
+    const links = { supersededAt: next?.recordedAt ?? null, supersededBy: next?.id ?? null, supersedes };
+    const names = Object.keys(links) as (keyof typeof links)[];
+    if (names.every((name) => item.value[name] === links[name])) continue;
+    mended.push({ ...item, value: { ...item.value, ...links } });
   }
   return mended;
 }
@@ -55,6 +61,7 @@ function isSameIdentity(one: StoredObservation, other: StoredObservation): boole
   return identityOf(one) === identityOf(other);
 }
 
-function metricOf({ id, metric, recordedAt, supersedes, supersededBy, ...shown }: ObservationValue): Metric {
-  return shown as Metric;
+/** The time of the last change of a market that has these observations; `known` if that is later. */
+export function lastChangeOf(observations: readonly StoredObservation[], known: string | null): string | null {
+  return observations.reduce((latest, { value }) => laterInstant(value.recordedAt, latest), known);
 }

@@ -27,7 +27,7 @@ import {
   refreshMarkKey,
 } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { mendedLinks, type Recount, recountOf, type StoredObservation } from './recount.ts';
+import { lastChangeOf, mendedLinks, type Recount, recountOf, type StoredObservation } from './recount.ts';
 
 /**
  * - `removed`: the ledger has observations of the market but no record. No record says what they are about, so they are
@@ -122,7 +122,8 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
     if (!(await transact(storage, [{ kind: 'check', key: marketKey(slug), if: asRead }, ...puts]))) return null;
   }
   const recount = recountOf(observations.map((item) => mended.get(item.sort) ?? item));
-  const value = withRecount(record.value, recount);
+  const updatedAt = lastChangeOf(observations, record.value.updatedAt);
+  const value = { ...withRecount(record.value, recount), updatedAt };
   const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug)];
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },

@@ -1,11 +1,13 @@
 /** Walks one market's history and compares it with the market. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { currencyExponent } from '../../contract/currencies.ts';
-import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
+import { millisecondInstant } from '../../contract/instants.ts';
+import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
-import { type Metric, type Observation, observationSchema, type PublicObservation } from '../../contract/metric.ts';
+import { isShowable, type Observation, observationSchema, type PublicObservation } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
+import { metricPart } from '../../storage/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
 import type { PublicReader } from './reader.ts';
@@ -21,8 +23,9 @@ export interface HistoryTotals {
 
 /**
  * Checks that every observation appears once, newest first; that closed pages are full; that corrections are linked in
- * both directions; that amounts and their texts agree; and that the history has everything that the market counts. A history may be newer than the market
- * that links to it, never older.
+ * both directions, with their time; that amounts and their texts agree; that the history has everything that the market
+ * counts; and that the market shows what stands in it. A history may be newer than the market that links to it, never
+ * older.
  */
 export async function checkHistory(
   reader: PublicReader,
@@ -42,6 +45,7 @@ export async function checkHistory(
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
   checkTotals(findings, market, observations);
+  checkTimes(findings, market, observations);
   checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
   return { observations: observations.length, unknownValues, pages };
@@ -59,10 +63,14 @@ function checkOrder(findings: Findings, market: Market, observations: readonly O
 
 function checkLinks(findings: Findings, market: Market, observations: readonly Observation[]): void {
   const byId = new Map(observations.map((observation) => [observation.id, observation]));
-  for (const { id, supersedes, supersededBy } of observations) {
-    const forward = supersededBy === null || byId.get(supersededBy)?.supersedes === id;
+  for (const { id, supersedes, supersededAt, supersededBy } of observations) {
+    const next = supersededBy === null ? null : byId.get(supersededBy);
+    const forward = next === null || next?.supersedes === id;
     const backward = supersedes === null || byId.get(supersedes)?.supersededBy === id;
     if (!forward || !backward) findings.add(market.history.href, 'link', `the correction links of ${id} do not match`);
+    if (next !== undefined && supersededAt !== (next?.recordedAt ?? null)) {
+      findings.add(market.history.href, 'time', `${id} was superseded at another time than ${supersededAt}`);
+    }
   }
 }
 
@@ -77,11 +85,34 @@ function checkTotals(findings: Findings, market: Market, observations: readonly 
     findings.add(href, 'count', 'its first or last observation differs from the one that the market names');
   }
   for (const name of new Set([...Object.keys(market.metrics), ...observations.map(({ metric }) => metric)])) {
-    const latest = observations.find((observation) => observation.metric === name);
-    if (canonicalJson(market.metrics[name] ?? null) !== canonicalJson(latest ? metricOf(latest) : null)) {
-      findings.add(href, 'count', `the market's ${name} is not its newest observation`);
+    const standing = observations.filter((observation) => observation.metric === name && isShowable(observation));
+    const [latest] = standing;
+    if (canonicalJson(market.metrics[name] ?? null) !== canonicalJson(latest ? shownPart(latest) : null)) {
+      findings.add(href, 'count', `the market's ${name} is not its newest standing observation`);
+    }
+    if (canonicalJson(market.bySource[name] ?? []) !== canonicalJson(newestOfSources(standing))) {
+      findings.add(href, 'count', `the market's ${name} by source is not the newest of each source`);
     }
   }
+}
+
+/** @param standing newest first */
+function newestOfSources(standing: readonly Observation[]): Json {
+  const bySource = new Map<string, Observation>();
+  for (const observation of standing) {
+    if (!bySource.has(observation.sourceLabel)) bySource.set(observation.sourceLabel, observation);
+  }
+  return bySource.size < 2 ? [] : [...bySource.values()].slice(0, BY_SOURCE_MAX).map(shownPart);
+}
+
+/** A market that counts an observation was changed when that was recorded, or later. */
+function checkTimes(findings: Findings, { history, updatedAt }: Market, observations: readonly Observation[]): void {
+  if (observations.length !== history.count) return;
+  const late = observations.find(
+    ({ recordedAt }) => updatedAt === null || millisecondInstant(recordedAt) > millisecondInstant(updatedAt),
+  );
+  if (late === undefined) return;
+  findings.add(history.href, 'time', `${late.id} was recorded at ${late.recordedAt}, after the market's ${updatedAt}`);
 }
 
 /** The texts of an amount must say what its minor units say. The market's metrics are observations too. */
@@ -96,6 +127,6 @@ function checkAmounts(findings: Findings, { history, unit }: Market, observation
   if (wrong !== undefined) findings.add(history.href, 'amount', `the decimals of ${wrong.id} are not its amount`);
 }
 
-function metricOf({ id, metric, recordedAt, supersedes, supersededBy, ...shown }: Observation): Json {
-  return shown as Metric;
+function shownPart(observation: Observation): Json {
+  return metricPart(observation);
 }

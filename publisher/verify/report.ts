@@ -21,6 +21,7 @@ export type VerifyRule =
   | 'count'
   | 'removed'
   | 'amount'
+  | 'time'
   | 'link'
   | 'forbidden'
   | 'conditional'

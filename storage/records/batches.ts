@@ -12,16 +12,19 @@
  * | `work`              | `<work id>`           | {@link WorkValue}: work that is due, in order of ids               |
  * | `ingested-files`    | `<digest>`            | {@link IngestedFileValue}: a file that was taken in completely     |
  */
-import { hash } from 'node:crypto';
+import { decodeTime } from 'ulid';
 import type { FeedAuthority } from '../../contract/feed-authority.ts';
 import type { BATCH_FAILED, IngestMode, RowErrorCode } from '../../contract/ingest-records.ts';
 import type { KeyRange } from '../paging.ts';
+import { digestedUlid } from '../ulid.ts';
 import { keyIn, keyOf } from './keys.ts';
 
 /** Revision 0; written once, with the request. */
 export type BatchValue = {
   id: string;
   subject: string;
+  /** The credential that sent it. Absent: the service itself, or an earlier version. */
+  actor?: string;
   mode: IngestMode;
   partial: boolean;
   /** Absent: every record may be sent, as in batches of earlier versions. */
@@ -179,28 +182,17 @@ export const workKey = (id: string) => keyIn(WORK_QUEUE, id);
 
 export const ingestedFileKey = (digest: string) => keyOf<IngestedFileValue>('ingested-files', digest);
 
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const TIME_CHARACTERS = 10;
-const RANDOM_CHARACTERS = 16;
-
 /**
  * The id of the batch with a part of an upload. It has the upload's time, and a digest of upload and part instead of
  * random characters, so a repeated try makes the same batch.
  */
 export function partBatchId(uploadId: string, part: number): string {
-  const time = uploadId.slice('upl_'.length).slice(0, TIME_CHARACTERS);
-  return digestedBatchId(time, `${uploadId}\n${part}`);
+  return `bat_${digestedUlid(decodeTime(uploadId.slice('upl_'.length)), `${uploadId}\n${part}`)}`;
 }
 
 /**
  * The id of the batch with a part of a file that is ingested by its digest. The same file and part give the same id.
  */
 export function fileBatchId(fileDigest: string, records: readonly unknown[]): string {
-  return digestedBatchId(CROCKFORD.charAt(0).repeat(TIME_CHARACTERS), `${fileDigest}\n${JSON.stringify(records)}`);
-}
-
-function digestedBatchId(time: string, content: string): string {
-  const digest = hash('sha256', content, 'buffer');
-  const rest = Array.from({ length: RANDOM_CHARACTERS }, (_, index) => CROCKFORD.charAt((digest[index] ?? 0) & 31));
-  return `bat_${time}${rest.join('')}`;
+  return `bat_${digestedUlid(0, `${fileDigest}\n${JSON.stringify(records)}`)}`;
 }

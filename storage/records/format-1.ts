@@ -1,9 +1,10 @@
 /**
- * The records of format 1 that are different in format 2, or no longer exist. For the migration only.
+ * The records of format 1 that are different now, or no longer exist. For the migration only. Markets and their
+ * observations are first migrated to format 2: see `format-2.ts`.
  *
  * | partition        | sort           | holds                                                             |
  * |------------------|----------------|-------------------------------------------------------------------|
- * | `market/<slug>`  | `record`       | as now, without the sum                                           |
+ * | `market/<slug>`  | `record`       | as in format 2, without the sum                                   |
  * | `dirty`          | `everything`   | nothing: every market must be published again                     |
  * | `publication`    | `head`         | {@link OldHeadValue}                                              |
  * | `publication`    | `generation/…` | {@link OldGenerationValue}                                        |
@@ -20,7 +21,7 @@ import type { StaticKind } from '../../contract/public-objects.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 import { type CheckpointValue, checkpointKey, type StrandValue, type Task, WORK_QUEUE } from './batches.ts';
-import { type MarketRecordValue, marketKey } from './markets.ts';
+import { type MarketValue2, marketKey2 } from './format-2.ts';
 import {
   FRESH_MARKS,
   GENERATIONS,
@@ -31,8 +32,8 @@ import {
   type SupersededValue,
 } from './publication.ts';
 
-export type OldMarketValue = Omit<MarketRecordValue, 'sum'> & { sum?: string };
-export const oldMarketKey = (slug: string): ItemKey<OldMarketValue> => marketKey(slug);
+export type OldMarketValue = Omit<MarketValue2, 'sum'> & { sum?: string };
+export const oldMarketKey = (slug: string): ItemKey<OldMarketValue> => marketKey2(slug);
 
 export type OldPublishedHeads = Omit<PublishedHeads, 'revision' | 'joined'>;
 export const oldPublishedHeadsKey = (slug: string): ItemKey<OldPublishedHeads> => publishedHeadsKey(slug);

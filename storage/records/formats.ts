@@ -8,7 +8,7 @@
 import type { ItemKey } from '../ledger.ts';
 
 /** The format that this version of the code reads and writes. */
-export const LEDGER_FORMAT = 2;
+export const LEDGER_FORMAT = 3;
 
 /** Revision: the format. */
 export type FormatValue = { format: number };

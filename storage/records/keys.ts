@@ -2,6 +2,9 @@
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 
+/** How the partitions of the audit begin: their items are created, and then never change. */
+export const APPEND_ONLY = 'audit/';
+
 export function keyOf<Value>(partition: string, sort: string): ItemKey<Value> {
   return { partition, sort };
 }

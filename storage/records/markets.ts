@@ -13,7 +13,7 @@ import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
 import type { Removal } from '../../contract/removed-market.ts';
-import type { Item } from '../ledger.ts';
+import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -26,8 +26,8 @@ export type MarketRecordValue = {
   nativeCurrency: string;
   unit: Unit;
   sources: Source[];
-  /** The newest observation of each metric, by its place in the history. */
-  latest: { [metric: string]: { order: string; metric: Metric } };
+  /** The standing values of each metric that the market shows. A metric without any has no entry. */
+  latest: { [metric: string]: NewestValues };
   observations: number;
   unknownValues: number;
   firstObservedAt: string | null;
@@ -36,11 +36,22 @@ export type MarketRecordValue = {
   lastOrder: string | null;
   /** The sum of its observations, each with the revision of its item: see `history-sum.ts`. */
   sum: string;
+  /**
+   * When one of these fields or an observation was last changed. Never goes backwards, and no observation has a later
+   * `recordedAt`. Null: not known, for a market without observations that is older than format 3.
+   */
+  updatedAt: string | null;
   /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
   /** Absent unless the market is removed. A removed market keeps its record, and never changes again. */
   removal?: Removal;
 };
+
+/** A metric, and the place of its observation in the history. */
+export type PlacedMetric = { readonly order: string; readonly metric: Metric };
+
+/** The newest standing value of a metric. `others`: the newest one of each other source, newest first; if there are any. */
+export type NewestValues = PlacedMetric & { readonly others?: readonly PlacedMetric[] };
 
 /**
  * See {@link MarketRecordValue}. Ids of claims and verifications stay in the ledger.
@@ -88,6 +99,11 @@ export function orderKey(identity: ObservationIdentity): string {
   return `${instant}/${identity.metric}/${source}/${String(identity.ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 }
 
+/** The place of another version of the observation that has a version at that place. */
+export function versionOrder(order: string, ordinal: number): string {
+  return order.slice(0, -ORDINAL_DIGITS) + String(ordinal).padStart(ORDINAL_DIGITS, '0');
+}
+
 /** The version of the observation at that place: see {@link ObservationIdentity}. */
 export function ordinalOf(order: string): number {
   return Number(order.slice(order.lastIndexOf('/') + 1));
@@ -95,7 +111,7 @@ export function ordinalOf(order: string): number {
 
 /** The place of the first version of the observation that has a version at that place. */
 export function firstOrderOf(order: string): string {
-  return order.slice(0, -ORDINAL_DIGITS) + '0'.repeat(ORDINAL_DIGITS);
+  return versionOrder(order, 0);
 }
 
 /** The observation's public id: 96 bits of the digest of its identity. */
@@ -111,6 +127,11 @@ export function observationIdAt(market: string, order: string): string {
 export const marketPartition = (slug: string): string => `market/${slug}`;
 export const OBSERVATION_PREFIX = 'observation/';
 export const marketKey = (slug: string) => keyOf<MarketRecordValue>(marketPartition(slug), 'record');
+/** A market as the target of audit records. */
+export const marketTarget = marketPartition;
+/** The slug, if this is the key of a market's record; otherwise nothing. */
+export const slugOfRecordKey = ({ partition, sort }: ItemKey): readonly string[] =>
+  sort === 'record' && partition.startsWith('market/') ? [partition.slice('market/'.length)] : [];
 export const observationKey = (slug: string, order: string) => keyIn(observationsOf(slug), order);
 
 /** A market's history, oldest first. */

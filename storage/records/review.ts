@@ -1,10 +1,8 @@
 /**
- * The records of review: claims, source verifications, and the audit of every write.
+ * The records of review: claims and source verifications.
  *
  * | partition                     | sort                | holds                                |
  * |-------------------------------|---------------------|--------------------------------------|
- * | `audit/actor/<actor>`         | `<audit id>`        | {@link AuditValue}                   |
- * | `audit/target/<target>`       | `<audit id>`        | the same, for the listing by target  |
  * | `claim/<claim id>`            | `record`            | {@link ClaimValue}                   |
  * | `claims/subject/<subject>`    | `<claim id>`        | nothing: lists a subject's claims    |
  * | `claims/state/<state>`        | `<claim id>`        | nothing: lists the claims in a state |
@@ -14,19 +12,6 @@
 import type { ClaimAssertion, ClaimState } from '../../contract/operations/claims.ts';
 import type { KeyRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';
-
-/** The actor, action and target of one write. Never changed, never deleted; revision 0. */
-export type AuditValue = {
-  id: string;
-  /** RFC 3339. */
-  at: string;
-  actor: string;
-  /** The id of the operation, or `system:…` for the service itself. */
-  action: string;
-  target: string;
-  requestId: string;
-  fingerprint: string;
-};
 
 /** Revision counts changes. */
 export type ClaimValue = {
@@ -58,12 +43,6 @@ export type VerificationValue = {
   createdAt: string;
   subjectOwner: string;
 };
-
-export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
-export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
-/** The two places of an audit record. */
-export const auditKeys = ({ id, actor, target }: AuditValue) =>
-  [auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id));
 
 export const claimKey = (id: string) => keyOf<ClaimValue>(`claim/${id}`, 'record');
 export const claimsOfSubject = (subject: string): KeyRange<null> => ({ partition: `claims/subject/${subject}` });

@@ -6,7 +6,14 @@ import { ENVIRONMENT } from '../../contract/aws.ts';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { buildLambdas } from '../../scripts/build-lambdas.ts';
 import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
-import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from '../bundles/recorded-events.ts';
+import {
+  DIRECT_HTTP_EVENT,
+  HTTP_EVENT,
+  SCHEDULE_EVENT,
+  SECRET_TEXT,
+  STREAM_EVENT,
+  UPLOADED_EVENT,
+} from '../bundles/recorded-events.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type EngineTable, engineConfig, openEngineTable } from './dynamodb-table.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
@@ -25,7 +32,7 @@ beforeAll(async () => {
   table = await openEngineTable(dynamoDb);
   const [{ bucket: publicBucket }, { bucket: uploadsBucket }] = [await makeBucket(s3), await makeBucket(s3)];
   const secrets = new SecretsManagerClient(engineConfig(others));
-  const secret = await secrets.send(new CreateSecretCommand({ Name: table.tableName, SecretString: 'a'.repeat(64) }));
+  const secret = await secrets.send(new CreateSecretCommand({ Name: table.tableName, SecretString: SECRET_TEXT }));
   secrets.destroy();
   environment = {
     AWS_REGION: 'us-east-1',
@@ -39,6 +46,7 @@ beforeAll(async () => {
     [ENVIRONMENT.publicBucket]: publicBucket,
     [ENVIRONMENT.uploadsBucket]: uploadsBucket,
     [ENVIRONMENT.secretArn]: secret.ARN as string,
+    [ENVIRONMENT.originSecretArns]: secret.ARN as string,
     [ENVIRONMENT.issuer]: 'https://issuer.tidemark.test',
     [ENVIRONMENT.audience]: 'tidemark',
     [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
@@ -60,6 +68,7 @@ const NO_FAILURES = { batchItemFailures: [] };
 test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['first-key', 'an administrator', {}, { apiKey: expect.stringMatching(/^tdm_live_/) }],
   ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
+  ['write-api', 'a request past the write host', DIRECT_HTTP_EVENT, expect.objectContaining({ statusCode: 403 })],
   ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
   ['upload-arrived', 'an upload that nobody has announced', UPLOADED_EVENT, undefined],
   ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],

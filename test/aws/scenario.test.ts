@@ -72,6 +72,17 @@ test('every function has the variables of its stack, all of them known, its memo
   }
 });
 
+test('the write host answers, its origin refuses everybody else, and problem types lead to the catalogue', async () => {
+  const headers = { authorization: `Bearer ${shape.operatorKey}`, 'x-tidemark-viewer-address': '192.0.2.1' };
+  const through = await fetch(`${shape.writeBaseUrl}/api/v1/me`, { headers });
+  const past = await fetch(`${shape.httpApiUrl}/api/v1/me`, { headers });
+  expect([through.status, past.status]).toEqual([200, 403]);
+  const { type } = (await past.json()) as { type: string };
+  const catalogue = await fetch(`${shape.writeBaseUrl}${type}`, { redirect: 'manual' });
+  const { host } = new URL(shape.readBaseUrl);
+  expect([catalogue.status, catalogue.headers.get('location')]).toEqual([302, `https://${host}${type}`]);
+});
+
 test('the first key is made once', async () => {
   await expect(shape.functions.named('first-key').invoke({})).rejects.toThrow();
 });

@@ -154,7 +154,8 @@ describe('docs/deploy.md', () => {
 
   test('counts the deployed alarms', () => {
     const configuration = readConfiguration({ waitlistEmail: 'keys@tidemark.test' });
-    expect([...apiAlarms('api', configuration), ...edgeAlarms('distribution')]).toHaveLength(ALARMS);
+    const ids = { reads: 'E1', writes: 'E2' };
+    expect([...apiAlarms(configuration), ...edgeAlarms(ids)]).toHaveLength(ALARMS);
     expect(text).toContain(`each of ${ALARMS} alarms, $0.30 for each of ${METRICS} metrics`);
   });
 });

@@ -8,6 +8,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
+import { SECRET_TEXT } from './recorded-events.ts';
 
 export interface AwsStub {
   readonly url: string;
@@ -34,7 +35,7 @@ interface Input {
 }
 
 const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly StubItem[]) => object } = {
-  GetSecretValue: () => ({ SecretString: 'a'.repeat(64) }),
+  GetSecretValue: () => ({ SecretString: SECRET_TEXT }),
   GetItem: ({ Key = {} }, items) => ({ Item: items.find((item) => keyOf(item) === keyOf(Key)) }),
   Query: ({ ExpressionAttributeValues: values = {}, ExclusiveStartKey: start, Limit }, items) => {
     const first = `${values[':pk']?.S} ${values[':prefix']?.S ?? ''}`;

@@ -9,12 +9,12 @@ import { FUNCTION_NAMES, type FunctionName } from '../../infra/permissions.ts';
 import { type Bundle, buildLambdas } from '../../scripts/build-lambdas.ts';
 import type { ItemKey } from '../../storage/ledger.ts';
 import { workKey } from '../../storage/records/batches.ts';
-import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type StubItem, startAwsStub } from './aws-stub.ts';
 import { type InvokedInProcess, invokeInProcess } from './bundle-process.ts';
-import { HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
+import { DIRECT_HTTP_EVENT, HTTP_EVENT, SCHEDULE_EVENT, STREAM_EVENT, UPLOADED_EVENT } from './recorded-events.ts';
 
 const KILOBYTE = 1024;
 
@@ -92,6 +92,11 @@ describe.each(FUNCTION_NAMES)('%s', (name) => {
     expect(has).toBe(VALIDATING.includes(name));
   });
 
+  test('describes schemas in JSON Schema where the OpenAPI document is made, and nowhere else', () => {
+    const has = bundleOf(name).inputs.some((input) => input.endsWith('zod/v4/core/json-schema-processors.js'));
+    expect(has).toBe(name === 'publish');
+  });
+
   test('holds the clients of the services that it talks to, and no other', () => {
     const found = bundleOf(name).inputs.map((input) => /node_modules\/@aws-sdk\/client-([\w-]+)/.exec(input)?.[1]);
     expect([...new Set(found.filter((client) => client !== undefined))].sort()).toEqual(CLIENTS[name]);
@@ -125,6 +130,7 @@ const VARIABLES = {
   [ENVIRONMENT.publicBucket]: 'tidemark-public',
   [ENVIRONMENT.uploadsBucket]: 'tidemark-uploads',
   [ENVIRONMENT.secretArn]: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-AbCdEf',
+  [ENVIRONMENT.originSecretArns]: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:tidemark-origin-AbCdEf',
   [ENVIRONMENT.issuer]: 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf',
   [ENVIRONMENT.audience]: '5f3example',
   [ENVIRONMENT.waitlistEmail]: 'keys@tidemark.test',
@@ -154,6 +160,7 @@ const NO_FAILURES = { batchItemFailures: [] };
 describe('in a fresh process', () => {
   test.each<[FunctionName, string, unknown, unknown]>([
     ['write-api', 'a request without a credential', HTTP_EVENT, expect.objectContaining({ statusCode: 401 })],
+    ['write-api', 'a request past the write host', DIRECT_HTTP_EVENT, expect.objectContaining({ statusCode: 403 })],
     ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
     ['upload-arrived', 'an upload that it does not know', UPLOADED_EVENT, undefined],
     ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],
@@ -204,7 +211,9 @@ describe('a worker', () => {
   test('fails for its schedule if work has failed, so that an alarm reports it, and logs the work', async () => {
     const work = { kind: 'of a later version', lane: 'new-1', lease: null };
     const queued = stubItem(workKey('new-1'), JSON.stringify(work));
-    const stuck = await startAwsStub({ items: [stubItem(FORMAT_KEY, '{"format":2}'), queued] });
+    const stuck = await startAwsStub({
+      items: [stubItem(FORMAT_KEY, JSON.stringify({ format: LEDGER_FORMAT })), queued],
+    });
     const { fault, log } = await invoke('worker', SCHEDULE_EVENT, undefined, stuck.url);
     stuck.close();
     expect(fault).toMatchObject({ when: 'call', message: expect.stringContaining('1 items') });
@@ -232,7 +241,7 @@ describe('publish is counted', () => {
   test('when a rival was quicker, each of the four times that it tries', async () => {
     const taken = await startAwsStub({
       rival: stubItem(HEAD_KEY, 'null'),
-      items: [stubItem(FORMAT_KEY, '{"format":2}')],
+      items: [stubItem(FORMAT_KEY, JSON.stringify({ format: LEDGER_FORMAT }))],
     });
     const { result, log } = await invoke('publish', SCHEDULE_EVENT, undefined, taken.url);
     taken.close();
@@ -242,8 +251,8 @@ describe('publish is counted', () => {
 });
 
 describe('a ledger of a later format', () => {
-  const item = stubItem(FORMAT_KEY, '{"format":3}');
-  const ours = stubItem(FORMAT_KEY, '{"format":2}');
+  const item = stubItem(FORMAT_KEY, JSON.stringify({ format: LEDGER_FORMAT + 1 }));
+  const ours = stubItem(FORMAT_KEY, JSON.stringify({ format: LEDGER_FORMAT }));
   const cases: readonly [FunctionName, unknown][] = [
     ['worker', SCHEDULE_EVENT],
     ['publish', SCHEDULE_EVENT],
@@ -257,7 +266,7 @@ describe('a ledger of a later format', () => {
     const aws = await startAwsStub({ items: [item] });
     const { fault } = await invoke(name, event, undefined, aws.url);
     aws.close();
-    expect(JSON.stringify(fault)).toContain('format 3');
+    expect(JSON.stringify(fault)).toContain(`format ${LEDGER_FORMAT + 1}`);
     expect(new Set(aws.requests)).toEqual(new Set(['DynamoDB_20120810.GetItem']));
   });
 
@@ -270,7 +279,7 @@ describe('a ledger of a later format', () => {
       const { result, log } = await invoke('write-api', HTTP_EVENT, undefined, aws.url);
       aws.close();
       expect(result).toMatchObject({ statusCode: status });
-      expect(log.includes('format 3')).toBe(status === 503);
+      expect(log.includes(`format ${LEDGER_FORMAT + 1}`)).toBe(status === 503);
       expect(aws.requests.filter((request) => request.endsWith('TransactWriteItems'))).toEqual([]);
     }
   });

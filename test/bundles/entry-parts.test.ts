@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ENVIRONMENT } from '../../contract/aws.ts';
 import { readLambdaEnvironment, type VariableName } from '../../contract/lambda-environment.ts';
 import { registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
-import { fetchMasterSecret, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
+import { fetchSecretText, masterSecretOf } from '../../lambdas/entry/deployment-secret.ts';
 import { log } from '../../lambdas/entry/log.ts';
 import { MASTER_SECRET_BYTES } from '../../lambdas/pipeline/secrets.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -30,6 +30,8 @@ describe('the environment of a function', () => {
     ['uploadsBucket', 'tidemark.uploads', 'x'],
     ['secretArn', 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:t', 'tidemark-secret'],
     ['secretArn', 'arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:t', 'arn:aws:ssm:eu-west-1:1:x'],
+    ['originSecretArns', 'arn:aws:secretsmanager:eu-west-1:1:secret:a', 'secret-a'],
+    ['originSecretArns', 'arn:aws:secretsmanager:e:1:secret:a,arn:aws:secretsmanager:e:1:secret:b', 'arn:a,arn:b'],
     ['issuer', 'https://login.tidemark.test/', 'login.tidemark.test'],
     ['audience', 'tidemark', 'two words'],
     ['jwksUri', 'https://login.tidemark.test/keys', 'file:///keys'],
@@ -90,7 +92,7 @@ describe('the secret of a deployment', () => {
 
   test.each([undefined, '', 'x'.repeat(42)])('is refused when it could be guessed: %j', async (SecretString) => {
     const client = { send: async () => ({ SecretString }) };
-    await expect(fetchMasterSecret(client as never, 'arn')).rejects.toThrow(TypeError);
+    await expect(fetchSecretText(client as never, 'arn')).rejects.toThrow(TypeError);
   });
 });
 
@@ -216,7 +218,7 @@ describe('findings through a cache', () => {
   ])('%s', async (_, times, hasTime, pauses, findings) => {
     const pause = vi.fn(async () => hasTime);
     const reader = failing(await publishedReader(), '/api/v1/markets/a', times);
-    const report = await confirmFindings(reader, ALL_MARKETS, pause);
+    const report = await confirmFindings(reader, { share: ALL_MARKETS }, pause);
     expect(pause).toHaveBeenCalledTimes(pauses);
     expect(new Set(report.findings.map(({ url }) => url)).size).toBe(findings);
   });
@@ -230,7 +232,7 @@ describe('findings through a cache', () => {
     };
     const of = 2;
     const index = isInShare('a', { index: 0, of }) ? 1 : 0;
-    expect((await confirmFindings(reading, { index, of }, async () => true)).findings).toHaveLength(1);
+    expect((await confirmFindings(reading, { share: { index, of } }, async () => true)).findings).toHaveLength(1);
     expect(read.filter((url) => url === '/api/v1/snapshot')).toHaveLength(2);
     expect(read).not.toContain('/api/v1/markets/a');
   });

@@ -1,9 +1,10 @@
 /** Events with which AWS invokes functions, as documented and recorded. */
+import { ORIGIN_SECRET_HEADER, VIEWER_ADDRESS_HEADER } from '../../contract/aws.ts';
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 
-/** From an API Gateway HTTP API, payload format version 2.0, without a credential. */
-export const HTTP_EVENT = {
+/** From an API Gateway HTTP API, payload format version 2.0, without a credential; sent to its own endpoint. */
+export const DIRECT_HTTP_EVENT = {
   version: '2.0',
   routeKey: '$default',
   rawPath: '/api/v1/me',
@@ -37,6 +38,22 @@ export const HTTP_EVENT = {
     timeEpoch: 1795186800000,
   },
   isBase64Encoded: false,
+};
+
+/** The value that AWS's stand-in gives every secret. */
+export const SECRET_TEXT = 'a'.repeat(64);
+
+/** The same, through the write host's distribution. */
+export const HTTP_EVENT = {
+  ...DIRECT_HTTP_EVENT,
+  headers: {
+    ...DIRECT_HTTP_EVENT.headers,
+    via: '2.0 8f22423015641505b8c857a37450d6c0.cloudfront.net (CloudFront)',
+    'x-amz-cf-id': 'D5wOzqtVbhrtbaD8fjcP5m_0lcXPaNaM',
+    'x-forwarded-for': '198.51.100.9, 203.0.113.7',
+    [ORIGIN_SECRET_HEADER]: SECRET_TEXT,
+    [VIEWER_ADDRESS_HEADER]: '198.51.100.9',
+  },
 };
 
 /** From the event source mapping of a DynamoDB stream. */

@@ -29,6 +29,7 @@ const PROVENANCE = {
   sourceLabel: 'currency-api daily release',
   sourceUrl: 'https://cdn.example/npm/@scope/currency-api@2026-09-29/v1/xau.json',
   observedAt: '2026-09-29T00:00:00Z',
+  releasedAt: null,
   confidence: 'medium',
   status: 'final',
   sourceValue: '4129.10045482',
@@ -43,7 +44,9 @@ const PLACE = {
   id: 'obs_0123456789abcdef01234567',
   metric: 'price',
   recordedAt: '2026-10-01T12:00:00.000Z',
+  retraction: null,
   supersedes: null,
+  supersededAt: null,
   supersededBy: null,
 };
 const SOURCE = { label: 'A bank', url: 'https://bank.example', publisher: null, licence: null, attribution: null };
@@ -56,6 +59,7 @@ const MARKET = {
   nativeCurrency: 'USD',
   unit: { quantity: 1, of: 'troy ounce' },
   metrics: { price: MONEY },
+  bySource: {},
   history: {
     count: 57,
     firstObservedAt: '2024-03-02T00:00:00Z',
@@ -128,6 +132,8 @@ describe.each(METRICS)('a metric: $what', ({ base, schema, value }) => {
     ['digits with an exponent', { sourceValue: '1e3' }, ['/sourceValue']],
     ['digits as a number', { sourceValue: 1.5 }, ['/sourceValue']],
     ['rounded as text', { rounded: 'yes' }, ['/rounded']],
+    ['a date without a time as its release', { releasedAt: '2026-09-29' }, ['/releasedAt']],
+    ['a release in another time zone', { releasedAt: '2026-09-29T10:00:00+02:00' }, ['/releasedAt']],
     ['another kind', { kind: 'count' }, ['/kind']],
   ])('%s is refused', (_, change, where) => {
     expect(refusals(schema, { ...base, ...change })).toEqual(where);
@@ -203,6 +209,7 @@ describe('a market', () => {
     ['that is retired', { status: 'retired' }],
     ['with more metrics', { metrics: { price: MONEY, volume: SCALAR, spread: null } }],
     ['without sources', { sources: [] }],
+    ['with values of two sources', { bySource: { price: [MONEY, { ...MONEY, sourceLabel: 'Another' }] } }],
     ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
     ['with a representative', { representedBy: 'Bank of Exämple' }],
     ['with a verified source', { sources: [{ ...SOURCE, verification: VERIFICATION }] }],
@@ -235,6 +242,9 @@ describe('a market', () => {
     ['no price', { metrics: { volume: SCALAR } }, ['/metrics']],
     ['a metric that is no name', { metrics: { price: null, 'spot-price': null } }, ['/metrics/spot-price']],
     ['an unknown value without a reason', { metrics: { price: { ...MONEY, amountMinor: null } } }, ['/metrics/price']],
+    ['a metric of one source by source', { bySource: { price: [MONEY] } }, ['/bySource/price']],
+    ['eleven sources', { bySource: { price: Array(11).fill(MONEY) } }, ['/bySource/price']],
+    ['a value by source that is null', { bySource: { price: [MONEY, null] } }, ['/bySource/price/1']],
     ['a negative count', { history: { ...history, count: -1 } }, ['/history/count']],
     ['an unknown field in its history', { history: { ...history, more: 1 } }, ['/history/more']],
     ['a source with a relative URL', { sources: [{ ...SOURCE, url: '/a', verification: null }] }, ['/sources/0/url']],

@@ -21,18 +21,4 @@ describe.each(['deploy.md', 'operations.md'])('docs/%s', (name) => {
     expect(invoked.length).toBeGreaterThan(0);
     expect(invoked.filter((each) => !FUNCTION_NAMES.some((known) => known === each))).toEqual([]);
   });
-
-  it('links to sections that are there', () => {
-    const sections = (file: string) =>
-      [...readFileSync(join(ROOT, 'docs', file), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-        heading
-          .toLowerCase()
-          .replaceAll(/[^a-z0-9 -]/g, '')
-          .replaceAll(' ', '-'),
-      );
-    const links = [...text.matchAll(/\]\(([a-z0-9-]+\.md)?#([^)\s]+)\)/g)];
-    expect(links.length).toBeGreaterThan(0);
-    const lost = links.filter(([, file = name, section = '']) => !sections(file).includes(section));
-    expect(lost.map(([link]) => link)).toEqual([]);
-  });
 });

@@ -8,6 +8,7 @@ const DEFAULTS = {
   waitlistEmail: 'waitlist@tidemark.example',
   uploadsKeptDays: null,
   isLocalIssuerAllowed: true,
+  isSampleWanted: true,
   issuer: null,
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };

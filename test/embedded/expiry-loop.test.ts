@@ -16,6 +16,7 @@ function startLoop(removeExpired: ExpiryDependencies['removeExpired'], nowMs: ()
   const loop = startExpiryLoop({
     removeExpired,
     removeFiles: async () => {},
+    sealAudit: async () => {},
     nowMs,
     report: (_what, cause) => reports.push(cause),
   });

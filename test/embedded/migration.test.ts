@@ -3,6 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CURSOR_LIFETIME_SECONDS } from '../../contract/limits.ts';
+import { marketUrl } from '../../contract/routes.ts';
 import { StartError } from '../../embedded/config.ts';
 import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
 import { readReport } from '../../lambdas/ingest/read-report.ts';
@@ -15,7 +16,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { openDirectoryUploads } from '../../storage/directory-uploads.ts';
 import { readAll } from '../../storage/paging.ts';
 import { checkpointKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
-import { FORMAT_KEY } from '../../storage/records/formats.ts';
+import { FORMAT_KEY, LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -105,6 +106,33 @@ describe('a folder with unfinished work of all kinds', () => {
   });
 });
 
+test('a folder of format 2 is published again with the fields of this one', async () => {
+  const folder = await unpacked('standing');
+  const data = await openDataFolder(folder);
+  onTestFinished(() => data.close());
+  const { ledger, objects } = data;
+  const [pages, observations] = [await pagesOf(data), await observationsIn(data)];
+  expect(await data.migrate(() => {})).toBe('migrated');
+  const clock = { nowMs: Date.parse('2026-10-03T12:00:00Z') };
+  const dependencies = dependenciesOn(ledger, objects, clock, DEFAULT_PAGE_SIZES);
+  expect((await publish(dependencies)).asksForRefresh).toBe(true);
+  await workedOff(folder, data, clock);
+
+  const reader = readerOf(objects);
+  expect(await verify(reader, { settled: true })).toMatchObject({ findings: [], markets: 4 });
+  const after = await observationsIn(data);
+  for (const [place, value] of observations) expect(after.get(place), place).toEqual(value);
+  expect(await lostPages(reader, pages)).toEqual([]);
+  const bodyOf = async (slug: string) => JSON.parse(Buffer.from((await reader(marketUrl(slug))).body).toString());
+  // The batch that waited has corrected a price of the desk and taken back one of the exchange.
+  expect(await bodyOf('silver')).toMatchObject({
+    updatedAt: '2026-10-03T12:00:00.000Z',
+    bySource: { price: [{ releasedAt: null }, { releasedAt: null }] },
+    disputed: false,
+  });
+  expect((await bodyOf('yen')).updatedAt).toBe('2026-10-01T23:12:00.000Z');
+});
+
 test('a generation that an earlier version committed but did not apply is rebuilt in place', async () => {
   const data = await openDataFolder(await unpacked('committed'));
   onTestFinished(() => data.close());
@@ -134,6 +162,8 @@ test('the list does not change until all markets have been rendered again', asyn
   expect((await verify(readerOf(data.objects), { settled: true })).findings).toEqual([]);
 });
 
+const LATER = LEDGER_FORMAT + 1;
+
 describe('data of a later version is refused, in one line that says how to proceed, and not changed:', () => {
   const expectRefused = async (folder: string) => {
     const error = await startedOn(folder).then(
@@ -141,26 +171,33 @@ describe('data of a later version is refused, in one line that says how to proce
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(StartError);
-    for (const part of [folder, 'format 3', 'format 2', 'later']) expect((error as Error).message).toContain(part);
+    for (const part of [folder, `format ${LATER}`, `format ${LEDGER_FORMAT}`, 'later'])
+      expect((error as Error).message).toContain(part);
     expect((error as Error).message).not.toContain('\n');
   };
 
   test('by the format of the folder', async () => {
     const folder = await temporaryFolder();
-    await writeFile(join(folder, 'format'), '3\n');
+    await writeFile(join(folder, 'format'), `${LATER}\n`);
     await expectRefused(folder);
     expect(await readdir(folder)).toEqual(['format']);
   });
 
   test('by the format of the ledger', async () => {
     const folder = await temporaryFolder();
-    const put = { kind: 'put', key: FORMAT_KEY, revision: 3, value: { format: 3 }, if: { kind: 'any' } } as const;
+    const put = {
+      kind: 'put',
+      key: FORMAT_KEY,
+      revision: LATER,
+      value: { format: LATER },
+      if: { kind: 'any' },
+    } as const;
     await looked(folder, (data) => data.ledger.transact([put], { attemptId: 'a later version' }));
     const before = await readdir(folder);
     await expectRefused(folder);
     expect(await readdir(folder)).toEqual(before);
     expect(await looked(folder, ({ ledger }) => ledger.query(FORMAT_KEY.partition, { limit: 9 }))).toMatchObject({
-      items: [{ value: { format: 3 } }],
+      items: [{ value: { format: LATER } }],
     });
   });
 

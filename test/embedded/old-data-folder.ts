@@ -17,6 +17,7 @@ const configOf = (dataFolder: string) => {
     waitlistEmail: 'waitlist@tidemark.example',
     uploadsKeptDays: null,
     isLocalIssuerAllowed: true,
+    isSampleWanted: true,
     issuer: null,
   };
 };
@@ -71,12 +72,13 @@ export async function pagesOf({ objects }: DataFolder): Promise<Map<string, stri
   return pages;
 }
 
-/** All observations, by market and place, without the fields that corrections change. */
+/** All observations, by market and place, without the fields that corrections change or that a migration adds. */
 export async function observationsIn({ ledger }: DataFolder): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
     for (const { sort, value } of await readAll(ledger, observationsOf(slug))) {
-      found.set(`${slug} ${sort}`, { ...value, supersededBy: null });
+      const { releasedAt, retraction, supersededAt, supersededBy, ...kept } = value;
+      found.set(`${slug} ${sort}`, kept);
     }
   }
   return found;

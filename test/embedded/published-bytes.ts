@@ -1,13 +1,17 @@
 import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 
-/** All public bodies of a running server, by URL, without the two times: of recording and of publication. */
+/**
+ * All public bodies of a running server, by URL, without the times of its clock and the digests of bodies with them. A
+ * page is named by its place.
+ */
 export async function publishedBytes(baseUrl: string): Promise<Map<string, string>> {
   const bodies = new Map<string, string>();
   const read = async (url: string): Promise<string> => {
     const response = await fetch(baseUrl + url);
     const body = await response.text();
     if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${body}`);
-    bodies.set(url, body.replace(/"(recordedAt|publishedAt)":"[^"]*"/g, '"$1":""'));
+    const known = body.replace(/"(nextCursor|recordedAt|publishedAt|updatedAt|listDigest)":"[^"]*"/g, '"$1":""');
+    bodies.set(url.replace(/cursor=.*/, `page ${bodies.size}`), known);
     return body;
   };
   const follow = async (url: string): Promise<{ slug: string }[]> => {

@@ -1,9 +1,11 @@
-/** `npm run restore` and `npm run repair`, as an operator types them, on the data folder of a stopped server. */
+/** `npm run restore`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a stopped server. */
 import { spawnSync } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
+import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { LedgerBehind } from '../../publisher/errors.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -12,11 +14,12 @@ import { readAll } from '../../storage/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { openApiWorld } from '../write-api/world.ts';
 
-function run(command: 'restore' | 'repair', dataFolder: string, ...words: readonly string[]) {
-  const script = join(import.meta.dirname, `../../embedded/${command}.ts`);
+function run(command: 'restore' | 'repair' | 'verify-audit', dataFolder: string, ...words: readonly string[]) {
+  const main = join(import.meta.dirname, '../../cli/main.ts');
   const { PATH = '' } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, command, ...words], {
     env: { PATH, TIDEMARK_DATA: dataFolder },
     encoding: 'utf8',
   });
@@ -102,4 +105,40 @@ test('an unusable folder is refused in one line, and nothing is created', async 
   const refused = run('restore', folder);
   inUse.close();
   expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('in use') });
+});
+
+describe('npm run verify:audit', () => {
+  beforeEach(() =>
+    use(async ({ ledger }) => {
+      const world = openApiWorld({ ledger });
+      world.nowMs = Date.now();
+      await createAuditSealer({ ledger, nowMs: Date.now, newAttemptId: () => 'a seal' })();
+      for (const name of ['One', 'Two', 'Three']) {
+        await world.call({ method: 'POST', path: '/api/v1/watchlists', body: { name } });
+      }
+    }),
+  );
+
+  test('says that the audit is as it was written, and the digest of its last seal', () => {
+    const { code, output, errors } = run('verify-audit', folder);
+    expect([code, errors]).toEqual([0, '']);
+    for (const part of ['3 audit records in 1 chains', /Sealed to \S+, digest [0-9a-f]{64}/]) {
+      expect(output).toMatch(part);
+    }
+  });
+
+  test.each([
+    ['altered', "UPDATE items SET value = replace(value, 'user:alice', 'user:mallory')"],
+    ['removed', 'DELETE FROM items'],
+  ])('names the records that somebody has %s in the file', (fault, change) => {
+    const database = new DatabaseSync(join(folder, 'ledger.sqlite'));
+    const place = `value LIKE '%"place":2%'`;
+    const [second] = database.prepare(`SELECT sort FROM items WHERE partition LIKE 'audit/day/%' AND ${place}`).all();
+    database.exec(`${change} WHERE partition LIKE 'audit/%' AND ${place}`);
+    database.close();
+    const { code, output, errors } = run('verify-audit', folder);
+    expect([code, errors]).toEqual([1, expect.stringMatching(/\d faults/)]);
+    expect(output).toContain(`: ${fault}: `);
+    if (fault === 'altered') expect(output).toContain(String(second?.sort));
+  });
 });

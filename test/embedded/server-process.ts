@@ -1,10 +1,10 @@
-/** `node embedded/main.ts` in its own process, as `npm start` runs it. */
+/** `node cli/main.ts start` in its own process, as `npm start` runs it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../../embedded/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** The last of the lines that a server prints once it serves. */
 const STARTED = /curl -i \S+/;
 
@@ -24,7 +24,7 @@ export interface ServerProcess {
 /** Starts it with nothing of this test run's environment but PATH. */
 export function startServer(environment: Readonly<Record<string, string>>): ServerProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [MAIN, 'start'], {
     env: { PATH, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -11,7 +11,7 @@ import { verify } from '../../publisher/verify/verify.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
-const TOKEN = join(import.meta.dirname, '../../embedded/token.ts');
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
 let data: string;
@@ -56,7 +56,7 @@ async function send(method: string, path: string, { as = operatorKey, body, key,
 }
 
 async function token(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [TOKEN, ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'token', ...args], {
     env: { PATH: process.env.PATH, TIDEMARK_DATA: data },
   });
   return stdout.trim();
@@ -110,7 +110,7 @@ describe('a development token', () => {
       { TIDEMARK_DATA: data, TIDEMARK_ISSUER: 'https://issuer.example', TIDEMARK_AUDIENCE: 'tidemark' },
       { TIDEMARK_DATA: join(temporary.folder, 'elsewhere') },
     ]) {
-      const run = promisify(execFile)(process.execPath, [TOKEN, '--user', 'alice'], {
+      const run = promisify(execFile)(process.execPath, [MAIN, 'token', '--user', 'alice'], {
         env: { PATH: process.env.PATH, ...environment },
       });
       await expect(run).rejects.toMatchObject({ code: 1, stdout: '' });

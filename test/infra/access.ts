@@ -21,15 +21,17 @@ export function statementsOf(api: Template, name: FunctionName): readonly Statem
 /** An ARN without the parts that depend on the deployment, e.g. `<PublicObjects>/redo/*`. */
 function inWords(resource: Properties): string {
   if (typeof resource === 'string') return resource;
-  if (resource.Ref) return `<${resource.Ref}>`;
+  if (resource.Ref) return `<${withoutHash(resource.Ref)}>`;
   if (resource['Fn::ImportValue']) {
     const [, id, attribute = ''] = IMPORTED.exec(resource['Fn::ImportValue']) as RegExpExecArray;
     return `<${id}${/^(Arn)?$/.test(attribute) ? '' : ` ${attribute}`}>`;
   }
-  if (resource['Fn::GetAtt']) return `<${resource['Fn::GetAtt'][0].replace(/[0-9A-F]{8}$/, '')}>`;
+  if (resource['Fn::GetAtt']) return `<${withoutHash(resource['Fn::GetAtt'][0])}>`;
   if (resource['Fn::Join']) return resource['Fn::Join'][1].map(inWords).join('');
   throw new Error(`not a resource of a policy: ${JSON.stringify(resource)}`);
 }
+
+const withoutHash = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
 
 /** CDK's name of an export: the logical id, usually with a hash; the attribute; then another hash. */
 const IMPORTED = /ExportsOutput(?:Ref|FnGetAtt)(\w+?)(?:[0-9A-F]{8}(\w*?))?[0-9A-F]{8}$/;

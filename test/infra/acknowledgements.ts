@@ -23,8 +23,8 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   },
   {
     id: 'AwsSolutions-CFR1',
-    path: /-edge\/Distribution$/,
-    reason: 'Public data, for readers everywhere.',
+    path: /\/Distribution(\/Resource)?$/,
+    reason: 'Public data, for readers everywhere, and writers may be where they are.',
   },
   {
     id: 'AwsSolutions-CFR2',
@@ -34,13 +34,24 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
       'it costs more for each request than the request does.',
   },
   {
+    id: 'AwsSolutions-CFR2',
+    path: /\/WriteEndpoint\/Distribution\/Resource$/,
+    reason:
+      'A rate rule is a setting (writeRateLimit), since it has a price a month; without it, limits in the code remain.',
+  },
+  {
+    id: 'AwsSolutions-CFR3',
+    path: /\/WriteEndpoint\/Distribution\/Resource$/,
+    reason: 'API Gateway logs each request without anything that identifies a person. This log would hold addresses.',
+  },
+  {
     id: 'AwsSolutions-CFR3',
     path: /-edge\/Distribution$/,
     reason: 'The log holds the addresses of anonymous readers: a setting (readAccessLogs), and off.',
   },
   {
     id: 'AwsSolutions-CFR4',
-    path: /-edge\/Distribution$/,
+    path: /\/Distribution(\/Resource)?$/,
     reason: "Without a host of one's own the certificate is CloudFront's, whose protocols cannot be chosen.",
   },
   {
@@ -62,6 +73,11 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
     reason:
       'Rotation would end every cursor and break the replay of every write of the last 72 hours. It is done by hand, after ' +
       'a leak.',
+  },
+  {
+    id: 'AwsSolutions-SMG4',
+    path: /-api\/OriginSecret1\/Resource$/,
+    reason: 'A deployment with a higher number rotates it (originSecretNumber): the distribution must change with it.',
   },
   {
     id: 'AwsSolutions-SQS3',

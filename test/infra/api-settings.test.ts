@@ -151,7 +151,10 @@ const PUBLISHER: readonly VariableName[] = [
   'writeBaseUrl',
 ];
 const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
-  'write-api': ['tableName', 'secretArn', 'issuer', 'audience', 'uploadsBucket', 'scopePrefix', 'keyEnvironment'],
+  'write-api': [
+    ...(['tableName', 'secretArn', 'originSecretArns', 'issuer', 'audience', 'uploadsBucket'] as const),
+    ...(['scopePrefix', 'keyEnvironment'] as const),
+  ],
   worker: ['tableName', 'uploadsBucket'],
   'upload-arrived': ['tableName', 'uploadsBucket'],
   publish: PUBLISHER,
@@ -172,6 +175,7 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
       TIDEMARK_PUBLIC_BUCKET: 'public-objects',
       TIDEMARK_UPLOADS_BUCKET: 'uploads',
       TIDEMARK_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:tidemark',
+      TIDEMARK_ORIGIN_SECRET_ARNS: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:origin',
       TIDEMARK_ISSUER: 'https://issuer.example',
       TIDEMARK_AUDIENCE: 'audience',
       TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
@@ -224,22 +228,6 @@ describe('the HTTP API', () => {
       '$context.responseLength',
       '$context.status',
     ]);
-  });
-
-  it('with a host of its own answers there alone', () => {
-    const certificateArn = 'arn:aws:acm:us-east-1:123456789012:certificate/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f';
-    const hostedZone = { id: 'Z0123456789ABC', name: 'example.com' };
-    const writeDomain = { host: 'write.example.com', certificateArn, hostedZone };
-    const built = synthesised({ ...MINIMAL, writeDomain })('api');
-    expect(onlyOf(built, 'AWS::ApiGatewayV2::Api').DisableExecuteApiEndpoint).toBe(true);
-    expect(onlyOf(built, 'AWS::ApiGatewayV2::DomainName')).toMatchObject({
-      DomainName: 'write.example.com',
-      DomainNameConfigurations: [{ CertificateArn: certificateArn, SecurityPolicy: 'TLS_1_2' }],
-    });
-    expect(functionOf(built, 'publish').Environment.Variables.TIDEMARK_WRITE_BASE_URL).toBe(
-      'https://write.example.com',
-    );
-    built.resourceCountIs('AWS::Route53::RecordSet', 2);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The IAM actions of ledger and object store calls, and whether a role allows them. */
 import type { Ledger } from '../../storage/ledger.ts';
+import { checkAppendOnly } from '../../storage/ledger-rules.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 
 /** One action that IAM decides about. */
@@ -24,11 +25,12 @@ const ACTION_OF_CHANGE = {
   count: 'dynamodb:UpdateItem',
 } as const;
 
-/** A ledger that records the IAM actions of each call. */
+/** A ledger that records the IAM actions of each call, and refuses as the ledger in DynamoDB does. */
 export function recordAccess(ledger: Ledger, calls: AccessCall[]): Ledger {
   const note = (action: string, partition: string) => calls.push({ action, partition });
   return {
     transact(changes, options) {
+      checkAppendOnly(changes);
       for (const { kind, key } of changes) note(ACTION_OF_CHANGE[kind], key.partition);
       return ledger.transact(changes, options);
     },
@@ -102,7 +104,7 @@ export function allows(statements: readonly Statement[], call: AccessCall): bool
 }
 
 /** IAM's `StringLike`, of which we use the asterisk alone. */
-function isLike(value: string, pattern: string): boolean {
+export function isLike(value: string, pattern: string): boolean {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(value);
 }

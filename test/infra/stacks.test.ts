@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
-import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SCOPES, USER_SCOPES } from '../../contract/scopes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
@@ -10,8 +10,6 @@ import { appOf, MINIMAL, onlyOf, type Properties, stackOf, synthesised } from '.
 
 const ROOT = join(import.meta.dirname, '../..');
 const ISSUER = { url: 'https://id.example.com', audience: 'tidemark', scopePrefix: 'api/' };
-/** As another stack gets it from the api stack. */
-const API_ID = { 'Fn::ImportValue': expect.stringMatching(/:ExportsOutputRefWriteEndpointHttpApi/) };
 const ELSEWHERE = { ...MINIMAL, region: 'eu-west-1' };
 
 const template = synthesised();
@@ -29,6 +27,13 @@ describe('the stacks', () => {
 
   it('have no user pool where an issuer is given', () => {
     expect(namesOf({ ...MINIMAL, issuer: ISSUER })).toEqual(['data', 'edge', 'api', 'ops']);
+  });
+
+  it.each([MINIMAL, ELSEWHERE])('have the rate rule where AWS WAF takes it, where one is configured: %j', (context) => {
+    const app = appOf({ ...context, writeRateLimit: 600 });
+    expect(stackOf(app, 'write-guard').region).toBe('us-east-1');
+    app.synth();
+    expect(stackOf(app, 'api').dependencies).toContain(stackOf(app, 'write-guard'));
   });
 
   it("have the edge's alarms where its metrics are, when everything else is elsewhere", () => {
@@ -79,12 +84,18 @@ describe('the stacks', () => {
 
   it('of an account differ by region in every name that the account has once', () => {
     const namesIn = (context: object) => {
-      const [edge, own] = [synthesised(context)('edge'), synthesised(context)('ops')];
+      const [edge, api, own] = (['edge', 'api', 'ops'] as const).map(synthesised(context)) as [
+        Template,
+        Template,
+        Template,
+      ];
       return [
         onlyOf(edge, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig.Name,
         onlyOf(edge, 'AWS::CloudFront::OriginAccessControl').OriginAccessControlConfig.Name,
         onlyOf(edge, 'AWS::CloudFront::CachePolicy').CachePolicyConfig.Name,
         ...Object.values(edge.findResources('AWS::CloudFront::Function')).map(({ Properties }) => Properties.Name),
+        onlyOf(api, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig.Name,
+        onlyOf(api, 'AWS::CloudFront::Function').Name,
         onlyOf(own, 'AWS::Budgets::Budget').Budget.BudgetName,
         onlyOf(own, 'AWS::CloudWatch::Dashboard').DashboardName,
       ];
@@ -100,7 +111,7 @@ describe('the stacks', () => {
     const text = JSON.stringify(ops.toJSON());
     const imports = [...text.matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name);
     // Ids that AWS chooses, of what no release removes.
-    const isId = (name: string) => /RefWriteEndpointHttpApi|GetAttDistributionId/.test(name);
+    const isId = (name: string) => /RefWriteEndpointDistribution|GetAttDistributionId/.test(name);
     expect(imports.length).toBeGreaterThan(0);
     expect(imports.filter((name) => !isId(name))).toEqual([]);
     const api = template('api');
@@ -256,9 +267,13 @@ describe('alarms', () => {
     expect(heard(runs)).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Invocations' });
   });
 
-  it('on 5xx of the HTTP API use their rate over a quarter of an hour, because single ones happen', () => {
+  it('on 5xx of the write host use their rate over a quarter of an hour, because single ones happen', () => {
     const alarm = alarmOf('write-api-5xx');
     expect(alarm).toMatchObject({
+      Namespace: 'AWS/CloudFront',
+      MetricName: '5xxErrorRate',
+      Statistic: 'Average',
+      Period: 300,
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 5,
       EvaluationPeriods: 3,
@@ -266,16 +281,12 @@ describe('alarms', () => {
       TreatMissingData: 'notBreaching',
     });
     expect(alarm).not.toHaveProperty('DatapointsToAlarm');
-    const { Expression } = alarm.Metrics.find(({ ReturnData }: Properties) => ReturnData !== false);
-    const [, failed = '', requests = ''] = /^100 \* FILL\((\w+), 0\) \/ (\w+)$/.exec(Expression) ?? [];
-    const statOf = (id: string) => alarm.Metrics.find(({ Id }: Properties) => Id === id).MetricStat;
-    for (const [id, MetricName] of [
-      [failed, '5xx'],
-      [requests, 'Count'],
-    ] as const) {
-      const Metric = { Namespace: 'AWS/ApiGateway', MetricName, Dimensions: [{ Name: 'ApiId', Value: API_ID }] };
-      expect(statOf(id)).toEqual({ Metric, Period: 300, Stat: 'Sum' });
-    }
+    const [write, read] = ['write-api-5xx', 'read-5xx'].map((name) => alarmOf(name).Dimensions[0]);
+    expect(write).toEqual({
+      Name: 'DistributionId',
+      Value: { 'Fn::ImportValue': expect.stringContaining('WriteEndpoint') },
+    });
+    expect(read).not.toEqual(write);
   });
 
   it("on the write API's own failures go off at the first", () => {
@@ -304,7 +315,7 @@ describe('alarms', () => {
     const elsewhere = synthesised(ELSEWHERE);
     const isOfEdge = ({ Namespace }: Properties) => Namespace === 'AWS/CloudFront';
     expect(alarmsOf(elsewhere('ops')).filter(isOfEdge)).toEqual([]);
-    expect(alarmsOf(elsewhere('edge-alarms')).filter(isOfEdge)).toHaveLength(2);
+    expect(alarmsOf(elsewhere('edge-alarms')).filter(isOfEdge)).toHaveLength(3);
     expect(alarmsOf(elsewhere('edge-alarms')).every(isOfEdge)).toBe(true);
   });
 

@@ -9,7 +9,7 @@ import { readConfiguration } from '../../infra/configuration.ts';
 import { addDeployment } from '../../infra/deployment.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
 
-export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms';
+export type StackName = 'data' | 'edge' | 'api' | 'identity' | 'ops' | 'edge-alarms' | 'write-guard';
 
 export const MINIMAL = { waitlistEmail: 'keys@tidemark.test' } as const;
 

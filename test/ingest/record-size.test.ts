@@ -112,6 +112,13 @@ describe('a record that would be too large', () => {
       { before: [nearlyFull, longObservation('volume', { sourceLabel: 'short' })] },
     ],
     [
+      'an older observation of another source',
+      observation,
+      {
+        before: [nearlyFull, longObservation('volume', { sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' })],
+      },
+    ],
+    [
       'a correction of the latest observation',
       observation,
       { before: [nearlyFull, { ...observation, sourceLabel: 'short' } as IngestRecordInput] },
@@ -121,9 +128,10 @@ describe('a record that would be too large', () => {
   });
 
   const later = { ...observation, sourceLabel: 'short', observedAt: '2026-01-03T00:00:00Z' } as IngestRecordInput;
+  const older = { ...observation, sourceLabel: 'short', unit: wide(4_000) } as IngestRecordInput;
 
   test.each<[string, IngestRecordInput, Given]>([
-    ['an older observation, which is not in the record', observation, { before: [nearlyFull, later] }],
+    ['an older observation, which is not in the record', older, { before: [nearlyFull, later] }],
     ['a shorter text', { ...observation, sourceLabel: wide(100) } as IngestRecordInput, { before: [nearlyFull] }],
     ['a shorter definition', longMarket(sources(16, 1_000)), { before: [nearlyFull] }],
   ])('is not caused by %s', (_, record, given) => {

@@ -37,12 +37,16 @@ export function openRecordedLedger(): RecordedLedger {
   };
 }
 
-/** Without the items of batches: their effect. */
+/** Without the items of batches and their audit: their effect. */
 export function recordsOf(dump: LedgerDump): LedgerDump {
-  const own = ['batch/', 'work ', 'awaiting-generation '];
+  const own = ['audit/', 'batch/', 'work ', 'awaiting-generation '];
   return new Map([...dump].filter(([name]) => !own.some((prefix) => name.startsWith(prefix))));
 }
 
 function withoutTimes(value: Json): Json {
-  return JSON.parse(JSON.stringify(value, (name, inner) => (name === 'recordedAt' ? null : inner))) as Json;
+  const isTime = (name: string, inner: unknown) => TIMES.has(name) && inner !== null;
+  return JSON.parse(JSON.stringify(value, (name, inner) => (isTime(name, inner) ? 'a time' : inner))) as Json;
 }
+
+/** Of the service's own clock. */
+const TIMES: ReadonlySet<string> = new Set(['recordedAt', 'supersededAt', 'updatedAt']);

@@ -29,7 +29,12 @@ describe('a retraction', () => {
     model.decide([market('a'), sourced]);
     model.decide([retractionOf(sourced)], mode);
     const [first, second] = model.observations();
-    expect(first).toMatchObject({ amountMinor: 6117, sourceValue: '61.1749', supersededBy: second?.id });
+    expect(first).toMatchObject({
+      amountMinor: 6117,
+      sourceValue: '61.1749',
+      supersededAt: second?.recordedAt,
+      supersededBy: second?.id,
+    });
     expect(second).toEqual({
       amountMinor: null,
       confidence: 'high',
@@ -39,11 +44,14 @@ describe('a retraction', () => {
       metric: 'price',
       observedAt: '2026-01-01T00:00:00Z',
       recordedAt: '2026-10-01T12:00:00.000Z',
+      releasedAt: null,
+      retraction: null,
       rounded: false,
       sourceLabel: 'a test',
       sourceUrl: 'https://example.com/a',
       sourceValue: null,
       status: 'final',
+      supersededAt: null,
       supersededBy: null,
       supersedes: first?.id,
       unknownReason: 'withheld',
@@ -52,6 +60,93 @@ describe('a retraction', () => {
       revision: 2,
       unknownValues: 1,
       latest: { price: { metric: { amountMinor: null } } },
+    });
+  });
+
+  test('of another kind is refused', () => {
+    const parsed = parseRecord(retractionOf(sourced, { kind: 'typo' }));
+    expect('errors' in parsed && parsed.errors.map(({ code, pointer }) => `${code} ${pointer}`)).toEqual([
+      'record.invalid /kind',
+    ]);
+  });
+
+  describe('of the kind', () => {
+    const released = { ...price('a', 1, 7000), releasedAt: '2026-01-02T14:30:00Z' } as IngestRecordInput;
+    const retractedAs = (...kinds: readonly (string | undefined)[]) => {
+      const model = createMarketModel('a');
+      model.decide([market('a'), sourced, released]);
+      const outcomes = kinds.map((kind) => {
+        const { outcomes } = model.decide([retractionOf(released, kind === undefined ? {} : { kind })]);
+        return outcomes.get(0)?.kind;
+      });
+      return { model, outcomes, shown: model.record().latest.price?.metric, last: model.observations().at(-1) };
+    };
+
+    test('withdrawn shows as unknown: nothing is known of its release', () => {
+      const { model, shown, last } = retractedAs('withdrawn');
+      const unknown = { amountMinor: null, sourceValue: null, releasedAt: null, unknownReason: 'withheld' };
+      expect(last).toMatchObject({ ...unknown, retraction: 'withdrawn' });
+      expect(shown).toMatchObject({ ...unknown, observedAt: '2026-01-02T00:00:00Z' });
+      expect(model.observations()[1]).toMatchObject({ amountMinor: 7000, releasedAt: '2026-01-02T14:30:00Z' });
+    });
+
+    test('mistake is skipped, and the value before it shows again', () => {
+      const { model, shown, last } = retractedAs('mistake');
+      expect(last).toMatchObject({ amountMinor: null, unknownReason: 'not-applicable', retraction: 'mistake' });
+      expect(shown).toMatchObject({ amountMinor: 6117, observedAt: '2026-01-01T00:00:00Z' });
+      expect(model.record()).toMatchObject({ observations: 3, lastObservedAt: '2026-01-02T00:00:00Z' });
+    });
+
+    test('mistake of the only value: nobody looked', () => {
+      const model = createMarketModel('a');
+      model.decide([market('a'), sourced]);
+      model.decide([retractionOf(sourced, { kind: 'mistake' })]);
+      expect(model.record().latest).toEqual({});
+    });
+
+    test.each<[readonly (string | undefined)[], readonly string[]]>([
+      [
+        ['mistake', 'mistake'],
+        ['accepted', 'unchanged'],
+      ],
+      [
+        ['withdrawn', 'withdrawn'],
+        ['accepted', 'unchanged'],
+      ],
+      [
+        [undefined, 'mistake'],
+        ['accepted', 'accepted'],
+      ],
+      [
+        [undefined, 'withdrawn'],
+        ['accepted', 'accepted'],
+      ],
+      [
+        ['withdrawn', 'mistake'],
+        ['accepted', 'accepted'],
+      ],
+      [
+        ['mistake', 'withdrawn'],
+        ['accepted', 'accepted'],
+      ],
+      [
+        ['mistake', undefined],
+        ['accepted', 'unchanged'],
+      ],
+      [
+        ['withdrawn', undefined],
+        ['accepted', 'unchanged'],
+      ],
+    ])('%j: a second one without a kind says nothing new', (kinds, expected) => {
+      expect(retractedAs(...kinds).outcomes).toEqual(expected);
+    });
+
+    test('mistake is undone by a correction, also by one to an unknown value of the same reason', () => {
+      for (const row of [released, { ...price('a', 1, null), unknownReason: 'not-applicable' } as IngestRecordInput]) {
+        const { model } = retractedAs('mistake');
+        expect(model.decide([row], 'correct').outcomes.get(0)?.kind).toBe('accepted');
+        expect(model.record().latest.price?.metric.observedAt).toBe('2026-01-02T00:00:00Z');
+      }
     });
   });
 

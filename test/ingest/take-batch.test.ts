@@ -209,11 +209,11 @@ describe('batches that do not fit one transaction', () => {
     const slugs = Array.from({ length: 230 }, (_, index) => `m-${index}`);
     const ledger = await ledgerWith(slugs.flatMap((slug) => [market(slug), price(slug, 0, 1)]));
     expect(await dirtySlugs(ledger)).toEqual([...slugs].sort());
-    // Four changes each: record, index item, observation, mark. 13 strands of 17 or 18 markets.
+    // Five changes each: record, index item, observation, mark, audit record. 16 strands of 14 or 15 markets.
     const [stored, opened, ...rest] = ledger.transactions;
-    expect([stored, opened]).toEqual([2, 14]);
-    const strands = [...Array.from({ length: 9 }, () => 1 + 18 * 4), ...Array.from({ length: 4 }, () => 1 + 17 * 4)];
-    expect(rest).toEqual([...strands, 16, 1]);
+    expect([stored, opened]).toEqual([2, 17]);
+    const strands = [...Array.from({ length: 6 }, () => 1 + 15 * 5), ...Array.from({ length: 10 }, () => 1 + 14 * 5)];
+    expect(rest).toEqual([...strands, 19, 1]);
   });
 
   test('markets with long records, of which few fit', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { dateReader, isDateFormat } from '../../mapping/date-format.ts';
-import { parseMapping } from '../../mapping/parse-mapping.ts';
+import { ambiguousDate, dateReader, instantOf, isDateFormat, offsetMinutes } from '../../mapping/date-format.ts';
+import { parseMapping, parseMappingText } from '../../mapping/parse-mapping.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
 /** Where the faults of the example are, after one change. */
@@ -32,7 +32,6 @@ describe('a mapping', () => {
     ['an unknown field', '/match2', [], ['/match2']],
     ['an unknown field further down', '/observation/value/round', 'up', ['/observation/value/round']],
     ['no match', '/match', undefined, ['/match']],
-    ['an empty match', '/match', [], ['/match']],
     ['a delimiter of two characters', '/csv', { delimiter: '||' }, ['/csv/delimiter']],
     ['no slug', '/market/slug', undefined, ['/market/slug']],
     ['a number for a quantity', '/market/unit/quantity', 1000, ['/market/unit/quantity']],
@@ -57,6 +56,51 @@ describe('a mapping', () => {
     ['withholding everything', '/withhold/0/where', {}, ['/withhold/0/where']],
     ['withholding for no value', '/withhold/0/where/day', [], ['/withhold/0/where/day']],
     ['withholding without a word why', '/withhold/0/reason', '', ['/withhold/0/reason']],
+    ['a quote as delimiter', '/csv', { delimiter: '"' }, ['/csv/delimiter']],
+    ['an encoding that nobody knows', '/csv', { encoding: 'ebcdic' }, ['/csv/encoding']],
+    ['less than no lines before the header', '/csv', { linesBeforeHeader: -1 }, ['/csv/linesBeforeHeader']],
+    ['a blank word that is empty', '/observation/value/blankValues', [' '], ['/observation/value/blankValues/0']],
+    [
+      'another decimal mark',
+      '/observation/value/number',
+      { decimalMark: '/' },
+      ['/observation/value/number/decimalMark'],
+    ],
+    [
+      'one mark for groups and decimals',
+      '/observation/value/number',
+      { groupMark: '.' },
+      ['/observation/value/number/groupMark'],
+    ],
+    ['no date format', '/observation/date/format', [], ['/observation/date/format']],
+    [
+      'two formats that read one text differently',
+      '/observation/date/format',
+      ['YYYY-MM-DD', 'DD/MM/YYYY', 'MM/DD/YYYY'],
+      ['/observation/date/format'],
+    ],
+    [
+      'moments without a time',
+      '/observation/date/precision',
+      'instant',
+      ['/observation/date/format', '/observation/date/whenBlank/format'],
+    ],
+    ['an offset for days', '/observation/date/offset', '+01:00', ['/observation/date/offset']],
+    ['a time zone by name', '/observation/date/offset', 'Europe/Berlin', ['/observation/date/offset']],
+    ['nothing to unpivot', '/unpivot', { columns: [], name: 'a', value: 'b' }, ['/unpivot/columns']],
+    ['one name for two columns', '/unpivot', { columns: ['x'], name: 'a', value: 'a' }, ['/unpivot/value']],
+    [
+      'a column that stays and is added',
+      '/unpivot',
+      { columns: { except: ['a'] }, name: 'a', value: 'b' },
+      ['/unpivot/name'],
+    ],
+    [
+      'a table that adds a column of unpivot',
+      '/unpivot',
+      { columns: ['x'], name: 'code', value: 'b' },
+      ['/tables/1/columns/0'],
+    ],
     // Templates.
     ['a brace left open', '/market/name', '{item', ['/market/name']],
     ['a brace too many', '/observation/sourceUrl', 'https://example.org/{item}}', ['/observation/sourceUrl']],
@@ -124,14 +168,104 @@ describe('dates', () => {
     ['YYYYMMDD', '20240229', '2024-02-29'],
     ['YYYY-MM', '2026-09', '2026-09-01'],
     ['YYYYMM', '202600', null],
+    ['MMM DD, YYYY', 'Jan 02, 1986', '1986-01-02'],
+    ['DD-MMM-YYYY', '02-FEB-2024', '2024-02-02'],
+    ['D MMM YYYY', '2 Foo 2024', null],
+    ['YYYY-MM-DD HH:mm:ss', '2026-09-29 23:59:59', '2026-09-29'],
+    ['YYYY-MM-DD HH:mm:ss', '2026-09-29 24:00:00', null],
+    ['YYYY-MM-DD HH:mm:ss', '2026-09-29 23:60:00', null],
+    ['YYYY-MM-DDTHH:mmZ', '2026-09-29T23:59+14:30', '2026-09-29'],
+    ['YYYY-MM-DDTHH:mmZ', '2026-09-29T23:59+15:00', null],
   ])('of the form %s: %j is %j', (format, text, date) => {
-    expect(dateReader(format)(text)).toBe(date);
+    expect(dateReader(format)(text)?.date ?? null).toBe(date);
   });
 
-  test.each(['', 'YYYY', 'MM-DD', 'YY-MM-DD', 'YYYY-MM-MM', 'YYYY-MM-DDTHH', 'YYYY-MM-DD (.*)'])(
-    '%j is no form',
-    (format) => {
-      expect(isDateFormat(format)).toBe(false);
-    },
-  );
+  test.each([
+    ...['', 'YYYY', 'MM-DD', 'YY-MM-DD', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
+    ...['YYYY-MM-DDTHH', 'YYYY-MM HH:mm', 'YYYY-MM-DD mm:ss', 'YYYY-MM-DD HH:mm S', 'YYYY-MM-DDZ'],
+    ...['YYYYMD', 'DMYYYY', 'YYYY-MM-DD Hmm'],
+  ])('%j is no form', (format) => {
+    expect(isDateFormat(format)).toBe(false);
+  });
+
+  test.each([
+    ['no offset', 'YYYY-MM-DD HH:mm', '2026-09-29 00:30', '2026-09-28T23:00:00Z'],
+    ['an offset of its own', 'YYYY-MM-DDTHH:mm:ssZ', '2026-12-31T23:00:00-05:00', '2027-01-01T04:00:00Z'],
+    ['an offset without a colon', 'YYYY-MM-DDTHH:mm:ssZ', '2026-12-31T23:00:00+0530', '2026-12-31T17:30:00Z'],
+    ['Z', 'YYYY-MM-DDTHH:mm:ssZ', '2026-12-31T23:00:00Z', '2026-12-31T23:00:00Z'],
+    ['tenths', 'YYYY-MM-DD HH:mm:ss.SZ', '2026-12-31 23:00:00.5Z', '2026-12-31T23:00:00.500Z'],
+    ['microseconds', 'YYYY-MM-DD HH:mm:ss.SZ', '2026-12-31 23:00:00.123456Z', '2026-12-31T23:00:00.123Z'],
+  ])('a moment with %s', (_, format, text, instant) => {
+    const written = dateReader(format)(text);
+    expect(written && instantOf(written, offsetMinutes('+01:30'))).toBe(instant);
+  });
+
+  test.each<[readonly string[], boolean]>([
+    [['DD/MM/YYYY', 'MM/DD/YYYY'], true],
+    [['D.M.YYYY', 'MM.DD.YYYY'], true],
+    [['MM-DD-YYYY', 'YYYY-MM-DD', 'DD-MM-YYYY'], true],
+    [['YYYYMMDD', 'DDMMYYYY'], true],
+    [['YYYY-MM-DD', 'YYYYMMDD'], false],
+    [['DD/MM/YYYY', 'MM.DD.YYYY'], false],
+    [['DD/MM/YYYY', 'D/M/YYYY'], false],
+    [['DD/MM/YYYY', 'YYYY/MM/DD', 'MMM DD, YYYY', 'YYYY-MM-DD HH:mm:ssZ'], false],
+  ])('a date can have two readings by %j: %j', (formats, isAmbiguous) => {
+    expect(ambiguousDate(formats) !== null).toBe(isAmbiguous);
+  });
+});
+
+describe('a mapping as text', () => {
+  const TEXT = JSON.stringify(exampleMapping, null, 2);
+
+  test('may have comments, trailing commas and a byte order mark', () => {
+    const text = `\uFEFF// Prices of a shop.\n${TEXT.replace(/\n}$/, ',\n  /* the end */ }')}`;
+    expect(parseMappingText(text)).toEqual(parseMapping(exampleMapping));
+  });
+
+  test('has a line for each fault', () => {
+    const text = TEXT.replace('"food"', '"{day}"').replace('"nearest"', '"up"');
+    const lines = text.split('\n');
+    const shape = parseMappingText(text);
+    expect(shape).toMatchObject({
+      faults: [
+        {
+          pointer: '/observation/value/rounding',
+          line: lines.findIndex((line) => line.includes('"up"')) + 1,
+        },
+      ],
+    });
+    expect(parseMappingText(TEXT.replace('"food"', '"{day}"'))).toMatchObject({
+      faults: [{ pointer: '/market/kind', line: lines.findIndex((line) => line.includes('"{day}"')) + 1 }],
+    });
+  });
+
+  test('names the line of the object that lacks a field', () => {
+    const text = TEXT.replace(/ *"slug".*\n/, '');
+    const line = text.split('\n').findIndex((each) => each.includes('"market"')) + 1;
+    expect(parseMappingText(text)).toMatchObject({ faults: [{ pointer: '/market/slug', line }] });
+  });
+
+  test.each([
+    ['', 1],
+    ['{\n"match": [}', 2],
+    ['{"match":\n\n"a" "b"}', 3],
+    ['[1,2', 1],
+  ])('that is %j is refused', (text, line) => {
+    const result = parseMappingText(text);
+    expect('faults' in result && result.faults[0]).toMatchObject({ pointer: '', line });
+  });
+
+  test('that is not filled in says so at each place, and nothing else about it', () => {
+    const unfilled = withChange(
+      withChange(exampleMapping, '/observation/confidence', 'FILL IN: high, medium or low'),
+      '/market/sources/0/url',
+      'FILL IN: the page',
+    );
+    expect(parseMapping(unfilled)).toEqual({
+      faults: [
+        { pointer: '/market/sources/0/url', detail: 'FILL IN: the page' },
+        { pointer: '/observation/confidence', detail: 'FILL IN: high, medium or low' },
+      ],
+    });
+  });
 });

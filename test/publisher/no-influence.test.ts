@@ -16,11 +16,9 @@ import {
   waitlistRequestKey,
   watchlistKey,
 } from '../../storage/records/accounts.ts';
+import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
 import { type PublicationValue, publicationKey } from '../../storage/records/publication.ts';
 import {
-  type AuditValue,
-  auditOfActor,
-  auditOfTarget,
   type ClaimValue,
   claimKey,
   claimsInState,

@@ -102,7 +102,7 @@ export const ingestSteps: readonly Step[] = [
         const { data, page } = succeeded('getMarketHistory', await session.read(market.history.href));
         assert.equal(page.nextCursor, null);
         const shown = data.map(({ id, recordedAt, ...rest }) => rest);
-        const alone = { metric: 'price', supersedes: null, supersededBy: null };
+        const alone = { metric: 'price', retraction: null, supersedes: null, supersededAt: null, supersededBy: null };
         assert.deepEqual(
           shown,
           [newest, ...older].map((price) => ({ ...price, ...alone })),

@@ -58,7 +58,7 @@ export function shownPrice(market: string, currency: string, price: Price) {
   const { amountMinor } = price;
   const decimal = amountMinor === null ? null : (amountMinor / 10 ** minorDigits).toFixed(minorDigits);
   const texts = { minorDigits, decimal, decimalPerUnit: decimal };
-  return { kind: 'money', ...priceFields(market, currency, price), ...texts } as const;
+  return { kind: 'money', releasedAt: null, ...priceFields(market, currency, price), ...texts } as const;
 }
 
 export function priceRecord(market: string, currency: string, price: Price): IngestRecordInput {

@@ -9,6 +9,8 @@ import type { Notes } from './notes.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
+export type Exchange = (url: string, request: RequestInit & { readonly method: string }) => Promise<Response>;
+
 export interface WriteParts {
   /** The Idempotency-Key. Default: a new one. Null: no key. */
   readonly key?: string | null;
@@ -50,14 +52,15 @@ export interface Session {
 /** An edge may have asked another cache with an old copy. The rest is for a slow machine. */
 const SHOWN_WITHIN_MS = (2 * FRESH_SECONDS + 10) * 1000;
 
-export function openSession(deployment: Deployment): Session {
+/** `exchange` is how a request gets its answer; by default directly. */
+export function openSession(deployment: Deployment, exchange: Exchange = fetch): Session {
   const prefix = `scenario-${randomBytes(6).toString('hex')}`;
   const notes: Partial<Notes> = {};
   const privateTexts = new Set<string>();
   const publicBodies = new Map<string, string>();
 
   const readBy: Session['readBy'] = async (method, path, headers = {}) => {
-    const answer = await send(deployment.readBaseUrl, path, { method, headers });
+    const answer = await send(exchange, deployment.readBaseUrl, path, { method, headers });
     if (answer.text !== '') publicBodies.set(answer.text, path);
     return answer;
   };
@@ -101,7 +104,7 @@ export function openSession(deployment: Deployment): Session {
         ...headers,
       };
       const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
-      return await send(deployment.writeBaseUrl, path, {
+      return await send(exchange, deployment.writeBaseUrl, path, {
         method,
         headers: fields,
         ...(bytes === undefined ? {} : { body: bytes }),
@@ -139,8 +142,13 @@ export async function poll<Seen>(
   }
 }
 
-async function send(baseUrl: string, path: string, request: RequestInit & { method: string }): Promise<Answer> {
-  const response = await fetch(`${baseUrl}${path}`, { ...request, redirect: 'error' });
+async function send(
+  exchange: Exchange,
+  baseUrl: string,
+  path: string,
+  request: RequestInit & { method: string },
+): Promise<Answer> {
+  const response = await exchange(`${baseUrl}${path}`, { ...request, redirect: 'error' });
   const { status, headers } = response;
   return heldToContract({ method: request.method, path, status, headers, text: await response.text() });
 }

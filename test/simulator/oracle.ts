@@ -12,7 +12,7 @@ import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from '
 import { versionsShown } from './model.ts';
 import { bodyOf, chainOf, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
-import { findingsIn, publishAfresh } from './wiring.ts';
+import { auditFindingsIn, findingsIn, publishAfresh } from './wiring.ts';
 import type { World } from './world.ts';
 
 export async function judge(world: World): Promise<void> {
@@ -33,8 +33,13 @@ export async function judge(world: World): Promise<void> {
   for (const slug of world.removed) {
     if (!removed.includes(slug)) world.fail('lost-or-twice', `the removal of ${slug} was acknowledged, and is lost`);
   }
-  const [finding] = await findingsIn(hostAtOnce(world.items, world.objects, 'verify', world.settings), removed);
+  const host = hostAtOnce(world.items, world.objects, 'verify', world.settings);
+  const [finding] = await findingsIn(host, removed);
   if (finding !== undefined) world.fail('verify', finding);
+  if (!world.hasGoneBack && world.torn.size === 0) {
+    const [fault] = await auditFindingsIn(host);
+    if (fault !== undefined) world.fail('audit', fault);
+  }
   if (world.violation !== null) return;
   await compareWithFresh(world).catch((error: unknown) => {
     world.fail('other-bytes', `an undisturbed publication of the same ledger fails: ${error}`);

@@ -17,6 +17,7 @@ import { createUploadRunner, type UploadRunner } from '../../lambdas/ingest/run-
 import { newBatch } from '../../lambdas/ingest/stored-batch.ts';
 import { createWriteApi } from '../../lambdas/pipeline/handle.ts';
 import { createSecrets } from '../../lambdas/pipeline/secrets.ts';
+import { verifyAudit } from '../../lambdas/review/verify-audit.ts';
 import { isRetryable } from '../../lambdas/worker/contended.ts';
 import { runWork } from '../../lambdas/worker/run-work.ts';
 import { createRunners } from '../../lambdas/worker/runners.ts';
@@ -210,6 +211,12 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
 export async function findingsIn({ objects, settings }: Host, removed: readonly string[]): Promise<readonly string[]> {
   const { findings } = await verify(readerOf(objects), { pageSizes: settings.pageSizes, settled: true, removed });
   return findings.map(({ url, rule, detail }) => `${url}: ${rule}: ${detail}`);
+}
+
+/** The faults that `npm run verify:audit` finds. */
+export async function auditFindingsIn({ ledger, nowMs }: Host): Promise<readonly string[]> {
+  const { findings } = await verifyAudit(ledger, nowMs());
+  return findings.map(({ day, id, fault, detail }) => `${day} ${id}: ${fault}: ${detail}`);
 }
 
 /** Publishes this ledger for the first time, completely. */

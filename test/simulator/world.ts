@@ -60,6 +60,8 @@ export class World {
   readonly removed = new Set<string>();
   /** Markets with a torn transaction, whose content is not known. */
   readonly torn = new Set<string>();
+  /** The ledger was restored: a part of its audit may be lost. */
+  hasGoneBack = false;
   violation: Violation | null = null;
   /** Batches that may have been reported as public. */
   readonly untold = new Set<string>();
@@ -166,6 +168,7 @@ export class World {
   /** Continues with an older ledger: writes that it lacks never happened. */
   goBack(isKnown: (batch: string) => boolean): void {
     this.isDown = true;
+    this.hasGoneBack = true;
     for (const batch of this.acknowledged.keys()) if (!isKnown(batch)) this.acknowledged.delete(batch);
     const removed = removedIn(this.items);
     for (const slug of this.removed) if (!removed.includes(slug)) this.removed.delete(slug);

@@ -3,6 +3,7 @@ import { heldToSchemas } from './held-to-schemas.ts';
 import { type ApiWorld, openApiWorld } from './world.ts';
 
 const URL = '/api/v1/audit-records';
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('audit records', () => {
   let world: ApiWorld;
@@ -65,6 +66,41 @@ describe('audit records', () => {
     expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual(['user:alice', 'key:operator']);
   });
 
+  it('are listed by day: today without a filter, newest first', async () => {
+    const first = await createWatchlist('alice');
+    const second = await createWatchlist('bob');
+    world.nowMs += DAY_MS;
+    await renameWatchlist(first, 'alice');
+    const shown = async (query: string) =>
+      (await list(query)).json.data.map(({ actor, action, target }: Record<string, string>) => [actor, action, target]);
+    const today = [['user:alice', 'replaceWatchlist', `watchlist/${first}`]];
+    const before = [
+      ['user:bob', 'createWatchlist', `watchlist/${second}`],
+      ['user:alice', 'createWatchlist', `watchlist/${first}`],
+    ];
+    expect(await shown('')).toEqual(today);
+    expect(await shown('day=2026-11-21')).toEqual(today);
+    expect(await shown('day=2026-11-20')).toEqual(before);
+    expect(await shown('day=2026-11-20&actor=user:alice')).toEqual(before.slice(1));
+    expect(await shown('day=2026-11-19')).toEqual([]);
+  });
+
+  it('by day are paged, and a cursor belongs to its day', async () => {
+    await world.call({
+      method: 'PUT',
+      path: '/api/v1/entitlements/user:alice/watchlists',
+      body: { limit: 100 },
+      headers: { 'if-none-match': '*' },
+    });
+    for (let count = 0; count < 55; count++) await createWatchlist('alice');
+    const first = await list('day=2026-11-20');
+    const { nextCursor } = first.json.page;
+    const second = await list(`day=2026-11-20&cursor=${nextCursor}`);
+    expect([first.json.data.length, second.json.data.length, second.json.page.nextCursor]).toEqual([50, 6, null]);
+    const others = await Promise.all([list(`cursor=${nextCursor}`), list(`day=2026-11-21&cursor=${nextCursor}`)]);
+    expect(others.map(({ json }) => json.code)).toEqual(['invalid-cursor', 'invalid-cursor']);
+  });
+
   it('are listed by both: what this credential did to that', async () => {
     const first = await createWatchlist('alice');
     await createWatchlist('alice');
@@ -76,7 +112,9 @@ describe('audit records', () => {
   });
 
   it.each([
-    ['neither actor nor target', '', 'invalid-request'],
+    ['a day with a target', 'day=2026-11-20&target=a', 'invalid-request'],
+    ['a day that does not exist', 'day=2026-02-30', 'invalid-request'],
+    ['a day with a time', 'day=2026-11-20T00:00:00Z', 'invalid-request'],
     ['an empty actor', 'actor=', 'invalid-request'],
     ['a target with a space', 'target=a%20b', 'invalid-request'],
     ['a target longer than any', `target=${'a'.repeat(513)}`, 'invalid-request'],

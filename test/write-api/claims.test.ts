@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { CLAIM_EVIDENCE_MAX, type ClaimAssertion, claimSchema } from '../../contract/operations/claims.ts';
 import { LISTING_PAGE_SIZE, pageSchema } from '../../contract/operations/resources.ts';
 import { createdClaim } from '../../lambdas/review/claim-record.ts';
+import { type AuditValue, auditOfTarget } from '../../storage/records/audit.ts';
 import { marketKey } from '../../storage/records/markets.ts';
-import { type AuditValue, auditOfTarget, type ClaimValue, claimKey } from '../../storage/records/review.ts';
+import { type ClaimValue, claimKey } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
   act,

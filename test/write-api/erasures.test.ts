@@ -5,11 +5,11 @@ import { CLAIM_TRANSITIONS } from '../../lambdas/review/transitions.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change, ItemKey, Ledger } from '../../storage/ledger.ts';
 import { answersOf, entitlementsKey, usageOf } from '../../storage/records/accounts.ts';
+import { auditOfActor } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
 import {
-  auditOfActor,
   type ClaimValue,
   claimKey,
   claimsInState,
@@ -115,7 +115,7 @@ describe('erasures', () => {
 
   async function representedMarket(name: string, claim: string): Promise<void> {
     const standing = { representedBy: { name, claim }, disputes: {}, verifications: {} };
-    await put(marketKey('gold-usd'), 5, { name: 'Gold', standing } as unknown as MarketRecordValue);
+    await put(marketKey('gold-usd'), 5, { name: 'Gold', standing, updatedAt: null } as unknown as MarketRecordValue);
   }
 
   /** Everything that a user can leave in the ledger, for two users. */

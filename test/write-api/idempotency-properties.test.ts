@@ -14,7 +14,7 @@ import {
   usageKey,
   watchlistsOf,
 } from '../../storage/records/accounts.ts';
-import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
+import { type AuditValue, auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
 import { runs } from '../runs.ts';
 import { ENGINES, type Engine } from './engines.ts';
 import { grant, seedMarkets } from './seeds.ts';
@@ -223,7 +223,7 @@ function checkHistory(start: State, commits: readonly Commit[], sent: readonly S
       continue;
     }
     const [audit] = audits as [AuditValue];
-    expect(audits).toEqual([audit, audit]);
+    expect(audits).toEqual([audit, audit, audit]);
     const one = byId.get(audit.requestId) as Sent;
     const { request, answer } = one;
     expect(earlier(state, request)).toBeNull();

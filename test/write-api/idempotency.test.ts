@@ -1,7 +1,7 @@
 /** One request has one effect, however often it is sent at once. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { answersOf } from '../../storage/records/accounts.ts';
-import { auditOfActor, auditOfTarget } from '../../storage/records/review.ts';
+import { auditOfActor, auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { grant, removeMarket, seedMarkets } from './seeds.ts';

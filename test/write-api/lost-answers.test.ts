@@ -1,7 +1,7 @@
 /** If storage does not answer, no write has two effects, and no acknowledged write is lost. */
 import { describe, expect, it } from 'vitest';
 import { answersOf, usageKey, watchlistKey } from '../../storage/records/accounts.ts';
-import { auditOfActor } from '../../storage/records/review.ts';
+import { auditOfActor } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { ENGINES } from './engines.ts';
 import { seedMarkets } from './seeds.ts';

@@ -5,7 +5,7 @@ import { operationOf, type ReadOperationId } from '../../contract/operations.ts'
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import { answersOf } from '../../storage/records/accounts.ts';
-import { auditOfActor } from '../../storage/records/review.ts';
+import { auditOfActor, auditOfDay, auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { API_OPERATIONS, type ApiOperationId, seedWorld, validCall } from './valid-calls.ts';
 import { watchLedger } from './watched-ledger.ts';
@@ -112,10 +112,18 @@ describe.each(WRITES)('%s', (id) => {
     expect(ledger.commits.length - before).toBe(1);
     const audit = own.flatMap((change) => (change.key.partition.startsWith('audit/') ? [change] : []));
     const actor = `user:${call.as}`;
+    const isOfMarket = ['decideClaim', 'createSourceVerification'].includes(id);
     expect(audit.map(({ key }) => key.partition).sort()).toEqual([
       auditOfActor(actor).partition,
-      expect.stringMatching(/^audit\/target\/./),
+      auditOfDay('2026-11-20').partition,
+      ...[
+        expect.stringMatching(/^audit\/target\/./),
+        ...(isOfMarket ? [expect.stringMatching(/^audit\/target\/./)] : []),
+      ],
     ]);
+    expect(audit.filter(({ key }) => key.partition === auditOfTarget('market/gold-usd').partition)).toHaveLength(
+      isOfMarket ? 1 : 0,
+    );
     for (const change of audit) expect(change).toMatchObject({ value: { actor, action: id } });
     expect(own.filter(({ key }) => key.partition === answersOf(actor).partition)).toHaveLength(1);
   });

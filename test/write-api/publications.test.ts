@@ -4,6 +4,7 @@ import { PUBLICATION_MARKETS_MAX, publicationSchema } from '../../contract/opera
 import { publicKey } from '../../contract/public-objects.ts';
 import { publish } from '../../publisher/publish.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
+import { auditOfTarget } from '../../storage/records/audit.ts';
 import { WORK_QUEUE } from '../../storage/records/batches.ts';
 import {
   AWAITING_GENERATION,
@@ -11,7 +12,6 @@ import {
   historyPageKey,
   type PublishedPage,
 } from '../../storage/records/publication.ts';
-import { auditOfTarget } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
 import { workOff } from '../ingest/work-off.ts';

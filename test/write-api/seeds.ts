@@ -23,7 +23,13 @@ async function commit(ledger: Ledger, changes: readonly Change[]): Promise<void>
 export async function seedMarkets(ledger: Ledger, ...slugs: readonly string[]): Promise<void> {
   await commit(
     ledger,
-    slugs.map((slug) => ({ kind: 'put', key: marketKey(slug), revision: 1, value: {}, if: { kind: 'any' } })),
+    slugs.map((slug) => ({
+      kind: 'put',
+      key: marketKey(slug),
+      revision: 1,
+      value: { updatedAt: null },
+      if: { kind: 'any' },
+    })),
   );
 }
 

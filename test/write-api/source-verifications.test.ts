@@ -4,9 +4,9 @@ import type { IngestRecordInput } from '../../contract/ingest-records.ts';
 import { pageSchema } from '../../contract/operations/resources.ts';
 import { sourceVerificationRecordSchema } from '../../contract/operations/source-verifications.ts';
 import { standingOf, verified } from '../../lambdas/markets/standing.ts';
+import { type AuditValue, auditOfTarget } from '../../storage/records/audit.ts';
 import type { MarketStanding } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
-import { type AuditValue, auditOfTarget } from '../../storage/records/review.ts';
 import {
   ASSERTIONS,
   DESK,

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { UPLOAD_BYTES_MAX, UPLOAD_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
+import { auditOfTarget } from '../../storage/records/audit.ts';
 import { generationOfKey } from '../../storage/records/publication.ts';
-import { auditOfTarget } from '../../storage/records/review.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { UPLOAD_TARGET_SECONDS } from '../../storage/upload-store.ts';
 import { workOff } from '../ingest/work-off.ts';

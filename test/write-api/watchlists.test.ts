@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../contract/features.ts';
 import { usageKey } from '../../storage/records/accounts.ts';
-import { auditOfTarget } from '../../storage/records/review.ts';
+import { auditOfTarget } from '../../storage/records/audit.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { grant, seedMarkets } from './seeds.ts';
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts';

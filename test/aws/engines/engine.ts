@@ -4,12 +4,16 @@ import { type AddressInfo, createServer } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { promisify } from 'node:util';
 
-export interface Engine {
+/** A program of other people, installed once into the user's cache. */
+export interface Installable {
   readonly name: string;
   /** Exact. With the name it names the folder of the installation: another version is installed beside it. */
   readonly version: string;
   /** Installs into an empty folder, which is moved later. Rejects with the missing tool of this machine. */
   install(folder: string): Promise<void>;
+}
+
+export interface Engine extends Installable {
   /** Serves, empty, on this machine alone. Resolves when it answers. */
   start(folder: string): Promise<RunningEngine>;
 }

@@ -1,19 +1,19 @@
-/** Installations of engines, kept between runs outside of the repository. */
+/** Installations of engines and tools, kept between runs outside of the repository. */
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Engine } from './engine.ts';
+import type { Installable } from './engine.ts';
 import { makeRunFolder, removeRunFolder } from './run-folder.ts';
 
-/** Installs the engine if it is missing. Returns its folder. An interrupted installation leaves nothing. */
-export async function installed(engine: Engine): Promise<string> {
+/** Installs it if it is missing. Returns its folder. An interrupted installation leaves nothing. */
+export async function installed({ name, version, install }: Installable): Promise<string> {
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tidemark-engines');
-  const folder = join(cache, `${engine.name}-${engine.version}`);
+  const folder = join(cache, `${name}-${version}`);
   if (existsSync(folder)) return folder;
-  const unfinished = makeRunFolder(cache, `${engine.name}-${engine.version}-unfinished`);
+  const unfinished = makeRunFolder(cache, `${name}-${version}-unfinished`);
   try {
-    await engine.install(unfinished);
+    await install(unfinished);
     await rename(unfinished, folder).catch((error) => {
       // Another run was faster.
       if (!existsSync(folder)) throw error;

@@ -12,14 +12,16 @@ const BODY_BYTES = 10 * 1000 * 1000;
 /** Media types that are passed on as text. Other bodies are passed on in Base64. */
 const TEXT = /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded|[\w.+-]+\+(json|xml))\b)/;
 
+/** @param added header fields of the distribution, for a request that came through it */
 export async function serveHttpApi(
   invoke: (event: object) => Promise<unknown>,
   request: IncomingMessage,
   response: ServerResponse,
+  added: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const body = await readBody(request);
   if (body === null) return answer(response, { statusCode: 413, ...message('Request Entity Too Large') });
-  const result = await invoke(eventOf(request, body)).catch(() => null);
+  const result = await invoke(eventOf(request, body, added)).catch(() => null);
   answer(response, (result as HttpResult | null) ?? { statusCode: 500, ...message('Internal Server Error') });
 }
 
@@ -33,7 +35,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return bytes > BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
-function eventOf(request: IncomingMessage, body: Buffer): object {
+function eventOf(request: IncomingMessage, body: Buffer, added: Readonly<Record<string, string>>): object {
   const { method = '', url = '', headersDistinct, socket } = request;
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
   const sourceIp = socket.remoteAddress ?? '';
@@ -43,6 +45,7 @@ function eventOf(request: IncomingMessage, body: Buffer): object {
     'content-length': String(body.length),
     'x-forwarded-for': sourceIp,
     'x-forwarded-proto': 'https',
+    ...added,
   };
   const isText = TEXT.test(headers['content-type'] ?? 'text/plain');
   return {

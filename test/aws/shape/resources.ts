@@ -5,6 +5,7 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createDynamoDbClient } from '../../../storage/dynamodb-client.ts';
 import { createS3Client } from '../../../storage/s3-client.ts';
+import type { Properties } from '../../infra/synthesised.ts';
 import type { EngineStates } from '../engines/engine.ts';
 import { type Physical, propertiesOf, REGION, type Templates } from './references.ts';
 
@@ -37,6 +38,8 @@ export interface Resources {
   readonly physical: Physical;
   readonly publicBucket: string;
   readonly uploadsBucket: string;
+  /** The texts of those secrets that templates refer to, by their ARN. */
+  readonly secrets: ReadonlyMap<string, string>;
 }
 
 /** @throws RangeError when the templates say something that the engines are not asked for. */
@@ -48,15 +51,19 @@ export async function makeResources(templates: Templates, engines: Engines): Pro
   const uploadsBucket = `tidemark-uploads-${randomUUID()}`;
   for (const Bucket of [publicBucket, uploadsBucket]) await s3.send(new CreateBucketCommand({ Bucket }));
   s3.destroy();
-  const secretArn = await makeSecret(templates, place(engines.secretsManager));
+  const secretsPlace = place(engines.secretsManager);
+  const secret = await makeSecret(propertiesOf(templates, 'data', 'Secret'), secretsPlace);
+  const originSecret = await makeSecret(propertiesOf(templates, 'api', 'OriginSecret1'), secretsPlace);
   const physical = {
     'data/Ledger.Ref': tableName,
     'data/Ledger.StreamArn': streamArn,
     'data/PublicObjects.Ref': publicBucket,
     'data/Uploads.Ref': uploadsBucket,
-    'data/Secret.Ref': secretArn,
+    'data/Secret.Ref': secret.arn,
+    'api/OriginSecret1.Ref': originSecret.arn,
   };
-  return { physical, publicBucket, uploadsBucket };
+  const secrets = new Map([[originSecret.arn, originSecret.text]]);
+  return { physical, publicBucket, uploadsBucket, secrets };
 }
 
 type Place = { endpoint: string; region: string; credentials: typeof CREDENTIALS };
@@ -81,8 +88,11 @@ async function makeTable(templates: Templates, place: Place): Promise<{ tableNam
 }
 
 /** Secrets Manager would make the text itself, to this specification: so many characters that are hexadecimal digits. */
-async function makeSecret(templates: Templates, place: Place): Promise<string> {
-  const { PasswordLength, ExcludeCharacters } = propertiesOf(templates, 'data', 'Secret').GenerateSecretString;
+async function makeSecret(
+  { GenerateSecretString }: Properties,
+  place: Place,
+): Promise<{ readonly arn: string; readonly text: string }> {
+  const { PasswordLength, ExcludeCharacters } = GenerateSecretString;
   const SecretString = randomBytes(PasswordLength / 2).toString('hex');
   if ([...ExcludeCharacters].some((character) => SecretString.includes(character))) {
     throw new RangeError(`the secret may not hold ${ExcludeCharacters}: make it of something else`);
@@ -90,5 +100,5 @@ async function makeSecret(templates: Templates, place: Place): Promise<string> {
   const client = new SecretsManagerClient(place);
   const { ARN } = await client.send(new CreateSecretCommand({ Name: `tidemark-${randomUUID()}`, SecretString }));
   client.destroy();
-  return ARN as string;
+  return { arn: ARN as string, text: SecretString };
 }

@@ -24,6 +24,7 @@ import { propertiesOf, REGION, type Templates } from './references.ts';
 import { CREDENTIALS, type Engines, makeResources } from './resources.ts';
 import { type Deployed, readDeployed, synthesise } from './stacks.ts';
 import { type RunningMapping, startMapping } from './stream-mapping.ts';
+import { openWriteHost } from './write-host.ts';
 
 export interface ShapeOptions {
   readonly engines: Engines;
@@ -32,6 +33,8 @@ export interface ShapeOptions {
 }
 
 export interface Shape extends Deployment {
+  /** API Gateway's own endpoint. */
+  readonly httpApiUrl: string;
   readonly deployed: Deployed;
   readonly functions: Functions;
   readonly bus: EventBus;
@@ -68,11 +71,19 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     await buildLambdas(folder);
     const bundles = join(folder, 'lambdas');
     const templates = await synthesise(bundles);
-    const { physical, publicBucket, uploadsBucket } = await makeResources(templates, engines);
+    const { physical, publicBucket, uploadsBucket, secrets } = await makeResources(templates, engines);
 
     const cdn = started(await openCdn({ endpoint: engines.s3, bucket: publicBucket, report: failed }));
+    const readHost = new URL(cdn.url).host;
+    const edgeNames = { 'edge/Distribution.Id': DISTRIBUTION_ID, 'edge/Distribution.DomainName': readHost };
+    const writeHost = openWriteHost(templates, { ...physical, ...edgeNames }, secrets);
+    const invokeWriteApi = (event: object) => functions.invoke('write-api', event);
+    const httpApi = started(await serveLocally((...http) => serveHttpApi(invokeWriteApi, ...http), failed));
     const writes = started(
-      await serveLocally((...http) => serveHttpApi((event) => functions.invoke('write-api', event), ...http), failed),
+      await serveLocally(async (...http) => {
+        const added = writeHost.receive(...http);
+        if (added !== null) await serveHttpApi(invokeWriteApi, ...http, added);
+      }, failed),
     );
     const calls: ControlPlane = {
       distributionId: DISTRIBUTION_ID,
@@ -80,17 +91,16 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     };
     const controlPlane = started(await serveLocally((...http) => serveControlPlane(calls, ...http), failed));
 
-    const readHost = new URL(cdn.url).host;
+    const writeName = new URL(writes.url).host;
     const deployed = withoutTls(
       readDeployed(templates, {
         ...physical,
-        'edge/Distribution.Id': DISTRIBUTION_ID,
-        'edge/Distribution.DomainName': readHost,
-        'api/WriteEndpointHttpApi.ApiEndpoint': writes.url,
+        ...edgeNames,
+        'api/WriteEndpointDistribution.DomainName': writeName,
         'identity/Users.Ref': 'us-east-1_AbCdEf',
         'identity/Client.Ref': '5f3example',
       }),
-      readHost,
+      [readHost, writeName],
     );
     const controlPlaneUrl = controlPlane.url;
     const say = (line: string) => log.push(line);
@@ -113,6 +123,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     return {
       readBaseUrl: cdn.url,
       writeBaseUrl: writes.url,
+      httpApiUrl: httpApi.url,
       operatorKey: apiKey,
       deployed,
       functions,
@@ -135,10 +146,11 @@ function tellsEventBridge(templates: Templates): boolean {
 }
 
 /** The only change to the stacks' settings: this machine has no certificate. */
-function withoutTls(deployed: Deployed, readHost: string): Deployed {
+function withoutTls(deployed: Deployed, hosts: readonly string[]): Deployed {
   const functions = [...deployed.functions].map(([name, settings]) => {
     const variables = Object.entries(settings.variables).map(([variable, value]) => {
-      return [variable, value === `https://${readHost}` ? `http://${readHost}` : value];
+      const host = hosts.find((each) => value === `https://${each}`);
+      return [variable, host === undefined ? value : `http://${host}`];
     });
     return [name, { ...settings, variables: Object.fromEntries(variables) }] as const;
   });

@@ -127,10 +127,12 @@ describe('a list that shows the changes of several generations', () => {
   });
 
   test('is cut from the bodies of all markets if a page of the previous list is lost', async () => {
-    for (const lost of [0, 3, 5]) {
+    for (const lost of [0, 1, 3]) {
       const world = await publishedWorld();
-      const pages = [...publicObjects(world.objects).keys()].filter((key) => /markets\.json|market-pages/.test(key));
-      const key = pages[lost] as string;
+      const pages = [...publicObjects(world.objects)].filter(([key]) => /markets\.json|market-pages/.test(key));
+      // In the order of their markets: keys hold digests.
+      pages.sort(([, left], [, right]) => (firstSlug(left) < firstSlug(right) ? -1 : 1));
+      const [key] = pages[lost] as [string, string];
       const present = await world.objects.stat(key);
       if (present !== null) await world.objects.delete(key, present.etag);
       await world.ingest([price('m-03', 0, 1)]);
@@ -145,3 +147,7 @@ describe('a list that shows the changes of several generations', () => {
     }
   });
 });
+
+function firstSlug(page: string): string {
+  return JSON.parse(page).data[0].slug;
+}

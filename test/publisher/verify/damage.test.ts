@@ -81,7 +81,7 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     },
     {
       damage: 'a page of a history holds other bytes than its cursor names',
-      edits: { [CLOSED_PAGE]: withField('data.0.sourceLabel', 'another') },
+      edits: { [CLOSED_PAGE]: withField('data.0.status', 'estimated') },
       rules: ['digest'],
     },
     ...['minorDigits', 'decimal', 'decimalPerUnit'].map((name): Damage => {
@@ -215,6 +215,20 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       rules: ['count', ...NOT_ITS_ITEM],
     },
     {
+      damage: 'it shows a second source that its history does not have',
+      edits: {
+        [marketOf('b')]: withBody((body) => {
+          body.bySource = { price: [body.metrics.price, { ...body.metrics.price, sourceLabel: 'another' }] };
+        }),
+      },
+      rules: ['count', ...NOT_ITS_ITEM],
+    },
+    {
+      damage: 'it was last changed before its newest observation was recorded',
+      edits: { [marketOf('b')]: withField('updatedAt', '2026-01-01T00:00:00.000Z') },
+      rules: [...NOT_ITS_ITEM, 'time'].sort() as VerifyRule[],
+    },
+    {
       damage: 'it has no verification, but its history has one',
       edits: { [marketOf('e')]: withField('metrics.price', null) },
       rules: ['count', ...NOT_ITS_ITEM],
@@ -244,7 +258,34 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     {
       damage: 'the corrected observation does not name its correction',
       edits: { [historyOf('f')]: withField('data.1.supersededBy', null) },
-      rules: ['link'],
+      rules: ['link', 'time'],
+    },
+    ...[null, '2026-10-01T11:59:59.999Z'].map((at): Damage => {
+      return {
+        damage: `the corrected observation was superseded at ${at}`,
+        edits: { [historyOf('f')]: withField('data.1.supersededAt', at) },
+        rules: ['time'],
+      };
+    }),
+    {
+      damage: 'an observation that stands was superseded at some time',
+      edits: { [historyOf('f')]: withField('data.0.supersededAt', '2026-10-01T12:00:00.000Z') },
+      rules: ['time'],
+    },
+    {
+      damage: 'an observation was recorded after the last change of its market',
+      edits: { [historyOf('e')]: withField('data.0.recordedAt', '2027-01-01T00:00:00.000Z') },
+      rules: ['time'],
+    },
+    {
+      damage: 'the newest observation is a mistake, and the market shows it',
+      edits: { [historyOf('e')]: withField('data.0.retraction', 'mistake') },
+      rules: ['count'],
+    },
+    {
+      damage: 'the newest value of another source is not on the market',
+      edits: { [historyOf('b')]: withField('data.1.sourceLabel', 'another') },
+      rules: ['count'],
     },
     {
       damage: 'the correction does not name what it corrects',

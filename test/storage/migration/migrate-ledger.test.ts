@@ -1,9 +1,9 @@
-/** Ledgers of format 1, as that version has written them, become ledgers of this one: wherever the migration is interrupted. */
+/** Ledgers of earlier formats, as those versions have written them, become ledgers of this one: wherever the migration is interrupted. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mendedLinks, recountOf } from '../../../publisher/repair/recount.ts';
 import { FormatTooNew, FormatTooOld } from '../../../storage/errors.ts';
 import { checkFormat, claimFormat } from '../../../storage/format.ts';
-import type { Ledger } from '../../../storage/ledger.ts';
+import type { Item, Ledger } from '../../../storage/ledger.ts';
 import { migrateLedger } from '../../../storage/migration/migrate-ledger.ts';
 import { MigrationDisturbed } from '../../../storage/migration/migration.ts';
 import { readAll } from '../../../storage/paging.ts';
@@ -39,7 +39,7 @@ const migrationOf = (ledger: Ledger) => ({
 const written = new Map<OldDataFolder, Awaited<ReturnType<typeof readOldLedger>>>();
 
 beforeAll(async () => {
-  for (const name of ['applied', 'committed'] as const) written.set(name, await readOldLedger(name));
+  for (const name of ['applied', 'committed', 'standing'] as const) written.set(name, await readOldLedger(name));
 });
 
 /** A copy of it in memory. */
@@ -129,21 +129,82 @@ describe('after the migration', () => {
   });
 });
 
+describe('from format 2', () => {
+  const migrated = async () => {
+    const ledger = await opened('standing');
+    const before = new Map<string, readonly Item[]>();
+    for (const { sort } of await readAll(ledger, MARKET_INDEX))
+      before.set(sort, await readAll(ledger, observationsOf(sort)));
+    expect(await migrateLedger(migrationOf(ledger))).toBe('migrated');
+    return { ledger, before };
+  };
+
+  test('a superseded observation gets the time of its next version; a release and a kind are not guessed', async () => {
+    const { ledger, before } = await migrated();
+    let superseded = 0;
+    for (const [slug, items] of before) {
+      const after = await readAll(ledger, observationsOf(slug));
+      const byId = new Map(after.map(({ value }) => [value.id, value]));
+      expect(after.map(({ value }) => value)).toEqual(
+        items.map(({ value }) => {
+          const old = value as { supersededBy: string | null };
+          if (old.supersededBy !== null) superseded++;
+          const next = old.supersededBy === null ? null : byId.get(old.supersededBy);
+          return { ...old, releasedAt: null, retraction: null, supersededAt: next?.recordedAt ?? null };
+        }),
+      );
+      expect(after.map(({ revision }) => revision)).toEqual(items.map(({ revision }) => revision));
+      for (const { value } of after) expect(Object.keys(value)).toEqual(Object.keys(value).sort());
+      expect(mendedLinks(after)).toEqual([]);
+    }
+    expect(superseded).toBe(7);
+  });
+
+  test('a record gets the newest value of each source, and the best known time of its last change', async () => {
+    const { ledger } = await migrated();
+    const found: { [slug: string]: unknown } = {};
+    for (const { sort: slug } of await readAll(ledger, MARKET_INDEX)) {
+      const record = await ledger.get(marketKey(slug));
+      expect(record?.value).toEqual({ ...record?.value, ...recountOf(await readAll(ledger, observationsOf(slug))) });
+      const { latest, updatedAt } = (record as NonNullable<typeof record>).value;
+      const others = latest.price?.others?.map(({ metric }) => metric.sourceLabel) ?? [];
+      found[slug] = [updatedAt, latest.price?.metric.sourceLabel, ...others];
+    }
+    // The last change of gold and tin is an observation, of silver a dispute, and of yen a verification.
+    expect(found).toEqual({
+      gold: ['2026-10-02T00:13:00.000Z', 'Desk', 'Exchange'],
+      silver: ['2026-10-01T23:02:00.000Z', 'Exchange', 'Desk'],
+      tin: ['2026-10-01T22:01:00.000Z', 'Desk'],
+      yen: ['2026-10-01T23:12:00.000Z', 'Desk'],
+    });
+  });
+
+  test('HEAD names the old renderer, so the next publication asks for every market', async () => {
+    const { ledger } = await migrated();
+    expect((await ledger.get(HEAD_KEY))?.value.renderer).toMatch(/^3\//);
+    expect((await ledger.get(FORMAT_KEY))?.value).toEqual({ format: LEDGER_FORMAT });
+    expect(await migrateLedger(migrationOf(ledger))).toBe('current');
+  });
+});
+
 /** Of the markets that are all alike, it is enough to die after some. */
-const KILLS: readonly [OldDataFolder, (write: number) => boolean][] = [
-  ['committed', () => true],
-  ['applied', (write) => write % 35 === 0 || write > 104],
+const KILLS: readonly [OldDataFolder, (write: number, writes: number) => boolean][] = [
+  ['committed', (write) => write % 2 === 0],
+  ['applied', (write, writes) => write % 97 === 0 || (write > writes - 28 && write % 3 === 0)],
+  ['standing', () => true],
 ];
 
 test.each(KILLS)(
   'a migration of %s that dies after any of its writes is ended by the next one',
   async (name, isDue) => {
     const migrated = await opened(name);
+    const copies = migrated.transactions.length;
     await migrateLedger(migrationOf(migrated));
     const undisturbed = await migrated.dump();
+    const total = migrated.transactions.length - copies;
     let died = 0;
     for (let at = 0, isAtItsEnd = false; !isAtItsEnd; at++) {
-      if (!isDue(at)) continue;
+      if (!isDue(at, total)) continue;
       const ledger = await opened(name);
       let writes = -1;
       const dying = faultyStorage(ledger, openMemoryObjects(), 'all', async (operation) => {
@@ -218,7 +279,7 @@ describe('a ledger', () => {
     expect((await ledger.get(FORMAT_KEY))?.value).toEqual({ format: LEDGER_FORMAT });
   });
 
-  test.each(['applied', 'committed'] as const)(
+  test.each(['applied', 'committed', 'standing'] as const)(
     'of an earlier format is refused, and left as it is: %s',
     async (name) => {
       const ledger = await opened(name);
@@ -231,7 +292,8 @@ describe('a ledger', () => {
 
   test('of a later format is refused, and left as it is', async () => {
     const ledger = await opened('committed');
-    const put = { kind: 'put', key: FORMAT_KEY, revision: 3, value: { format: 3 }, if: { kind: 'any' } } as const;
+    const format = LEDGER_FORMAT + 1;
+    const put = { kind: 'put', key: FORMAT_KEY, revision: format, value: { format }, if: { kind: 'any' } } as const;
     await ledger.transact([put], { attemptId: 'a later version' });
     const before = await ledger.dump();
     for (const use of [checkFormat(ledger), claimFormat(migrationOf(ledger)), migrateLedger(migrationOf(ledger))]) {

@@ -1,38 +1,52 @@
-/** `npm start`: runs Tidemark in this process, and tells the person who started it what it serves. */
+/** `tidemark start`: runs Tidemark in this process, and tells the person who started it what it serves. */
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
-import { isLoopback } from '../lambdas/http/network.ts';
-import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
-import type { HeadValue } from '../storage/records/publication.ts';
-import { readCommandLine } from './command-line.ts';
-import { checkClock, type EmbeddedConfig, readConfig, StartError } from './config.ts';
-import { type Service, type StartProgress, startService } from './service.ts';
+import { isLoopback } from '../../lambdas/http/network.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import type { HeadValue } from '../../storage/records/publication.ts';
+import { forgetAddress, leaveAddress } from '../address-file.ts';
+import {
+  checkClock,
+  DEFAULT_DATA_FOLDER,
+  type EmbeddedConfig,
+  type Environment,
+  readConfig,
+  StartError,
+} from '../config.ts';
+import { type Service, type StartProgress, startService } from '../service.ts';
 import { openTerminal } from './terminal.ts';
-
-const USAGE = `usage: npm start, with settings in the environment, e.g. PORT=0 npm start
-  HOST=ADDRESS                  the address to listen on (default 127.0.0.1)
-  PORT=N                        the port (default 8787); 0 picks a free one
-  TIDEMARK_DATA=PATH            the data folder (default .tidemark)
-  TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
-  TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
-  TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of npm run token from other machines
-  TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
-                                TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX`;
 
 const number = new Intl.NumberFormat('en-GB');
 const terminal = openTerminal(process.stdout);
 /** Null during the start. */
 let running: Service | null = null;
 
-async function main(): Promise<void> {
-  readCommandLine(USAGE, {}, 'no words');
-  stopOnSignals();
+/**
+ * Serves until a signal ends it. A fault that the person can correct is printed in one line, and the process ends.
+ *
+ * @param environment the settings of {@link readConfig}
+ */
+export async function runServer(environment: Environment): Promise<void> {
+  try {
+    await start(readConfig(environment));
+  } catch (error) {
+    terminal.clear();
+    const expected = EXPECTED.some((kind) => error instanceof kind);
+    console.error(expected ? (error as Error).message : error);
+    process.exit(1);
+  }
+}
+
+const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
+
+async function start(config: EmbeddedConfig): Promise<void> {
+  stopOnSignals(config);
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   checkClock(Date.now());
-  const config = readConfig(process.env);
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
   running = await startService(config, progress, report);
+  leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
   terminal.say(welcome(running, config));
@@ -80,7 +94,7 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
   const folder = shownFolder(config);
-  const where = process.env.TIDEMARK_DATA ? `TIDEMARK_DATA=${config.dataFolder} ` : '';
+  const where = config.dataFolder === DEFAULT_DATA_FOLDER ? '' : `TIDEMARK_DATA=${config.dataFolder} `;
   const writes = [
     ...(operatorKey === 'gone'
       ? []
@@ -89,9 +103,9 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
       ? [`${where}npm run --silent token -- --user alice`]
       : []),
   ];
+  const sample = ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'];
   const reads = [
-    `curl ${url('/api/v1/markets/gold-usd')}`,
-    `curl ${url('/api/v1/markets/bitcoin-usd/history')}`,
+    ...(config.isSampleWanted ? sample : ['/api/v1/markets']).map((path) => `curl ${url(path)}`),
     `curl -i ${url('/api/v1/snapshot')}`,
   ];
   const commands = (title: string, lines: readonly string[]) =>
@@ -107,7 +121,7 @@ ${commands('Write, as the operator or as a user (more in the README)', writes)}$
 const SAME_SIGNAL_MS = 1_000;
 
 /** The first signal ends the process cleanly, also during the start. A second signal ends it at once. */
-function stopOnSignals(): void {
+function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
   let stoppingSinceMs: number | null = null;
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     if (stoppingSinceMs !== null) {
@@ -118,6 +132,7 @@ function stopOnSignals(): void {
     terminal.clear();
     // The ledger is durable, and publishing may end at any point. So a start can be interrupted.
     await running?.stop();
+    if (running !== null) forgetAddress(dataFolder);
     terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');
     process.exit(0);
   };
@@ -134,11 +149,3 @@ function stopOnSignals(): void {
 function report(what: string, cause: unknown): void {
   console.error(`${new Date().toISOString()} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
 }
-
-main().catch((error: unknown) => {
-  terminal.clear();
-  const expected =
-    error instanceof StartError || error instanceof StorageUnavailable || error instanceof StorageCorrupt;
-  console.error(expected ? error.message : error);
-  process.exit(1);
-});

@@ -1,4 +1,4 @@
-/** The arguments of all commands: wrong ones are refused before anything is done. */
+/** The arguments of the development commands: wrong ones are refused before anything is done. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +18,6 @@ async function run(script: string, ...words: readonly string[]) {
 }
 
 test.each<[string, readonly string[]]>([
-  ['embedded/main.ts', ['--port', '80']],
-  ['embedded/repair.ts', []],
-  ['embedded/restore.ts', ['gold-usd']],
-  ['embedded/token.ts', ['--user', 'alice', '--hours', '25']],
   ['scripts/simulate.ts', ['--kind', 'unknown']],
   ['bench/main.ts', ['unknown']],
 ])('%s refuses %j, and prints its usage', async (script, words) => {
@@ -31,7 +27,7 @@ test.each<[string, readonly string[]]>([
 });
 
 test('--help prints the usage, and does nothing', async () => {
-  const { code, output, errors } = await run('embedded/restore.ts', '--help');
+  const { code, output, errors } = await run('scripts/simulate.ts', '--help');
   expect([code, errors]).toEqual([0, '']);
   expect(output).toMatch(/^usage: npm /);
 });

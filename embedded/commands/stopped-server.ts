@@ -1,25 +1,26 @@
 /** Commands for the data folder of a stopped server: the folder is opened, used, and closed again. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../publisher/dependencies.ts';
-import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
-import { systemRuntime } from '../storage/runtime.ts';
-import { checkClock, readConfig, StartError } from './config.ts';
-import { LEDGER_FILE, openDataFolder } from './data-folder.ts';
+import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
+import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { checkClock, type Environment, readConfig, StartError } from '../config.ts';
+import { LEDGER_FILE, openDataFolder } from '../data-folder.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /**
- * Runs a command with the folder of this environment, migrated to this version's format. Sets the exit code. A fault
+ * Runs a command with the folder that the environment names, migrated to this version's format. Sets the exit code. A fault
  * that the person can correct is printed in one line.
  */
 export async function useDataFolder(
+  environment: Environment,
   use: (storage: PublisherStorage, terminal: Terminal) => Promise<void>,
 ): Promise<void> {
   const terminal = openTerminal(process.stdout);
   try {
     process.umask(0o077);
     checkClock(Date.now());
-    const { dataFolder } = readConfig(process.env);
+    const { dataFolder } = readConfig(environment);
     if (!existsSync(join(dataFolder, LEDGER_FILE))) {
       throw new StartError(`There is no ledger in ${dataFolder}: set TIDEMARK_DATA to the data folder of the server.`);
     }

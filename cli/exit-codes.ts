@@ -1,0 +1,31 @@
+/** The exit codes of every command: docs/operator-guide.md shows this table. */
+
+export const EXIT_CODES = {
+  done: { code: 0, meaning: 'Done.' },
+  findings: { code: 1, meaning: 'Findings of `verify`; a service that is not healthy; or the machine is at fault.' },
+  usage: { code: 2, meaning: 'Wrong arguments, settings or input files. No request was sent.' },
+  refused: { code: 3, meaning: 'The server refused the request. Nothing was changed by it.' },
+  'set-aside': { code: 4, meaning: 'At least one row was refused. The others are in, as the summary says.' },
+  unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },
+  unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
+} as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
+
+export type Exit = keyof typeof EXIT_CODES;
+
+/** Ends a command. Its text says what is wrong; `mend` says what to do about it. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exit: Exit;
+  readonly mend: string | null;
+
+  constructor(exit: Exit, message: string, mend: string | null = null, options: ErrorOptions = {}) {
+    super(message, options);
+    this.exit = exit;
+    this.mend = mend;
+  }
+}
+
+/** For results that are no error: the command goes on, and its process ends with this code. */
+export function endWith(exit: Exit): void {
+  process.exitCode = EXIT_CODES[exit].code;
+}

@@ -1,0 +1,126 @@
+/** Commands that work on a data folder of this machine. `start` serves it; the others need its server stopped. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ALL_SCOPES, type Scope, USER_SCOPES } from '../../contract/scopes.ts';
+import type { GlobalOptions } from '../profile.ts';
+
+const START_SETTINGS = `
+Settings in the environment:
+  HOST, PORT, TIDEMARK_DATA     the same as --host, --port, --data
+  TIDEMARK_SAMPLE=no            the same as --no-sample
+  TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
+  TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
+  TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of \`tidemark token\` from other machines
+  TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
+                                TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX
+
+Example:
+  tidemark start --port 0 --no-sample --data ./prices`;
+
+interface StartOptions extends GlobalOptions {
+  readonly host?: string;
+  readonly port?: string;
+  readonly sample?: boolean;
+}
+
+interface TokenFlags extends GlobalOptions {
+  readonly user: string;
+  readonly scopes: readonly Scope[];
+  readonly hours: number;
+}
+
+export function addLocalCommands(program: Command): void {
+  program
+    .command('start')
+    .description('serve the data folder until Ctrl-C; the next start continues')
+    .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
+    .option('--port <n>', 'the port (default 8787); 0 picks a free one')
+    .option('--sample', 'take in the bundled sample (the default)')
+    .option('--no-sample', 'begin with nothing')
+    .addHelpText('after', START_SETTINGS)
+    .action(async (_, command: Command) => {
+      const { host, port, sample, data } = command.optsWithGlobals<StartOptions>();
+      const { runServer } = await import('../../embedded/commands/run.ts');
+      await runServer(
+        settings({
+          HOST: host,
+          PORT: port,
+          TIDEMARK_DATA: data,
+          TIDEMARK_SAMPLE: sample === undefined ? undefined : sample ? 'yes' : 'no',
+        }),
+      );
+    });
+
+  program
+    .command('token')
+    .description('print an access token of the embedded issuer, for trying out the write API as a user')
+    .requiredOption('--user <name>', 'the user of the token')
+    .addOption(
+      new Option('--scopes <list>', `separated by commas; known: ${ALL_SCOPES.join(',')}`)
+        .argParser(scopes)
+        .default(USER_SCOPES, USER_SCOPES.join(',')),
+    )
+    .addOption(new Option('--hours <n>', 'how long it is valid, 1 to 24').argParser(hours).default(8))
+    .addHelpText('after', '\nExample:\n  tidemark token --user alice --hours 1')
+    .action(async (_, command: Command) => {
+      const { user, scopes: named, hours: lifetimeHours, data } = command.optsWithGlobals<TokenFlags>();
+      const { issueToken } = await import('../../embedded/commands/token.ts');
+      console.log(issueToken(settings({ TIDEMARK_DATA: data }), { user, scopes: named, lifetimeHours }));
+    });
+
+  program
+    .command('restore')
+    .description('continue with an older copy of the ledger; the server must be stopped, and the copy in place')
+    .addHelpText('after', '\nExample:\n  tidemark restore --data .tidemark\nSee docs/operations.md.')
+    .action(async (_, command: Command) => {
+      const { restoreLedger } = await import('../../embedded/commands/restore.ts');
+      await restoreLedger(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
+    });
+
+  program
+    .command('repair')
+    .description('set the record of each market to what its observations add up to; the server must be stopped')
+    .argument('<slug...>', 'the markets')
+    .addHelpText('after', '\nExample:\n  tidemark repair gold-usd')
+    .action(async (slugs: readonly string[], _, command: Command) => {
+      const { repairByName } = await import('../../embedded/commands/repair.ts');
+      await repairByName(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }), slugs);
+    });
+
+  program
+    .command('gc')
+    .description('remove objects that no reader can reach any more; the server must be stopped')
+    .option('--dry-run', 'only list them')
+    .addHelpText('after', '\nExample:\n  tidemark gc --dry-run --data .tidemark')
+    .action(async (_, command: Command) => {
+      const { data, dryRun = false } = command.optsWithGlobals<GlobalOptions & { readonly dryRun?: boolean }>();
+      const { removeGarbage } = await import('../../embedded/commands/gc.ts');
+      await removeGarbage(settings({ TIDEMARK_DATA: data }), dryRun);
+    });
+
+  program
+    .command('verify-audit')
+    .description('check that no audit record was altered, removed or inserted; the server must be stopped')
+    .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
+    .action(async (_, command: Command) => {
+      const { reportAudit } = await import('../../embedded/commands/verify-audit.ts');
+      await reportAudit(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
+    });
+}
+
+/** The environment, with the options that were given. */
+function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...process.env, ...Object.fromEntries(given) };
+}
+
+function scopes(list: string): readonly Scope[] {
+  const names = list.split(',').filter((name) => name !== '');
+  const unknown = names.find((name) => !ALL_SCOPES.includes(name as Scope));
+  if (unknown !== undefined) throw new InvalidArgumentError(`There is no scope ${JSON.stringify(unknown)}.`);
+  return names as Scope[];
+}
+
+function hours(text: string): number {
+  if (!/^([1-9]|1\d|2[0-4])$/.test(text)) throw new InvalidArgumentError('Write a number from 1 to 24.');
+  return Number(text);
+}

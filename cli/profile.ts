@@ -1,0 +1,138 @@
+/**
+ * Which deployment a command speaks to, and with which key. In this order: options; the environment; the profile of the
+ * configuration file; the server that runs in the data folder.
+ *
+ * A key is sent only where its owner said: the key of a profile or of a data folder goes to that profile's or folder's
+ * own URL, and nowhere else.
+ */
+import { join } from 'node:path';
+import { readAddress } from '../embedded/address-file.ts';
+import { DEFAULT_DATA_FOLDER } from '../embedded/config.ts';
+import { configPath, type ProfileSettings, readConfigFile, readSecret } from './config-file.ts';
+import { CommandError } from './exit-codes.ts';
+
+/** The options of every command, as the parser gives them. */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly url?: string;
+  readonly writeUrl?: string;
+  readonly keyFile?: string;
+  readonly config?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+  /** Seconds that one answer may take. */
+  readonly timeout: number;
+  /** Seconds that a request may wait for its next tries, in all. */
+  readonly patience: number;
+  readonly allowClearText?: boolean;
+}
+
+export interface Profile {
+  readonly readUrl: URL;
+  readonly writeUrl: URL;
+  /** Null: no key is known. */
+  readonly key: string | null;
+  /** For messages: where the key comes from, or how to name one. */
+  readonly keySource: string;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+const NO_KEY =
+  'Set TIDEMARK_KEY, or name a file with --key-file, or a profile with --profile, or the data folder of a server on ' +
+  'this machine with --data.';
+
+interface Level {
+  readonly url: string | undefined;
+  readonly writeUrl: string | undefined;
+  readonly key: string | null;
+  readonly keySource: string;
+}
+
+/** @throws CommandError for settings that cannot be used */
+export function readProfile(options: GlobalOptions, environment: NodeJS.ProcessEnv = process.env): Profile {
+  const stated = statedLevel(options, environment);
+  const level =
+    stated.url === undefined && stated.writeUrl === undefined
+      ? (profileLevel(options, environment) ?? folderLevel(options, environment))
+      : stated;
+  const url = parseUrl(level.url ?? level.writeUrl ?? DEFAULT_URL);
+  const writeUrl = level.writeUrl === undefined ? url : parseUrl(level.writeUrl);
+  const withKey = stated.key === null ? level : stated;
+  return { readUrl: url, writeUrl, key: withKey.key, keySource: withKey.key === null ? NO_KEY : withKey.keySource };
+}
+
+function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
+  const isUrlStated = options.url !== undefined || options.writeUrl !== undefined;
+  const urls = isUrlStated
+    ? { url: options.url, writeUrl: options.writeUrl }
+    : { url: environment.TIDEMARK_URL || undefined, writeUrl: environment.TIDEMARK_WRITE_URL || undefined };
+  const { keyFile = environment.TIDEMARK_KEY_FILE || undefined } = options;
+  if (keyFile !== undefined) return { ...urls, key: readKeyFile(keyFile), keySource: keyFile };
+  return { ...urls, key: environment.TIDEMARK_KEY || null, keySource: 'TIDEMARK_KEY' };
+}
+
+/** Null if there is no configuration file, or it names no default and no profile was asked for. */
+function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level | null {
+  const path = options.config ?? configPath(environment);
+  const file = readConfigFile(path);
+  const name = options.profile ?? (environment.TIDEMARK_PROFILE || file?.default);
+  if (name === undefined || (options.data !== undefined && options.profile === undefined)) return null;
+  const settings: ProfileSettings | undefined =
+    file !== null && Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
+  if (settings === undefined) {
+    const known = Object.keys(file?.profiles ?? {});
+    const mend = known.length === 0 ? `Write it into ${path}.` : `The file has: ${known.join(', ')}.`;
+    throw new CommandError('usage', `There is no profile ${JSON.stringify(name)} in ${path}.`, mend);
+  }
+  const { url, writeUrl, key = null, keyFile } = settings;
+  const keySource = `the profile ${name} in ${path}`;
+  return { url, writeUrl, key: keyFile === undefined ? key : readKeyFile(keyFile), keySource };
+}
+
+/** The server that runs in the data folder, with its operator's key. */
+function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
+  const folder = options.data ?? (environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER);
+  const url = readAddress(folder) ?? undefined;
+  if (url === undefined && options.data !== undefined) {
+    throw new CommandError('unreachable', `No server runs in ${folder}.`, `tidemark start --data ${folder}`);
+  }
+  const keySource = join(folder, 'operator-key');
+  return {
+    url,
+    writeUrl: undefined,
+    key: url === undefined ? null : (readSecret(keySource)?.trim() ?? null),
+    keySource,
+  };
+}
+
+function readKeyFile(path: string): string {
+  const key = readSecret(path)?.trim();
+  if (key) return key;
+  throw new CommandError('usage', `There is no key in ${path}.`, 'The file must hold the key alone, on one line.');
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new CommandError('usage', `${JSON.stringify(text)} is no base URL.`, 'Write it as in https://data.example');
+  }
+  return url;
+}
+
+/** @throws CommandError if no key is known, or it would travel in clear text */
+export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOptions): string {
+  if (key === null) throw new CommandError('usage', 'This command needs a key, and none is known.', keySource);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new CommandError('usage', `The key of ${keySource} holds blanks or line breaks: it must hold the key alone.`);
+  }
+  if (writeUrl.protocol === 'https:' || isLoopback(writeUrl.hostname) || options.allowClearText) return key;
+  throw new CommandError(
+    'usage',
+    `The key would travel to ${writeUrl.origin} in clear text.`,
+    'Use its https URL. In a network that you trust: --allow-clear-text.',
+  );
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

@@ -1,0 +1,53 @@
+/** The commands, with their options and help. Each command loads its own code when it runs. */
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { EXIT_CODES } from './exit-codes.ts';
+import { addLocalCommands } from './local/commands.ts';
+import { addReadCommands } from './reads/commands.ts';
+import { seconds } from './seconds.ts';
+
+const EXAMPLES = `
+Examples:
+  tidemark start                                  serve the sample on http://127.0.0.1:8787
+  tidemark markets list                           what the server in ./.tidemark shows
+  tidemark markets history gold-usd --csv > gold.csv
+  tidemark verify https://data.example            check every public promise
+  tidemark publish --all                          publish everything again, and wait
+
+Settings come from options, then from the environment (TIDEMARK_URL, TIDEMARK_WRITE_URL, TIDEMARK_KEY,
+TIDEMARK_KEY_FILE, TIDEMARK_PROFILE, TIDEMARK_CONFIG, TIDEMARK_DATA), then from a profile in
+~/.config/tidemark/config.json (mode 600), then from the server that runs in the data folder.
+
+Exit codes:
+${Object.values(EXIT_CODES)
+  .map(({ code, meaning }) => `  ${code}  ${meaning}`)
+  .join('\n')}`;
+
+export function createProgram(): Command {
+  const program = new Command('tidemark')
+    .description('Market data as static files: serve it, fill it, look after it.')
+    .version(readVersion(), '--version', 'print the version')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addOption(new Option('--url <url>', 'base URL of the public reads'))
+    .addOption(new Option('--write-url <url>', 'base URL of the write API, if it is another one'))
+    .addOption(new Option('--key-file <file>', 'a file (mode 600) that holds the key'))
+    .addOption(new Option('--profile <name>', 'a profile of the configuration file'))
+    .addOption(new Option('--config <file>', 'the configuration file'))
+    .addOption(new Option('--data <folder>', 'the data folder of a server on this machine'))
+    .addOption(new Option('--json', 'print JSON'))
+    .addOption(new Option('--timeout <seconds>', 'for one answer').argParser(seconds).default(30))
+    .addOption(new Option('--patience <seconds>', 'for trying again, in all').argParser(seconds).default(120))
+    .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
+    .addHelpText('after', EXAMPLES);
+  addLocalCommands(program);
+  addReadCommands(program);
+  return program;
+}
+
+function readVersion(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return manifest.version;
+}

@@ -1,0 +1,122 @@
+/** Commands that read the public interface, and `publish`. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ALL_MARKETS, type Share } from '../../publisher/verify/share.ts';
+import { CommandError } from '../exit-codes.ts';
+import { openClient } from '../http/client.ts';
+import { type GlobalOptions, readProfile } from '../profile.ts';
+import { seconds } from '../seconds.ts';
+import type { HistoryForm } from './markets.ts';
+
+const WAIT_SECONDS = 300;
+
+interface HistoryFlags extends GlobalOptions {
+  readonly csv?: boolean;
+  readonly ndjson?: boolean;
+}
+
+interface VerifyFlags extends GlobalOptions {
+  readonly share?: Share;
+  readonly removed?: readonly string[];
+}
+
+interface PublishFlags extends GlobalOptions {
+  readonly all?: boolean;
+  readonly purge?: boolean;
+  readonly wait: number;
+  readonly idempotencyKey?: string;
+}
+
+export function addReadCommands(program: Command): void {
+  const markets = program.command('markets').description('the published markets').helpCommand(false);
+
+  markets
+    .command('list')
+    .description('all markets with their newest price, ordered by slug')
+    .addHelpText('after', '\nExample:\n  tidemark markets list --url https://data.example --json')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { listMarkets } = await import('./markets.ts');
+      await listMarkets(openClient(options), options.json === true);
+    });
+
+  markets
+    .command('show')
+    .description('one market')
+    .argument('<slug>')
+    .addHelpText('after', '\nExample:\n  tidemark markets show gold-usd')
+    .action(async (slug: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { showMarket } = await import('./markets.ts');
+      await showMarket(openClient(options), slug, options.json === true);
+    });
+
+  markets
+    .command('history')
+    .description('every observation of a market, newest first')
+    .argument('<slug>')
+    .addOption(new Option('--csv', 'print CSV with all fields').conflicts(['ndjson', 'json']))
+    .addOption(new Option('--ndjson', 'print one JSON object a line').conflicts('json'))
+    .addHelpText('after', '\nExample:\n  tidemark markets history gold-usd --csv > gold.csv')
+    .action(async (slug: string, _, command: Command) => {
+      const options = command.optsWithGlobals<HistoryFlags>();
+      const { printHistory } = await import('./markets.ts');
+      await printHistory(openClient(options), slug, formOf(options));
+    });
+
+  program
+    .command('status')
+    .description('the published generation, its lag, marks and queue; ends with 1 if the service fails')
+    .addHelpText('after', '\nExample:\n  tidemark status --url https://data.example')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { printStatus } = await import('./status.ts');
+      await printStatus(openClient(options), options.json === true);
+    });
+
+  program
+    .command('verify')
+    .description('check every public promise of a service, without a key; ends with 1 on any finding')
+    .argument('[url]', 'its base URL; default: that of the profile')
+    .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
+    .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
+    .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
+    .action(async (url: string | undefined, _, command: Command) => {
+      const options = command.optsWithGlobals<VerifyFlags>();
+      const { readUrl } = readProfile(url === undefined ? options : { ...options, url });
+      const { verifyService } = await import('./verify.ts');
+      const { share = ALL_MARKETS, removed = [] } = options;
+      await verifyService(readUrl, { share, removed }, options.json === true);
+    });
+
+  program
+    .command('publish')
+    .description('have markets published again, and wait for the generation that shows them')
+    .argument('[slug...]', 'the markets')
+    .option('--all', 'all markets')
+    .option('--purge', 'caches drop the markets, too')
+    .addOption(
+      new Option('--wait <seconds>', 'how long to wait; 0: not at all').argParser(seconds).default(WAIT_SECONDS),
+    )
+    .option('--idempotency-key <key>', 'repeat an earlier call')
+    .addHelpText('after', '\nExamples:\n  tidemark publish gold-usd silver-usd\n  tidemark publish --all --wait 3600')
+    .action(async (slugs: readonly string[], _, command: Command) => {
+      const options = command.optsWithGlobals<PublishFlags>();
+      const { all = false, purge = false, wait, idempotencyKey } = options;
+      if (all === slugs.length > 0) {
+        throw new CommandError('usage', 'Name the markets, or give --all, and not both.', 'tidemark publish gold-usd');
+      }
+      const { publishMarkets } = await import('./publish.ts');
+      const asked = { markets: all ? ('all' as const) : slugs, purge, wait, idempotencyKey };
+      await publishMarkets(openClient(options), asked, options.json === true);
+    });
+}
+
+function formOf({ csv, ndjson, json }: HistoryFlags): HistoryForm {
+  return csv ? 'csv' : ndjson ? 'ndjson' : json ? 'json' : 'table';
+}
+
+function shareOf(text: string): Share {
+  const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? [];
+  if (of !== undefined && Number(index) < Number(of)) return { index: Number(index), of: Number(of) };
+  throw new InvalidArgumentError('Write it as in 3/128; the first number is smaller than the second.');
+}

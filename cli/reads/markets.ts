@@ -1,0 +1,98 @@
+/** `tidemark markets`: the published markets, and the history of each. */
+import type { Market } from '../../contract/market.ts';
+import type { Metric, PublicObservation } from '../../contract/metric.ts';
+import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { type Client, jsonOf } from '../http/client.ts';
+import { type Cell, JsonList, print, printFields, printJson, Table } from '../output.ts';
+import { csvLine } from './csv-line.ts';
+import { walkCollection } from './walk.ts';
+
+export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
+  const markets = walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug);
+  if (asJson) {
+    const list = new JsonList();
+    for await (const market of markets) await list.add(market);
+    return await list.end();
+  }
+  const table = new Table(['SLUG', 'NAME', 'PRICE', 'CURRENCY', 'FOR', 'OBSERVED', 'SOURCE']);
+  for await (const { slug, name, nativeCurrency, unit, metrics } of markets) {
+    const { price } = metrics;
+    const quantity = `${unit.quantity} ${unit.of}`;
+    await table.add([slug, name, amountOf(price), nativeCurrency, quantity, price?.observedAt, price?.sourceLabel]);
+  }
+  await table.end();
+}
+
+export async function showMarket(client: Client, slug: string, asJson: boolean): Promise<void> {
+  const market = jsonOf(await client.read(marketUrl(encodeURIComponent(slug)))) as Market;
+  if (asJson) return await printJson(market);
+  const { name, kind, status, nativeCurrency, unit, metrics, history, sources, disputed, revision } = market;
+  await printFields([
+    ['slug', market.slug],
+    ['name', name],
+    ['kind', `${kind}, ${status}`],
+    ['price of', `${unit.quantity} ${unit.of}, in ${nativeCurrency}`],
+    ...Object.entries(metrics).map(([metric, value]) => [metric, metricInWords(value)] as const),
+    ['observations', `${history.count}, from ${history.firstObservedAt ?? '–'} to ${history.lastObservedAt ?? '–'}`],
+    ...sources.map(
+      ({ label, url, licence }) => ['source', `${label}, ${licence ?? 'no licence stated'}, ${url}`] as const,
+    ),
+    ['disputed', disputed ? 'yes' : 'no'],
+    ['revision', revision],
+  ]);
+}
+
+/** What a table shows of an observation; its CSV has all fields. */
+const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 'sourceLabel', 'note'] as const;
+
+/** The columns of CSV. `decimal` and `decimalPerUnit` are exact; an unknown value has neither. */
+const COLUMNS = [
+  ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
+  ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
+  ...['supersedes', 'supersededBy', 'id'],
+] as const;
+
+export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
+
+export async function printHistory(client: Client, slug: string, form: HistoryForm): Promise<void> {
+  const path = historyUrl(encodeURIComponent(slug));
+  const observations = walkCollection<PublicObservation>(client, path, ({ id }) => id);
+  if (form === 'json') {
+    const list = new JsonList();
+    for await (const observation of observations) await list.add(observation);
+    return await list.end();
+  }
+  if (form === 'ndjson') {
+    for await (const observation of observations) await print(`${JSON.stringify(observation)}\n`);
+    return;
+  }
+  if (form === 'csv') {
+    await print(csvLine(COLUMNS));
+    for await (const observation of observations) {
+      const fields = observation as unknown as Readonly<Record<string, Cell>>;
+      await print(csvLine(COLUMNS.map((column) => fields[column])));
+    }
+    return;
+  }
+  const table = new Table(SHOWN.map((name) => name.toUpperCase()));
+  for await (const observation of observations) {
+    const { observedAt, metric, status, confidence, sourceLabel, supersededBy } = observation;
+    const unit = observation.kind === 'money' ? observation.currency : observation.unit;
+    const remark = supersededBy === null ? '' : 'superseded';
+    await table.add([observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remark]);
+  }
+  await table.end();
+}
+
+function amountOf(metric: Metric | null | undefined): string {
+  if (metric === null || metric === undefined) return '–';
+  const { unknownReason } = metric;
+  const known = metric.kind === 'money' ? (metric as { readonly decimal?: string | null }).decimal : metric.value;
+  return known ?? `unknown: ${unknownReason}`;
+}
+
+function metricInWords(metric: Metric | null): string {
+  if (metric === null) return 'never observed';
+  const unit = metric.kind === 'money' ? metric.currency : metric.unit;
+  return `${amountOf(metric)} ${unit}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
+}

@@ -1,0 +1,63 @@
+/** `tidemark publish`: has markets published again, and waits for the generation that shows them. */
+import { PUBLICATION_MARKETS_MAX, type Publication } from '../../contract/operations/publications.ts';
+import { CommandError } from '../exit-codes.ts';
+import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { poll } from '../http/poll.ts';
+import { printFields, printJson } from '../output.ts';
+
+export interface PublishOptions {
+  readonly markets: 'all' | readonly string[];
+  readonly purge: boolean;
+  /** Seconds to wait for the generation; 0: not at all. */
+  readonly wait: number;
+  readonly idempotencyKey: string | undefined;
+}
+
+const PUBLICATIONS_PATH = '/api/v1/publications';
+
+/** @throws CommandError `unfinished` if a publication still waits when the time is over */
+export async function publishMarkets(client: Client, options: PublishOptions, asJson: boolean): Promise<void> {
+  const { markets, purge, wait } = options;
+  const parts = markets === 'all' ? ['all' as const] : partsOf(markets);
+  const asked: Publication[] = [];
+  for (const [index, part] of parts.entries()) {
+    const { idempotencyKey: named } = options;
+    // One name for the whole call: its parts have names that follow from it.
+    const idempotencyKey = named === undefined ? newIdempotencyKey() : index === 0 ? named : `${named}-${index}`;
+    const body = JSON.stringify({ markets: part, purge });
+    const answer = await client.call({ method: 'POST', path: PUBLICATIONS_PATH, body, idempotencyKey });
+    asked.push(jsonOf(answer) as Publication);
+  }
+  const publications: Publication[] = [];
+  for (const { id } of asked) {
+    const read = async () =>
+      jsonOf(await client.call({ method: 'GET', path: `${PUBLICATIONS_PATH}/${id}` })) as Publication;
+    publications.push(await poll(read, ({ state }) => state === 'published', wait));
+  }
+  if (asJson) await printJson(publications);
+  else {
+    for (const { id, state, generation, publishedAt } of publications) {
+      await printFields([
+        ['publication', id],
+        ['state', state],
+        ['generation', generation],
+        ['published', publishedAt],
+      ]);
+    }
+  }
+  const waiting = publications.find(({ state }) => state === 'waiting');
+  if (waiting === undefined || wait === 0) return;
+  throw new CommandError(
+    'unfinished',
+    `It is accepted, and was not published within ${wait} s.`,
+    `Look again: tidemark publications show ${waiting.id}`,
+  );
+}
+
+function partsOf(slugs: readonly string[]): readonly (readonly string[])[] {
+  const unique = [...new Set(slugs)];
+  const parts = Math.ceil(unique.length / PUBLICATION_MARKETS_MAX);
+  return Array.from({ length: parts }, (_, index) =>
+    unique.slice(index * PUBLICATION_MARKETS_MAX, (index + 1) * PUBLICATION_MARKETS_MAX),
+  );
+}

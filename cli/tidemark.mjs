@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+/**
+ * The command `tidemark`. Starts with whatever Node a user has, and goes on with the pinned one. So it depends on
+ * nothing, and avoids syntax that an old Node cannot parse. In a clone it first installs what is missing.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
+const sources = join(root, 'cli', 'main.ts');
+const isClone = existsSync(sources);
+
+if (Number(process.versions.node.split('.')[0]) < 20) {
+  console.error(`Tidemark needs Node 20 or newer; this is ${process.version}. Install one from nodejs.org.`);
+  process.exit(2);
+}
+if (isClone) await import(pathToFileURL(join(root, 'scripts', 'install.mjs')).href);
+
+const main = isClone ? sources : join(root, 'dist', 'main.mjs');
+const pinned = findPinnedNode();
+if (process.versions.node === pinned.version) await import(pathToFileURL(main).href);
+else goOn(pinned.path);
+
+function findPinnedNode() {
+  try {
+    const require = createRequire(join(root, 'package.json'));
+    const manifest = require.resolve('node/package.json');
+    const path = join(dirname(manifest), 'bin', 'node');
+    if (existsSync(path)) return { path, version: require(manifest).version };
+  } catch {
+    // Said below.
+  }
+  console.error(
+    'The package `node`, which holds the Node that Tidemark runs on, is not completely installed.\n' +
+      'Allow its install script (`npm config set ignore-scripts false`), and install Tidemark again.',
+  );
+  return process.exit(2);
+}
+
+/** Hands over input, output and signals, and ends as the other process ends. */
+function goOn(node) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`${node} cannot be run: ${error.message}`);
+    process.exit(2);
+  });
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+}

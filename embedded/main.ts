@@ -1,9 +1,0 @@
-/**
- * `npm start`. Keeps the compiled code for the next start, which spends most of its time on compiling and on stripping
- * types. If the cache cannot be written, the start is only slower.
- */
-import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
-
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'tidemark'));
-await import('./run.ts');

@@ -1,0 +1,12 @@
+/** The correction that a claim asserts, as a record of a correcting batch. */
+import type { ObservationRecord } from '../../contract/ingest-records.ts';
+import type { ClaimAssertion } from '../../contract/operations/claims.ts';
+
+export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
+
+/** The claim asserts its value, so nothing needs a further assertion. */
+export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
+  const { market, metric, observedAt, sourceUrl } = assertion;
+  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true };
+  return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
+}

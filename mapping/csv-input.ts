@@ -1,0 +1,51 @@
+/** The text of a CSV file, from its bytes. */
+
+/** The file: whole, or in pieces cut anywhere, e.g. a read stream. Bytes are decoded; text is taken as it is. */
+export type CsvInput = string | AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+/** A whole text is cut into pieces of this many characters, so that not all its rows are in memory at once. */
+const PIECE_CHARACTERS = 65_536;
+
+/** Whether the encoding is one of the WHATWG Encoding Standard, by any of its labels. */
+export function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== 'replacement';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The file's text in pieces, without its first lines. They are not read as CSV, so they may hold quotes. Bytes that the
+ * encoding does not have become U+FFFD.
+ */
+export async function* textOf(csv: CsvInput, encoding: string, skippedLines: number): AsyncGenerator<string> {
+  let lines = skippedLines;
+  let held = '';
+  for await (const piece of decode(csv, encoding)) {
+    if (lines === 0) {
+      yield held + piece;
+      held = '';
+      continue;
+    }
+    held += piece;
+    // A CR at the end may be the first half of a CRLF.
+    for (let end = /\r\n|\n|\r(?!$)/.exec(held); end !== null && lines > 0; end = /\r\n|\n|\r(?!$)/.exec(held)) {
+      held = held.slice(end.index + end[0].length);
+      lines -= 1;
+    }
+  }
+  if (lines === 0) yield held;
+}
+
+async function* decode(csv: CsvInput, encoding: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding);
+  for await (const piece of typeof csv === 'string' ? piecesOf(csv) : csv) {
+    yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+function* piecesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; start += PIECE_CHARACTERS) yield text.slice(start, start + PIECE_CHARACTERS);
+}

@@ -1,0 +1,36 @@
+/** Numbers in CSV files, as people write them. */
+
+export const DECIMAL_MARKS = ['.', ','] as const;
+/** A space also stands for the narrow and the non-breaking one, and `'` for the typographic apostrophe. */
+export const GROUP_MARKS = ['.', ',', ' ', "'"] as const;
+
+/** How a file writes numbers. */
+export interface NumberFormat {
+  readonly decimalMark: (typeof DECIMAL_MARKS)[number];
+  /** Between groups of digits; without it, a number has no groups. */
+  readonly groupMark?: (typeof GROUP_MARKS)[number] | undefined;
+}
+
+const CLASSES = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u2009\\u202f]', "'": "['\\u2019]" } as const;
+
+/**
+ * Makes the function that reads a number. It gives plain decimal text (see `decimalSchema`), or null for text that is
+ * not written in this way. The last group has three digits, the others two (as in India) or three: so `1.5` and `1.50`
+ * are never taken for groups.
+ */
+export function numberReader({ decimalMark, groupMark }: NumberFormat): (text: string) => string | null {
+  const group = groupMark === undefined ? null : CLASSES[groupMark];
+  const whole = group === null ? '\\d+' : `\\d+|\\d{1,3}(?:${group}\\d{2,3})*${group}\\d{3}`;
+  const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?$`);
+  return (text) => {
+    const [, sign, digits, fraction] = pattern.exec(text) ?? [];
+    if (digits === undefined || text.length > 64) return null;
+    return `${sign === '' ? '' : '-'}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`;
+  };
+}
+
+/** In words, for errors: "with a decimal comma, and groups by '.'". */
+export function describeNumberFormat({ decimalMark, groupMark }: NumberFormat): string {
+  const decimals = decimalMark === ',' ? 'a comma' : 'a point';
+  return `with ${decimals} before its decimals, and ${groupMark === undefined ? 'without groups' : `groups by ${JSON.stringify(groupMark)}`}`;
+}

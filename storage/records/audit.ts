@@ -1,0 +1,72 @@
+/**
+ * The audit of every write (docs/decisions/025).
+ *
+ * | partition               | sort         | holds                                                          |
+ * |-------------------------|--------------|----------------------------------------------------------------|
+ * | `audit/day/<day>`       | `<audit id>` | {@link AuditValue}                                             |
+ * | `audit/actor/<actor>`   | `<audit id>` | the same, for the listing by actor                             |
+ * | `audit/target/<target>` | `<audit id>` | the same, for the listing by target, and by each changed market |
+ * | `audit/seals`           | `<day>`      | {@link SealValue}                                              |
+ *
+ * A batch has one record, of the request that sent it. Beside that, each of its transactions adds a record to the listing
+ * of each market that it changes, and only there.
+ */
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import type { KeyRange } from '../paging.ts';
+import { sha256Hex } from '../sha256.ts';
+import { digestedUlid } from '../ulid.ts';
+import { keyIn } from './keys.ts';
+
+/** The actor, action and target of one write. Never changed, never deleted; revision 0. */
+export type AuditValue = {
+  id: string;
+  /** RFC 3339. */
+  at: string;
+  actor: string;
+  /** The id of the operation, or `system:…` for the service itself. */
+  action: string;
+  target: string;
+  /** Of the request; the id of the batch or the erasure, if the service itself has written. */
+  requestId: string;
+  fingerprint: string;
+  /** Absent in the records of batches in the listings of markets, and in records of earlier versions. */
+  chain?: ChainLink;
+};
+
+/**
+ * The place of a record in its chain. A chain is written by one process, on one day. `previous` is the digest of the
+ * record before it, null for the first one; `id` is the id of the first one.
+ */
+export type ChainLink = { id: string; place: number; previous: string | null };
+
+export type ChainedAudit = AuditValue & { chain: ChainLink };
+
+/** Where each chain of a day ends. Written when the day is over; never changed. Revision 0. */
+export type SealValue = {
+  day: string;
+  ends: { [chain: string]: { records: number; digest: string } };
+  /** The digest of the seal of the day before; null for the first seal. */
+  previous: string | null;
+};
+
+export const digestOfAudit = (value: AuditValue | SealValue): string => sha256Hex(canonicalJson(value));
+
+/** The UTC day of an RFC 3339 instant in UTC, e.g. `2026-11-20`. */
+export const dayOf = (at: string): string => at.slice(0, '2026-11-20'.length);
+
+export const auditOfDay = (day: string): KeyRange<AuditValue> => ({ partition: `audit/day/${day}` });
+export const auditOfActor = (actor: string): KeyRange<AuditValue> => ({ partition: `audit/actor/${actor}` });
+export const auditOfTarget = (target: string): KeyRange<AuditValue> => ({ partition: `audit/target/${target}` });
+/** The three places of an audit record. */
+export const auditKeys = ({ id, at, actor, target }: AuditValue) =>
+  [auditOfDay(dayOf(at)), auditOfActor(actor), auditOfTarget(target)].map((range) => keyIn(range, id));
+
+export const AUDIT_SEALS: KeyRange<SealValue> = { partition: 'audit/seals' };
+export const auditSealKey = (day: string) => keyIn(AUDIT_SEALS, day);
+
+export const auditOfTargetKey = (target: string, id: string) => keyIn(auditOfTarget(target), id);
+
+/** The id of the record of a change of a market by a batch: the same change gives the same id. */
+export function changeAuditId(batch: string, slug: string, revision: number, atMs: number): string {
+  return `aud_${digestedUlid(atMs, `${batch}\n${slug}\n${revision}`)}`;
+}

@@ -1,0 +1,125 @@
+/** What a person reads when a request fails, and what is tried again. */
+import { describe, expect, test } from 'vitest';
+import { broken, json, type Reply, refusal, stubServer } from './stub-server.ts';
+import { tidemark } from './tidemark.ts';
+
+const KEY = { TIDEMARK_KEY: 'tdm_dev_test' };
+const WAITING = { id: 'pub_1', markets: ['gold'], purge: false, state: 'waiting', generation: null, publishedAt: null };
+const PUBLISHED = { ...WAITING, state: 'published', generation: 7, publishedAt: '2026-11-20T12:00:00Z' };
+
+const publish = (url: string, ...words: readonly string[]) =>
+  tidemark(['publish', 'gold', '--url', url, ...words], { environment: KEY });
+
+describe('a write is sent again, with the same idempotency key, after', () => {
+  test.each<[string, Reply]>([
+    ['429 with Retry-After', refusal('rate-limited', { 'retry-after': '1' })],
+    ['503', refusal('service-unavailable')],
+    ['500', refusal('internal-error')],
+    ['409 contention', refusal('contention')],
+    ['502 of a proxy', json('<html>', 502)],
+    ['a dropped connection', broken],
+  ])('%s', async (_, failure) => {
+    const { url, seen } = await stubServer(failure, json(WAITING, 202), json(PUBLISHED));
+    const { code, output } = await publish(url);
+    expect([code, output]).toEqual([0, expect.stringContaining('generation\t7\n')]);
+    const keys = seen.slice(0, 2).map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toMatch(/^[A-Za-z0-9_-]{16,64}$/);
+    expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET']);
+  });
+});
+
+test('Retry-After is waited for', async () => {
+  const { url } = await stubServer(
+    refusal('rate-limited', { 'retry-after': '2' }),
+    json(WAITING, 202),
+    json(PUBLISHED),
+  );
+  const startedMs = performance.now();
+  expect((await publish(url)).code).toBe(0);
+  expect(performance.now() - startedMs).toBeGreaterThan(2_000);
+});
+
+describe('a failure ends with', () => {
+  test.each<[string, number, Reply, readonly string[]]>([
+    ['an expired key', 3, refusal('unauthenticated'), ['401 unauthenticated', 'TIDEMARK_KEY', 'urn:request:test']],
+    ['a missing scope', 3, refusal('forbidden'), ['403 forbidden', 'The reason of this test.']],
+    ['the quota of the day', 3, refusal('daily-quota-exceeded', { 'retry-after': '1' }), ['daily-quota-exceeded']],
+    [
+      'a redirection',
+      3,
+      (_, response) => void response.writeHead(301, { location: 'https://other.example/' }).end(),
+      ['https://other.example/'],
+    ],
+    ['a longer wait than its patience', 5, refusal('rate-limited', { 'retry-after': '60' }), ['--idempotency-key']],
+    ['no settled answer', 5, refusal('service-unavailable'), ['503 service-unavailable', '--idempotency-key']],
+    ['an answer that is not JSON', 5, (_, response) => void response.end('<html>'), ['not JSON', 'proxy']],
+  ])('%s: exit code %i', async (_, exit, reply, parts) => {
+    const { url } = await stubServer(reply);
+    const { code, output, errors } = await publish(url, '--patience', '0');
+    expect([code, output]).toEqual([exit, '']);
+    for (const part of parts) expect(errors).toContain(part);
+    expect(errors).not.toContain(KEY.TIDEMARK_KEY);
+    expect(errors).not.toMatch(/\n\s+at /);
+  });
+
+  test('a publication that does not end in time: exit code 6, and how to look again', async () => {
+    const { url } = await stubServer(json(WAITING, 202), json(WAITING));
+    const { code, output, errors } = await publish(url, '--wait', '0.2');
+    expect(code).toBe(6);
+    expect(output).toContain('state\twaiting');
+    expect(errors).toContain('publications show pub_1');
+  });
+
+  test('a server that is not there: exit code 5 at once, and how to start one', async () => {
+    const startedMs = performance.now();
+    const { code, errors } = await tidemark(['status', '--url', 'http://127.0.0.1:2']);
+    expect([code, errors]).toEqual([5, expect.stringContaining('tidemark start')]);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+
+  test('an answer that never comes: exit code 5', async () => {
+    const { url } = await stubServer(() => {});
+    const { code, errors } = await tidemark(['status', '--url', url, '--timeout', '0.2', '--patience', '0']);
+    expect([code, errors]).toEqual([5, expect.stringContaining('took too long')]);
+  });
+});
+
+describe('a walk whose cursor expires', () => {
+  const item = (slug: string, revision: number) => ({ slug, revision, metrics: { price: null }, unit: {} });
+  const page = (nextCursor: string | null, ...data: readonly unknown[]) => json({ data, page: { nextCursor } });
+
+  test('begins again, and yields each market once', async () => {
+    const { url, seen } = await stubServer(
+      page('1-a', item('a', 1), item('b', 1)),
+      refusal('not-found'),
+      page('2-a', item('a', 2), item('aa', 2), item('b', 2)),
+      page(null, item('c', 2)),
+    );
+    const { code, output, errors } = await tidemark(['markets', 'list', '--json', '--url', url]);
+    expect([code, errors]).toEqual([0, expect.stringContaining('expired')]);
+    expect(JSON.parse(output).map(({ slug }: { slug: string }) => slug)).toEqual(['a', 'b', 'aa', 'c']);
+    expect(seen.map((request) => request.url.split('?')[1] ?? '')).toEqual(['', 'cursor=1-a', '', 'cursor=2-a']);
+  });
+
+  test('does not begin again for ever', async () => {
+    const { url } = await stubServer(({ url: asked }, response) =>
+      (asked.includes('cursor') ? refusal('not-found') : page('1-a', item('a', 1)))({} as never, response),
+    );
+    expect(await tidemark(['markets', 'list', '--url', url])).toMatchObject({ code: 5 });
+  });
+
+  test('a page that is no page is refused', async () => {
+    const { url } = await stubServer(json({ data: 'a' }));
+    const { code, errors } = await tidemark(['markets', 'list', '--url', url]);
+    expect([code, errors]).toEqual([5, expect.stringContaining('no page')]);
+  });
+});
+
+test('a terminal is never given control characters of a server', async () => {
+  const { url } = await stubServer(
+    json({ data: [{ slug: 'a\u001b]0;x\u0007\u009b2J', metrics: {}, unit: {} }], page: { nextCursor: null } }),
+  );
+  const { output } = await tidemark(['markets', 'list', '--url', url]);
+  expect(output).not.toMatch(/[\p{Cc}--[\n\t]]/v);
+});

@@ -1,0 +1,120 @@
+/** The reading commands and `publish`, on a server with the sample: on a pipe and on a terminal. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'data');
+  server = startServer({ TIDEMARK_DATA: data });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+const run = (...words: readonly string[]) => tidemark([...words, '--data', data]);
+const linesOf = ({ code, output, errors }: Run): string[] => {
+  expect([code, errors]).toEqual([0, '']);
+  return output.trimEnd().split('\n');
+};
+
+describe('markets', () => {
+  test('list prints a row for each market, and no heading on a pipe', async () => {
+    const lines = linesOf(await run('markets', 'list'));
+    expect(lines).toHaveLength(175);
+    expect(lines.find((line) => line.startsWith('gold-usd\t'))).toBe(
+      'gold-usd\tGold, US dollar\t4129.10\tUSD\t1 troy ounce\t2026-09-29T00:00:00Z\tcurrency-api daily release',
+    );
+  });
+
+  test('list --json is one array of what the API answers', async () => {
+    const markets = JSON.parse((await run('markets', 'list', '--json')).output) as { slug: string }[];
+    const gold = (await (await fetch(`${url}/api/v1/markets/gold-usd`)).json()) as unknown;
+    expect(markets).toHaveLength(175);
+    expect(markets.find(({ slug }) => slug === 'gold-usd')).toEqual(gold);
+  });
+
+  test('list on a terminal is a table with a heading', async () => {
+    const { code, output } = await tidemarkOnTerminal(['markets', 'list', '--data', data]);
+    expect(code).toBe(0);
+    const [heading = '', first = ''] = output.split('\r\n');
+    expect(heading).toMatch(/SLUG +NAME +PRICE/);
+    expect(first).toMatch(/^aave-eur +Aave, Euro +1313\.14 /);
+  });
+
+  test.each<[Record<string, string>, boolean]>([
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+  ])('with %j colours are used: %s', async (environment, colours) => {
+    const { output } = await tidemarkOnTerminal(['markets', 'show', 'gold-usd', '--data', data], {
+      environment: { TERM: 'xterm', ...environment },
+    });
+    expect(output.includes('\u001b[')).toBe(colours);
+  });
+
+  test('show prints the fields of one market', async () => {
+    const lines = linesOf(await run('markets', 'show', 'gold-usd'));
+    expect(lines).toContain('price\t4129.10 USD, 2026-09-29T00:00:00Z, final, currency-api daily release');
+  });
+
+  test('show of an unknown market is refused', async () => {
+    expect(await run('markets', 'show', '../snapshot')).toMatchObject({ code: 3, output: '' });
+  });
+
+  test('history --csv, --ndjson and --json have every observation', async () => {
+    const csv = linesOf(await run('markets', 'history', 'gold-usd', '--csv'));
+    expect(csv).toHaveLength(58);
+    expect(csv[0]).toMatch(/^observedAt,metric,decimal,currency,/);
+    expect(csv[1]).toMatch(/^2026-09-29T00:00:00Z,price,4129\.10,USD,4129\.10,412910,/);
+    const ndjson = linesOf(await run('markets', 'history', 'gold-usd', '--ndjson')).map(
+      (line) => JSON.parse(line) as unknown,
+    );
+    expect(ndjson).toHaveLength(57);
+    expect(JSON.parse((await run('markets', 'history', 'gold-usd', '--json')).output)).toEqual(ndjson);
+  });
+});
+
+test('status tells the generation and the health', async () => {
+  const lines = linesOf(await run('status'));
+  expect(lines).toEqual(expect.arrayContaining(['generation\t1', 'markets\t175', 'health\tok', 'put off\t0']));
+  const { snapshot, health } = JSON.parse((await run('status', '--json')).output);
+  expect([snapshot.generation, health.status]).toEqual([1, 'ok']);
+});
+
+test('verify finds nothing, and says so on the error stream', async () => {
+  const { code, output, errors } = await tidemark(['verify', url]);
+  expect([code, output, errors]).toEqual([0, '', `0 findings at ${url}\n`]);
+});
+
+test('publish waits for the generation', async () => {
+  expect(linesOf(await run('publish', 'gold-usd', 'silver-usd'))).toContain('state\tpublished');
+  const all = JSON.parse((await run('publish', '--all', '--json')).output) as unknown;
+  expect(all).toMatchObject([{ markets: 'all', state: 'published' }]);
+});
+
+test('publish of an unknown market is refused, with the place', async () => {
+  const { code, errors } = await run('publish', 'no-such-market');
+  expect([code, errors]).toEqual([3, expect.stringContaining('no-such-market')]);
+});
+
+test('a reader that goes away ends the command without an error', async () => {
+  const { spawnTidemark } = await import('./tidemark.ts');
+  const child = spawnTidemark(['markets', 'list', '--data', data]);
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString('utf8');
+  });
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect([code, errors]).toEqual([0, '']);
+});

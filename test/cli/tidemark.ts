@@ -1,0 +1,54 @@
+/** `tidemark` in its own process: with pipes, or under a pseudo-terminal. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+}
+
+export interface Run {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Nothing of this test run's environment but PATH. No configuration file is found. */
+function environmentOf({ environment = {} }: RunOptions): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, TIDEMARK_CONFIG: '/does/not/exist.json', TIDEMARK_DATA: '/does/not/exist', ...environment };
+}
+
+export function spawnTidemark(words: readonly string[], options: RunOptions = {}): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...words], { env: environmentOf(options), cwd: options.cwd });
+}
+
+export async function tidemark(words: readonly string[], options: RunOptions = {}): Promise<Run> {
+  return await finished(spawnTidemark(words, options), options.input);
+}
+
+/** The same under a pseudo-terminal, by `script` of util-linux. What it prints has both streams. */
+export async function tidemarkOnTerminal(words: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const command = [process.execPath, MAIN, ...words].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env: environmentOf(options), cwd: options.cwd });
+  return await finished(child, options.input);
+}
+
+async function finished(child: ChildProcess, input: string | Uint8Array = ''): Promise<Run> {
+  let [output, errors] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString('utf8');
+  });
+  // A command may end before it has read everything.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  const [code] = await once(child, 'close');
+  return { code: code as number | null, output, errors };
+}

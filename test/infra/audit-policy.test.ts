@@ -1,0 +1,124 @@
+/**
+ * Audit records cannot be changed, by policy: each role is held against what could change one, and the policy of the table
+ * denies the same to every role, also to one that is not ours. The last request that could change one is a put in a
+ * transaction without its condition, which IAM does not see: test/attack/audit-records.test.ts.
+ */
+import { describe, expect, it } from 'vitest';
+import { PARTITIONS } from '../../infra/partitions.ts';
+import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import { auditKeys } from '../../storage/records/audit.ts';
+import { APPEND_ONLY } from '../../storage/records/keys.ts';
+import { statementsOf } from './access.ts';
+import { isLike } from './recorded-access.ts';
+import { onlyOf, type Properties, synthesised } from './synthesised.ts';
+
+const template = synthesised();
+const policy: Properties[] = onlyOf(template('data'), 'AWS::DynamoDB::Table').ResourcePolicy.PolicyDocument.Statement;
+
+/** All actions of DynamoDB that write to items. */
+const WRITES = [
+  'dynamodb:BatchWriteItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:PartiQLDelete',
+  'dynamodb:PartiQLInsert',
+  'dynamodb:PartiQLUpdate',
+  'dynamodb:PutItem',
+  'dynamodb:UpdateItem',
+];
+
+const AUDIT = {
+  ...{ id: 'aud_01KAH4Q2Z3N5R7T9V1X3Z5B7D9', at: '2026-11-20T12:00:00Z', actor: 'user:alice', action: 'x' },
+  ...{ target: 'market/gold-usd', requestId: 'r', fingerprint: '' },
+};
+const COPIES = auditKeys(AUDIT).map(({ partition }) => partition);
+
+interface Request {
+  readonly action: string;
+  readonly partition: string;
+  /** Of the operation that it is a part of; none for a single item. */
+  readonly enclosing?: string;
+}
+
+/** The operators of IAM that our statements use, as IAM's reference defines them. */
+function holds(condition: Properties, { partition, enclosing }: Request): boolean {
+  const keys: Record<string, readonly string[]> = {
+    'dynamodb:LeadingKeys': [partition],
+    'dynamodb:EnclosingOperation': enclosing === undefined ? [] : [enclosing],
+  };
+  const operators: Record<string, (values: readonly string[], key: readonly string[]) => boolean> = {
+    'ForAnyValue:StringLike': (patterns, key) =>
+      key.some((value) => patterns.some((pattern) => isLike(value, pattern))),
+    'ForAllValues:StringLike': (patterns, key) =>
+      key.every((value) => patterns.some((pattern) => isLike(value, pattern))),
+    'ForAnyValue:StringEquals': (values, key) => key.some((value) => values.includes(value)),
+    'ForAllValues:StringNotEquals': (values, key) => key.every((value) => !values.includes(value)),
+    Null: ([isNull], key) => String(key.length === 0) === isNull,
+  };
+  return Object.entries<Properties>(condition).every(([operator, tests]) => {
+    const decide = operators[operator];
+    if (decide === undefined) throw new RangeError(`not an operator of this test: ${operator}`);
+    return Object.entries<Properties>(tests).every(([key, values]) => decide([values].flat(), keys[key] ?? []));
+  });
+}
+
+const applies = (statement: Properties, request: Request) =>
+  [statement.Action].flat().includes(request.action) && holds(statement.Condition ?? {}, request);
+
+const isDenied = (request: Request) => policy.some((statement) => applies(statement, request));
+
+/** Single items, and each kind of operation with parts. */
+const OPERATIONS = [undefined, 'BatchWriteItem', 'BatchExecuteStatement', 'ExecuteTransaction', 'TransactWriteItems'];
+const REQUESTS = OPERATIONS.flatMap((enclosing) =>
+  WRITES.map((action) => ({ action, ...(enclosing === undefined ? {} : { enclosing }) })),
+);
+/** The only one that appends. */
+const APPENDING = { action: 'dynamodb:PutItem', enclosing: 'TransactWriteItems' };
+const isAppending = ({ action, enclosing }: { action: string; enclosing?: string }) =>
+  action === APPENDING.action && enclosing === APPENDING.enclosing;
+
+describe('the policy of the table', () => {
+  it('is about everybody, and only denies', () => {
+    for (const { Effect, Principal, Resource } of policy) {
+      expect([Effect, Principal, Resource]).toEqual(['Deny', { AWS: '*' }, '*']);
+    }
+  });
+
+  it.each(REQUESTS.filter((request) => !isAppending(request)))(
+    'denies $action in $enclosing, of any audit record',
+    (request) => {
+      for (const partition of COPIES) expect(isDenied({ ...request, partition })).toBe(true);
+    },
+  );
+
+  it('leaves the one way to append, and all other records', () => {
+    for (const partition of COPIES) expect(isDenied({ ...APPENDING, partition })).toBe(false);
+    for (const request of REQUESTS) expect(isDenied({ ...request, partition: 'market/gold-usd' })).toBe(false);
+  });
+
+  it('knows every partition of the audit', () => {
+    const names = Object.entries(PARTITIONS).filter(([name]) => name.startsWith('audit'));
+    expect(names.length).toBeGreaterThanOrEqual(COPIES.length);
+    for (const partition of [...names.map(([, partition]) => partition), ...COPIES]) {
+      expect(partition.startsWith(APPEND_ONLY)).toBe(true);
+    }
+  });
+});
+
+describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
+  const role = statementsOf(template('api'), name).filter(({ Effect }) => Effect === 'Allow');
+
+  it('allows no write to an audit record but a put in a transaction', () => {
+    for (const partition of COPIES) {
+      const allowed = REQUESTS.filter((request) =>
+        role.some((statement) => applies(statement, { ...request, partition })),
+      );
+      expect(allowed.filter((request) => !isAppending(request))).toEqual([]);
+    }
+  });
+
+  it('may not change the policy of the table', () => {
+    expect(role.flatMap(({ Action }) => Action).filter((action) => /ResourcePolicy|Table$|\*/.test(action))).toEqual(
+      [],
+    );
+  });
+});

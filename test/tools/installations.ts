@@ -1,0 +1,77 @@
+/**
+ * The tools of other people that judge the OpenAPI document, each with a lock file of its own beside this file, so that
+ * the project's own dependencies do not grow. Installed once per lock file, into the user's cache.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Installable, run } from '../aws/engines/engine.ts';
+import { installed } from '../aws/engines/installation.ts';
+
+/** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
+export const TOOLS_VARIABLE = 'TIDEMARK_TEST_TOOLS';
+
+export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools';
+
+/** By name: the folder of the installation, or why there is none. */
+export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
+
+const HERE = import.meta.dirname;
+export const GO_MODULE = join(HERE, 'clients', 'go');
+const REQUIREMENTS = join(HERE, 'requirements.txt');
+
+const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
+  {
+    name: 'npm-tools',
+    version: digestOf('package-lock.json'),
+    async install(folder) {
+      for (const file of ['package.json', 'package-lock.json']) await copyFile(join(HERE, file), join(folder, file));
+      const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+      await run('npm', ['ci', '--prefix', folder, ...options]);
+    },
+  },
+  {
+    name: 'python-tools',
+    version: digestOf('requirements.txt'),
+    async install(folder) {
+      await run('python3', ['-m', 'venv', folder]);
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '--require-hashes'];
+      await run(join(folder, 'bin', 'python'), [...pip, '--requirement', REQUIREMENTS]);
+    },
+  },
+  {
+    name: 'go-tools',
+    version: digestOf('clients/go/go.mod', 'clients/go/go.sum'),
+    async install(folder) {
+      const command = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen';
+      await run('go', ['build', '-C', GO_MODULE, '-mod=readonly', '-o', join(folder, 'oapi-codegen'), command]);
+    },
+  },
+];
+
+/** Installs those that are not installed. `say` receives, for each, the time or the missing tool of this machine. */
+export async function installTools(say: (line: string) => void): Promise<ToolFolders> {
+  const states = await Promise.all(
+    TOOLS.map(async (tool) => {
+      const startedAtMs = performance.now();
+      try {
+        const folder = await installed(tool);
+        say(`${tool.name}: installed in ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
+        return [tool.name, { folder }] as const;
+      } catch (error) {
+        const missing = error instanceof Error ? error.message : String(error);
+        say(`${tool.name}: missing: ${missing}`);
+        return [tool.name, { missing }] as const;
+      }
+    }),
+  );
+  return Object.fromEntries(states);
+}
+
+/** Names the content of lock files: a raised pin is installed beside the old one. */
+function digestOf(...files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(join(HERE, file)));
+  return hash.digest('hex').slice(0, 16);
+}

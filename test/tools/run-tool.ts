@@ -1,0 +1,30 @@
+/** Runs a tool to its end. */
+import { spawn } from 'node:child_process';
+
+export interface ToolRun {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  /** Standard output and error, as they came. */
+  readonly output: string;
+}
+
+/** Never rejects for an exit code. Rejects where the program is missing. */
+export function runTool(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<ToolRun> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, output] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, stdout, output }));
+  });
+}
