@@ -118,6 +118,7 @@ function queuedUpload(id: string, records: Rows, files: Map<string, Uint8Array>)
 function uploadsIn(files: ReadonlyMap<string, Uint8Array>) {
   return {
     head: async (id: string) => ({ bytes: files.get(id)?.length ?? 0 }),
+    markEnded: async () => undefined,
     async *read(id: string, fromByte: number) {
       yield (files.get(id) ?? new Uint8Array()).subarray(fromByte);
     },

@@ -23,6 +23,9 @@ export const UPLOADS_PREFIX = 'uploads/';
 export const ORIGIN_SECRET_HEADER = 'x-tidemark-origin-secret';
 export const VIEWER_ADDRESS_HEADER = 'x-tidemark-viewer-address';
 
+/** The tag of an uploaded object that nobody will read any more: only such an object may expire. */
+export const ENDED_UPLOAD_TAG = { key: 'upload', value: 'ended' } as const;
+
 /** Environment variables of the Lambda functions. */
 export const ENVIRONMENT = {
   tableName: 'TIDEMARK_TABLE',

@@ -45,6 +45,16 @@ export function keepSecretFile(
   );
 }
 
+/** Removes it durably, so that another can be made. @throws StartError if it cannot be removed */
+export function removeSecretFile(folder: string, name: SecretFile): void {
+  try {
+    unlinkSync(join(folder, name));
+    syncFolderSync(folder);
+  } catch (error) {
+    throw unusable(folder, error as Error);
+  }
+}
+
 /** A name always has its complete content: the bytes are on the disk before they get the name. */
 function createFile(folder: string, name: SecretFile, text: string): void {
   const path = join(folder, name);

@@ -5,7 +5,7 @@ import { type ApiKeyParts, formatApiKey, newApiKey, parseApiKey } from '../lambd
 import { fetchJwksOverHttps } from '../lambdas/credentials/fetch-jwks.ts';
 import { createTokenVerifier, type TokenVerifier } from '../lambdas/credentials/jwt.ts';
 import { isIssuerKey, issuerJwks, newIssuerKey } from '../lambdas/credentials/local-issuer.ts';
-import { hasFirstKey, registerFirstKey } from '../lambdas/credentials/operator-key.ts';
+import { hasOperatorKey, type KeyState, keyStateOf, registerFirstKey } from '../lambdas/credentials/operator-key.ts';
 import { createAuthenticator } from '../lambdas/credentials/principal.ts';
 import { createCursors } from '../lambdas/http/cursor.ts';
 import { createRateLimiter } from '../lambdas/http/rate-limit.ts';
@@ -15,7 +15,7 @@ import { type DirectoryUploads, openDirectoryUploads } from '../storage/director
 import type { Ledger } from '../storage/ledger.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import type { EmbeddedConfig } from './config.ts';
-import { keepSecretFile, readSecretFile } from './secret-files.ts';
+import { keepSecretFile, readSecretFile, removeSecretFile } from './secret-files.ts';
 
 /** The issuer in the tokens of `npm run token`. */
 export const LOCAL_ISSUER = 'https://localhost/tidemark';
@@ -33,10 +33,10 @@ export interface WriteApi {
 }
 
 /**
- * The state of the file with the operator key: `made` by this start; `kept` from an earlier one; `gone`: removed, and
- * not made again while the key is valid; or revoked.
+ * The file with the operator key: `made` by this start; `valid`; `gone`: removed, and not made again while an operator
+ * has a key; `damaged`; or its key has ended, or is of another ledger.
  */
-export type OperatorKeyFile = 'made' | 'kept' | 'gone';
+export type OperatorKeyFile = 'made' | 'gone' | 'damaged' | KeyState;
 
 /** @throws StartError if the folder's secrets cannot be kept, or the issuer is invalid */
 export async function openWriteApi(
@@ -83,14 +83,18 @@ function openIssuer({ dataFolder, issuer, isLocalIssuerAllowed }: EmbeddedConfig
 }
 
 /**
- * Makes the first operator key. Makes another one only if that key was revoked. The file comes first: after a crash in
- * between, the next start registers the key that the owner can read.
+ * Makes the first operator key. Makes another one only if no operator has a key any more; the file of an ended key is
+ * then replaced. The file comes first: after a crash in between, the next start registers the key that the owner can
+ * read.
  */
 async function keepOperatorKey(ledger: Ledger, dataFolder: string): Promise<OperatorKeyFile> {
-  const isKept = readSecretFile(dataFolder, 'operator-key') !== null;
-  if (await hasFirstKey({ ledger })) return isKept ? 'kept' : 'gone';
+  const kept = readSecretFile(dataFolder, 'operator-key');
+  const key = kept === null ? null : parseApiKey(kept);
+  const state = key && (await keyStateOf(ledger, key, systemRuntime.nowMs()));
+  if (await hasOperatorKey(ledger, systemRuntime.nowMs())) return kept === null ? 'gone' : (state ?? 'damaged');
+  if (state !== null && state !== 'unknown') removeSecretFile(dataFolder, 'operator-key');
   const make = () => formatApiKey(newApiKey('dev', systemRuntime.randomBytes));
-  const text = keepSecretFile(dataFolder, 'operator-key', make, (kept) => parseApiKey(kept) !== null);
-  const key = parseApiKey(text) as ApiKeyParts;
-  return (await registerFirstKey({ ...systemRuntime, ledger }, key)) ? 'made' : 'gone';
+  const text = keepSecretFile(dataFolder, 'operator-key', make, (whole) => parseApiKey(whole) !== null);
+  const parts = parseApiKey(text) as ApiKeyParts;
+  return (await registerFirstKey({ ...systemRuntime, ledger }, parts)) ? 'made' : 'gone';
 }

@@ -114,6 +114,7 @@ const configurationSchema = z
           ),
       })
       .optional(),
+    uploadsKeptDays: z.int('must be a number of days').min(1).max(36_500).optional(),
     logRetentionDays: z.literal(LOG_RETENTION_DAYS, `must be one of ${LOG_RETENTION_DAYS.join(', ')}`).default(30),
   })
   .superRefine(({ name, issuer }, context) => {

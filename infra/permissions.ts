@@ -45,6 +45,8 @@ export interface ObjectAccess {
   readonly read: readonly string[];
   readonly put: readonly string[];
   readonly delete: readonly string[];
+  /** Objects of the bucket of uploads expire by their tag. */
+  readonly tag?: readonly string[];
 }
 
 export interface Access {
@@ -177,7 +179,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       count: [],
       delete: [P.claimsByState, P.claimsBySubject, P.idempotency, P.usage, P.watchlists, P.work],
     },
-    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
+    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
   },
   'upload-arrived': {
     ...NOTHING,
@@ -188,7 +190,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [],
     },
     // HEAD of an object counts as reading.
-    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [] },
+    uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
   },
   publish: {
     ...NOTHING,

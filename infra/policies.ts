@@ -90,5 +90,6 @@ function objectStatements(access: ObjectAccess, bucket: string): readonly Policy
     ...(access.read.length === 0 ? [] : [allow(['s3:ListBucket'], [bucket])]),
     ...grant('s3:PutObject', access.put),
     ...grant('s3:DeleteObject', access.delete),
+    ...grant('s3:PutObjectTagging', access.tag ?? []),
   ];
 }

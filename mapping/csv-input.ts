@@ -3,8 +3,8 @@
 /** The file: whole, or in pieces cut anywhere, e.g. a read stream. Bytes are decoded; text is taken as it is. */
 export type CsvInput = string | AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** A whole text is cut into pieces of this many characters, so that not all its rows are in memory at once. */
-const PIECE_CHARACTERS = 65_536;
+/** Larger pieces are cut, so that few rows are in memory at once. */
+const PIECE_CHARACTERS = 8_192;
 
 /** Whether the encoding is one of the WHATWG Encoding Standard, by any of its labels. */
 export function isEncoding(label: string): boolean {
@@ -40,8 +40,8 @@ export async function* textOf(csv: CsvInput, encoding: string, skippedLines: num
 
 async function* decode(csv: CsvInput, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
-  for await (const piece of typeof csv === 'string' ? piecesOf(csv) : csv) {
-    yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+  for await (const piece of typeof csv === 'string' ? [csv] : csv) {
+    yield* piecesOf(typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true }));
   }
   yield decoder.decode();
 }

@@ -21,12 +21,15 @@ export interface CsvFault {
   readonly column: string | null;
   readonly detail: string;
   readonly fatal: boolean;
+  /** Whether the row holds bytes that the encoding does not have. */
+  readonly isDamaged: boolean;
 }
 
 /** A longer row means that a quote was never closed. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
-interface Parsed {
+/** A row without regard to the header. */
+export interface ParsedRow {
   /** The line on which the row ends. */
   readonly endLine: number;
   readonly fields: readonly string[];
@@ -43,20 +46,22 @@ export async function* readCsv(csv: CsvInput, options: CsvMapping['csv']): Async
   let endLine = linesBeforeHeader;
   let rowsToSkip = options.rowsAfterHeader;
   try {
-    for await (const parsed of parseRows(textOf(csv, encoding, linesBeforeHeader), delimiter)) {
-      const { fields } = parsed;
-      const line = endLine + 1;
-      endLine = parsed.endLine + linesBeforeHeader;
-      if (fields.length === 1 && fields[0] === '') continue;
-      if (header !== null && rowsToSkip > 0) {
-        rowsToSkip -= 1;
-        continue;
+    for await (const rows of parseCsvRows(textOf(csv, encoding, linesBeforeHeader), delimiter)) {
+      for (const parsed of rows) {
+        const { fields } = parsed;
+        const line = endLine + 1;
+        endLine = parsed.endLine + linesBeforeHeader;
+        if (fields.length === 1 && fields[0] === '') continue;
+        if (header !== null && rowsToSkip > 0) {
+          rowsToSkip -= 1;
+          continue;
+        }
+        const faults = header === null ? headerFaults(line, fields) : rowFaults(line, fields, header, encoding);
+        for (const each of faults) yield each;
+        if (faults.some((each) => each.fatal)) return;
+        if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields };
+        header ??= fields;
       }
-      const faults = header === null ? headerFaults(line, fields) : rowFaults(line, fields, header, encoding);
-      yield* faults;
-      if (faults.some((fault) => fault.fatal)) return;
-      if (faults.length === 0) yield { kind: header === null ? 'header' : 'row', line, fields };
-      header ??= fields;
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -70,11 +75,17 @@ export async function* readCsv(csv: CsvInput, options: CsvMapping['csv']): Async
 }
 
 /**
- * Feeds the parser piece by piece and takes its rows from a callback. As a stream, the parser would silently drop the
- * rows that it holds when a later row is malformed.
+ * The rows of each piece of text, as they are and with blank lines, until one is not readable. Feeds the parser piece by
+ * piece and takes its rows from a callback. As a stream, the parser would silently drop the rows that it holds when a
+ * later row is malformed.
+ *
+ * @throws CsvError for the first row that is not readable, after the rows before it
  */
-async function* parseRows(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
-  let rows: Parsed[] = [];
+export async function* parseCsvRows(
+  text: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<readonly ParsedRow[]> {
+  let rows: ParsedRow[] = [];
   const parser = parse({
     bom: true,
     delimiter,
@@ -106,11 +117,11 @@ async function* parseRows(text: AsyncIterable<string>, delimiter: string): Async
       const piece = whole.slice(0, cut);
       carried = whole.slice(cut);
       await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
-      yield* take();
+      yield take();
       if (failure !== null) throw failure;
     }
     await new Promise<void>((resolve) => parser.end(() => resolve()));
-    yield* take();
+    yield take();
     if (failure !== null) throw failure;
   } finally {
     parser.destroy();
@@ -133,7 +144,7 @@ function rowFaults(line: number, record: readonly string[], header: readonly str
   const damaged = record.findIndex((field) => field.includes('\uFFFD'));
   if (damaged === -1) return [];
   const detail = `holds bytes that are not ${encoding}: give the file's encoding as csv.encoding, e.g. "windows-1252"`;
-  return [fault(line, header[damaged] || null, detail, false)];
+  return [{ ...fault(line, header[damaged] || null, detail, false), isDamaged: true }];
 }
 
 function whyUnreadable(error: CsvError): string {
@@ -151,5 +162,5 @@ function whyUnreadable(error: CsvError): string {
 }
 
 function fault(line: number, column: string | null, detail: string, fatal: boolean): CsvFault {
-  return { kind: 'fault', line, column, detail, fatal };
+  return { kind: 'fault', line, column, detail, fatal, isDamaged: false };
 }

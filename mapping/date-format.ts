@@ -26,6 +26,7 @@ const NOT_DIGITS: readonly string[] = ['MMM', 'Z'];
 const NEEDS = ['HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MINUTE_MS = 60_000;
 
 /** A date as it is written. */
@@ -88,15 +89,19 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     if (groups === undefined) return null;
     const { year = '', name, day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
     const month = name === undefined ? (groups.month as string) : String(MONTHS.indexOf(name.toLowerCase()) + 1);
+    if (Number(day) < 1 || Number(day) > daysOf(Number(year), Number(month))) return null;
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-    const instant = Date.parse(`${date}T00:00:00Z`);
-    // Date.parse takes 30 February for 1 March.
-    if (Number.isNaN(instant) || !new Date(instant).toISOString().startsWith(date)) return null;
     if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
     const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
     const timeMs = seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
     return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset) };
   };
+}
+
+/** Days of a month of the Gregorian calendar; 0 if there is no such month. */
+function daysOf(year: number, month: number): number {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
 }
 
 /** Minutes ahead of UTC: `Z` and `UTC` are 0, `+05:30` and `+0530` are 330. */

@@ -164,6 +164,8 @@ export function openDirectoryUploads({ folder, key, nowMs, newName }: DirectoryU
         });
       }
     },
+    /** The embedded server removes a file once the ledger says that its upload has ended. */
+    async markEnded() {},
     async *read(id, fromByte) {
       const file = fileOf(id);
       try {

@@ -1,6 +1,7 @@
 /** Uploads in a bucket of S3, for the worker. s3-upload-targets.ts makes the targets. */
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, PutObjectTaggingCommand, type S3Client } from '@aws-sdk/client-s3';
+import { ENDED_UPLOAD_TAG } from '../contract/aws.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
 import { isAbsent, statusOf } from './s3-outcome.ts';
@@ -70,6 +71,17 @@ export function openS3Uploads({ client, bucket, pause = systemRuntime.pause }: S
     async head(id) {
       const head = await headOf(uploadObjectKey(id));
       return head && { bytes: head.bytes };
+    },
+    /** The bucket's lifecycle removes objects with this tag only. */
+    async markEnded(id) {
+      const Key = uploadObjectKey(id);
+      const TagSet = [{ Key: ENDED_UPLOAD_TAG.key, Value: ENDED_UPLOAD_TAG.value }];
+      try {
+        await client.send(new PutObjectTaggingCommand({ Bucket: bucket, Key, Tagging: { TagSet } }));
+      } catch (error) {
+        // It has expired already.
+        if (!isAbsent(error)) throw unavailable(Key, error);
+      }
     },
     async *read(id, fromByte) {
       const key = uploadObjectKey(id);

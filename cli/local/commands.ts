@@ -87,6 +87,15 @@ export function addLocalCommands(program: Command): void {
     });
 
   program
+    .command('verify-audit')
+    .description('check that no audit record was altered, removed or inserted; the server must be stopped')
+    .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
+    .action(async (_, command: Command) => {
+      const { checkAudit } = await import('../../embedded/commands/verify-audit.ts');
+      await checkAudit(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
+    });
+
+  program
     .command('gc')
     .description('remove objects that no reader can reach any more; the server must be stopped')
     .option('--dry-run', 'only list them')
@@ -95,15 +104,6 @@ export function addLocalCommands(program: Command): void {
       const { data, dryRun = false } = command.optsWithGlobals<GlobalOptions & { readonly dryRun?: boolean }>();
       const { removeGarbage } = await import('../../embedded/commands/gc.ts');
       await removeGarbage(settings({ TIDEMARK_DATA: data }), dryRun);
-    });
-
-  program
-    .command('verify-audit')
-    .description('check that no audit record was altered, removed or inserted; the server must be stopped')
-    .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
-    .action(async (_, command: Command) => {
-      const { reportAudit } = await import('../../embedded/commands/verify-audit.ts');
-      await reportAudit(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
     });
 }
 

@@ -53,13 +53,18 @@ export const issuedApiKeySchema = apiKeySchema.extend({
 });
 
 const apiKeyInputSchema = z.strictObject({
-  waitlistRequest: idSchema('req').describe('The id of an approved request. The key belongs to its account.'),
+  waitlistRequest: idSchema('req')
+    .nullable()
+    .describe('The id of an approved request: the key belongs to its account. Null: the key belongs to the operators.'),
   label: lineSchema(100).describe('For people, to tell keys apart. One line.'),
   scopes: z
-    .array(z.enum(ACCOUNT_SCOPES))
+    .array(z.enum(ALL_SCOPES))
     .min(1)
     .refine((scopes) => new Set(scopes).size === scopes.length, { error: 'names a scope twice' })
-    .describe('All scopes of the key, each once. Your credential must have each of them.'),
+    .describe(
+      'All scopes of the key, each once. Your credential must have each of them. The key of an account can have ' +
+        `${ACCOUNT_SCOPES.join(', ')}.`,
+    ),
   markets: marketLimitSchema.default(null),
   expiresAt: instantSchema
     .nullable()
@@ -114,10 +119,11 @@ export const apiKeyOperations = defineOperations({
     method: 'POST',
     path: '/api/v1/api-keys',
     tag,
-    summary: 'Turn an approved waitlist request into an API key',
+    summary: 'Turn an approved waitlist request into an API key, or issue another operator key',
     description:
       "The key belongs to the account of the request. Until it is revoked, it counts as one of the account's " +
-      '`api-keys`, no matter which operator issues it. The answer shows the key; only a digest of it is kept. If ' +
+      '`api-keys`, no matter which operator issues it. A key without a request is a key of the operators: only an ' +
+      'operator can issue it. The answer shows the key; only a digest of it is kept. If ' +
       'the answer is lost, send the request again with the same idempotency key. For 72 hours the answer, kept ' +
       'encrypted, holds the same key. A request with a new idempotency key issues another key.',
     scopes: ['keys:admin'],

@@ -14,6 +14,7 @@ import {
   StartError,
 } from '../config.ts';
 import { type Service, type StartProgress, startService } from '../service.ts';
+import type { OperatorKeyFile } from '../write-api.ts';
 import { openTerminal } from './terminal.ts';
 
 const number = new Intl.NumberFormat('en-GB');
@@ -49,6 +50,7 @@ async function start(config: EmbeddedConfig): Promise<void> {
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
+  for (const line of keyNotes(running, config)) terminal.say(line);
   terminal.say(welcome(running, config));
   for (const warning of warnings(config)) report('warning', warning);
 }
@@ -71,6 +73,23 @@ function summary({ counts, generation }: HeadValue): string {
   const parts = [`${number.format(markets)} markets`, `${number.format(observations)} observations`];
   return `Serving generation ${generation}: ${parts.join(', ')}, ${number.format(unknownValues)} unknown values`;
 }
+
+const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'valid'>]: string } = {
+  revoked: 'holds a key that is revoked',
+  expired: 'holds a key that has expired',
+  rotated: 'holds a secret that was replaced by a rotation',
+  unknown: 'holds a key of another ledger',
+  damaged: 'holds something else than an API key',
+};
+
+/** An operator has another key, which the file does not hold. */
+function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly string[] {
+  if (isUsable(operatorKey) || operatorKey === 'gone') return [];
+  const file = `${shownFolder(config)}/operator-key`;
+  return [`  ! ${file} ${ENDED[operatorKey]}: put an operator key that is in use into it, or delete it.`];
+}
+
+const isUsable = (file: OperatorKeyFile): file is 'made' | 'valid' => file === 'made' || file === 'valid';
 
 /** The dangers of serving other machines. */
 function warnings({ host, issuer, isLocalIssuerAllowed }: EmbeddedConfig): readonly string[] {
@@ -96,9 +115,9 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
   const folder = shownFolder(config);
   const where = config.dataFolder === DEFAULT_DATA_FOLDER ? '' : `TIDEMARK_DATA=${config.dataFolder} `;
   const writes = [
-    ...(operatorKey === 'gone'
-      ? []
-      : [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]),
+    ...(isUsable(operatorKey)
+      ? [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]
+      : []),
     ...(config.issuer === null && config.isLocalIssuerAllowed
       ? [`${where}npm run --silent token -- --user alice`]
       : []),

@@ -3,13 +3,12 @@ import { verifyAudit } from '../../lambdas/review/verify-audit.ts';
 import { type Environment, StartError } from '../config.ts';
 import { useDataFolder } from './stopped-server.ts';
 
-/** Names each fault, and the newest seal. Sets the exit code, as {@link useDataFolder} does. */
-export async function reportAudit(environment: Environment): Promise<void> {
+/** Sets the exit code, as {@link useDataFolder} does. */
+export async function checkAudit(environment: Environment): Promise<void> {
   await useDataFolder(environment, async ({ ledger, nowMs }, terminal) => {
     const { records, chains, sealed, findings } = await verifyAudit(ledger, nowMs());
     for (const { day, id, fault, detail } of findings) terminal.say(`  ${day} ${id}: ${fault}: ${detail}`);
-    const seal = sealed === null ? 'No day is sealed yet.' : `Sealed to ${sealed.to}, digest ${sealed.digest}`;
-    terminal.say(`  ${seal}`);
+    terminal.say(`  ${sealed === null ? 'No day is sealed yet.' : `Sealed to ${sealed.to}, digest ${sealed.digest}`}`);
     if (findings.length > 0) {
       const detail = 'keep a copy of the data folder, and see docs/operations.md, "Verify the audit"';
       throw new StartError(`The audit has ${findings.length} faults: ${detail}.`);

@@ -6,12 +6,19 @@ import {
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type LifecycleRule,
   ObjectOwnership,
   StorageClass,
 } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { TABLE_PARTITION_KEY, TABLE_SORT_KEY, TABLE_TTL_ATTRIBUTE, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import {
+  ENDED_UPLOAD_TAG,
+  TABLE_PARTITION_KEY,
+  TABLE_SORT_KEY,
+  TABLE_TTL_ATTRIBUTE,
+  UPLOADS_PREFIX,
+} from '../../contract/aws.ts';
 import { appendOnlyPolicy } from '../audit-policy.ts';
 import type { Configuration } from '../configuration.ts';
 import { denyAll } from '../policies.ts';
@@ -79,7 +86,7 @@ export class DataStack extends Stack {
             tableStreamArn: restored.streamArn,
           };
     this.publicBucket = this.#addPublicBucket();
-    this.uploadsBucket = this.#addUploadsBucket();
+    this.uploadsBucket = this.#addUploadsBucket(configuration);
     this.secret = new Secret(this, 'Secret', {
       description: 'Authenticates cursors and seals stored answers. A new value ends all open cursors and replays.',
       generateSecretString: RANDOM_SECRET,
@@ -97,8 +104,11 @@ export class DataStack extends Stack {
     });
   }
 
-  /** Uploaded files, verbatim: every version is kept for good. */
-  #addUploadsBucket(): Bucket {
+  /**
+   * Uploaded files, verbatim. Nobody deletes one. S3 removes a file that is old enough, if that is configured, and if the
+   * worker has marked it: a file of which something is still to be taken in has no mark, however old it is.
+   */
+  #addUploadsBucket({ uploadsKeptDays }: Configuration): Bucket {
     const bucket = new Bucket(this, 'Uploads', {
       ...PRIVATE_BUCKET,
       encryption: BucketEncryption.S3_MANAGED,
@@ -116,6 +126,7 @@ export class DataStack extends Stack {
             },
           ],
         },
+        ...(uploadsKeptDays === undefined ? [] : expiry(Duration.days(uploadsKeptDays))),
       ],
     });
     const deny = (sid: string, actions: string[], conditions = {}) =>
@@ -130,4 +141,19 @@ export class DataStack extends Stack {
     );
     return bucket;
   }
+}
+
+/** Expiring hides an object behind a delete marker. So the hidden version goes a day later, and then the marker. */
+function expiry(age: Duration): readonly LifecycleRule[] {
+  const { key, value } = ENDED_UPLOAD_TAG;
+  return [
+    {
+      id: 'ended',
+      prefix: UPLOADS_PREFIX,
+      tagFilters: { [key]: value },
+      expiration: age,
+      noncurrentVersionExpiration: Duration.days(1),
+    },
+    { id: 'markers', prefix: UPLOADS_PREFIX, expiredObjectDeleteMarker: true },
+  ];
 }

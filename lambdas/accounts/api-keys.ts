@@ -7,7 +7,7 @@
  */
 import { coversMarket } from '../../contract/feed-authority.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
-import type { ApiKey } from '../../contract/operations/api-keys.ts';
+import { ACCOUNT_SCOPES, type ApiKey } from '../../contract/operations/api-keys.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { created, replaced } from '../../storage/changes.ts';
 import type { ConflictItems } from '../../storage/conflict-items.ts';
@@ -17,6 +17,7 @@ import {
   type ApiKeyValue,
   accountOf,
   apiKeyKey,
+  type EntitlementsValue,
   entitlementsKey,
   scopesOfKey,
   type WaitlistRequestValue,
@@ -25,8 +26,17 @@ import {
 } from '../../storage/records/accounts.ts';
 import { knownEntitlements } from '../credentials/account-cache.ts';
 import { formatApiKey, hashSecret, newApiKey, newSecret } from '../credentials/api-key-format.ts';
+import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { isRefused, type ReadHandler, type Refused, refuse, refuseScopes, writeHandler } from '../pipeline/handler.ts';
+import {
+  isRefused,
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  refuseScopes,
+  writeHandler,
+} from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 import { countedUses, counterKey, limitOf, type Quota, unchangedLimits } from '../pipeline/quota.ts';
 
@@ -39,19 +49,20 @@ export const listApiKeys: ReadHandler<'listApiKeys'> = {
 };
 
 export const createApiKey = writeHandler<'createApiKey'>()({
-  read: ({ body }, reader) =>
-    reader.getMany([waitlistRequestKey(body.waitlistRequest), entitlementsKey(accountOf(body.waitlistRequest))]),
-  decide(request, [application, entitlements], found) {
+  async read({ body: { waitlistRequest } }, reader) {
+    if (waitlistRequest === null) return null;
+    return await reader.getMany([waitlistRequestKey(waitlistRequest), entitlementsKey(accountOf(waitlistRequest))]);
+  },
+  decide(request, account, found) {
     const { body, principal, environment, now, nowMs } = request;
-    const approved = approvedOr(application);
-    if (isRefused(approved)) return approved;
-    const subject = accountOf(body.waitlistRequest);
-    const quota = { subject, entitlements: knownEntitlements(entitlements), nowMs };
+    const owner = account === null ? operatorOr(principal) : accountOr(request, account);
+    if (isRefused(owner)) return owner;
+    const { subject, approved, quota } = owner;
     const refused =
       refusedScopes(principal, body.scopes) ??
       refusedMarkets(principal, body.markets) ??
       refusedExpiry(body.expiresAt, nowMs) ??
-      refusedQuota(quota, found);
+      (quota && refusedQuota(quota, found));
     if (refused !== null) return refused;
 
     const parts = newApiKey(environment, request.randomBytes);
@@ -72,9 +83,8 @@ export const createApiKey = writeHandler<'createApiKey'>()({
       target: targetOf(value.id),
       changes: [
         created(apiKeyKey(value.id), value, 1),
-        putKeys(approved, (keys) => [...keys, value.id]),
-        ...countedUses(quota, [{ feature: 'api-keys', amount: 1 }], found),
-        unchangedLimits(quota),
+        ...(approved ? [putKeys(approved, (keys) => [...keys, value.id])] : []),
+        ...(quota ? [...countedUses(quota, [{ feature: 'api-keys', amount: 1 }], found), unchangedLimits(quota)] : []),
       ],
       response: { body: { ...shown(value, nowMs), key: formatApiKey(parts) } },
     };
@@ -144,6 +154,34 @@ export function giveBackKeys(account: string, count: number, nowMs: number, foun
 
 function putKeys(item: Item<WaitlistRequestValue>, change: (keys: readonly string[]) => string[]): Change {
   return replaced(item, { ...item.value, keys: change(item.value.keys) });
+}
+
+/** The owner of a new key. Operators have no request, and no quota of keys. */
+interface KeyOwner {
+  readonly subject: string;
+  readonly approved: Item<WaitlistRequestValue> | null;
+  readonly quota: Quota | null;
+}
+
+/** Only operators can make operators. Other credentials with `keys:admin` issue keys to accounts. */
+function operatorOr({ subject }: Principal): KeyOwner | Refused {
+  if (subject === OPERATOR_SUBJECT) return { subject, approved: null, quota: null };
+  return refuse('forbidden', 'Only an operator key can issue another operator key: name an approved waitlist request.');
+}
+
+function accountOr(
+  { body: { waitlistRequest, scopes }, nowMs }: OperationRequest<'createApiKey'>,
+  [application, entitlements]: readonly [Item<WaitlistRequestValue> | null, Item<EntitlementsValue> | null],
+): KeyOwner | Refused {
+  const errors = scopes.flatMap((scope, index) => {
+    if ((ACCOUNT_SCOPES as readonly Scope[]).includes(scope)) return [];
+    return [{ pointer: `/scopes/${index}`, code: 'invalid', detail: `the key of an account cannot have ${scope}` }];
+  });
+  if (errors.length > 0) return refuse('validation-failed', 'These scopes stay with operators.', { errors });
+  const approved = approvedOr(application);
+  if (isRefused(approved)) return approved;
+  const subject = accountOf(waitlistRequest ?? '');
+  return { subject, approved, quota: { subject, entitlements: knownEntitlements(entitlements), nowMs } };
 }
 
 function approvedOr(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> | Refused {

@@ -1,13 +1,14 @@
 /** The first key of a deployment. It issues all other keys. */
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { created, replaced } from '../../storage/changes.ts';
-import type { Item, Ledger } from '../../storage/ledger.ts';
-import { type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY, type FirstKeyValue } from '../../storage/records/accounts.ts';
+import type { Ledger } from '../../storage/ledger.ts';
+import { queryPages } from '../../storage/paging.ts';
+import { API_KEYS, type ApiKeyValue, apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
 import type { AuditValue } from '../../storage/records/audit.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { chainOf } from '../review/audit-chains.ts';
 import { auditChanges } from '../review/audit-changes.ts';
-import { type ApiKeyParts, hashSecret } from './api-key-format.ts';
+import { type ApiKeyParts, hashSecret, secretMatches } from './api-key-format.ts';
 
 /** The owner of the resources that operators write, with any of their keys. */
 export const OPERATOR_SUBJECT = 'operator';
@@ -15,23 +16,47 @@ export const OPERATOR_SUBJECT = 'operator';
 const ACTOR = 'system:first-run';
 
 export interface FirstKeyDependencies extends Pick<Runtime, 'nowMs' | 'newId'> {
-  readonly ledger: Pick<Ledger, 'get' | 'transact'>;
+  readonly ledger: Pick<Ledger, 'get' | 'query' | 'transact'>;
 }
 
-/** Whether the deployment has its first key, and the key is not revoked. */
-export async function hasFirstKey({ ledger }: Pick<FirstKeyDependencies, 'ledger'>): Promise<boolean> {
-  return isInUse(ledger, await ledger.get(FIRST_KEY_KEY));
+type Reader = Pick<Ledger, 'get' | 'query'>;
+
+/** Whether an operator has a key that can issue others: neither revoked nor expired. */
+export async function hasOperatorKey(ledger: Reader, nowMs: number): Promise<boolean> {
+  for await (const items of queryPages(ledger, API_KEYS)) {
+    if (items.some(({ value }) => isOfOperator(value) && endOf(value, nowMs) === null)) return true;
+  }
+  return false;
 }
 
-async function isInUse(ledger: Pick<Ledger, 'get'>, first: Item<FirstKeyValue> | null): Promise<boolean> {
-  if (first === null) return false;
-  const key = await ledger.get(apiKeyKey(first.value.keyId));
-  return key !== null && key.value.revokedAt === null;
+function isOfOperator({ subject, scopes }: ApiKeyValue): boolean {
+  return subject === OPERATOR_SUBJECT && scopes.includes('keys:admin');
+}
+
+function endOf({ revokedAt, expiresAt }: ApiKeyValue, nowMs: number): 'revoked' | 'expired' | null {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? 'expired' : null;
+}
+
+/** `unknown`: the ledger has no such key. `rotated`: its secret is no longer accepted. */
+export type KeyState = 'valid' | 'revoked' | 'expired' | 'rotated' | 'unknown';
+
+export async function keyStateOf(
+  ledger: Reader,
+  { keyId, secret }: Pick<ApiKeyParts, 'keyId' | 'secret'>,
+  nowMs: number,
+): Promise<KeyState> {
+  const value = (await ledger.get(apiKeyKey(keyId)))?.value;
+  if (value === undefined) return 'unknown';
+  const { secretHash, previousSecret } = value;
+  const overlaps = previousSecret !== null && Date.parse(previousSecret.validUntil) > nowMs;
+  const isAccepted = secretMatches(secret, secretHash) || (overlaps && secretMatches(secret, previousSecret.hash));
+  return endOf(value, nowMs) ?? (isAccepted ? 'valid' : 'rotated');
 }
 
 /**
- * Puts the key into the ledger with every scope, unless there is a first key. Replaces a revoked one, because the
- * deployment would be locked for good otherwise. Keep the key in a safe place before you call this. Returns whether
+ * Puts the key into the ledger with every scope, unless an operator has a key. If all were revoked, this makes another one,
+ * because the deployment would be locked for good otherwise. Keep the key in a safe place before you call this. Returns whether
  * this call has put the key.
  */
 export async function registerFirstKey(
@@ -39,7 +64,7 @@ export async function registerFirstKey(
   { keyId, secret }: Pick<ApiKeyParts, 'keyId' | 'secret'>,
 ): Promise<boolean> {
   const first = await ledger.get(FIRST_KEY_KEY);
-  if (await isInUse(ledger, first)) return false;
+  if (await hasOperatorKey(ledger, nowMs())) return false;
   const now = new Date(nowMs()).toISOString();
   const value: ApiKeyValue = {
     id: keyId,

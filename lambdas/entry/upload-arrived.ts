@@ -39,5 +39,6 @@ export async function handler(event: ObjectCreated): Promise<void> {
   const upload = uploadOfObjectKey(key);
   if (upload === null) return log('error', 'an object that is not an upload', { key });
   await formatIsOurs();
-  await queueUpload(dependencies, upload);
+  const { isUnwanted } = await queueUpload(dependencies, upload);
+  if (isUnwanted) await dependencies.uploads.markEnded(upload);
 }

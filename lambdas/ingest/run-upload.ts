@@ -61,13 +61,19 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     const item = await ledger.get(uploadKey(uploadId));
     if (item === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
     const upload = item.value;
-    const workDone: Change = { kind: 'delete', key: workKey(uploadId), if: { kind: 'any' } };
-    if (upload.finishedAt !== null) return (await commit([workDone])) ? 'done' : 'later';
+    // Not in the transaction that ends the upload: a worker that dies before it has marked the file is followed by one
+    // that does.
+    const finish = async (): Promise<StepOutcome> => {
+      await dependencies.uploads.markEnded(uploadId);
+      const workDone: Change = { kind: 'delete', key: workKey(uploadId), if: { kind: 'any' } };
+      return (await commit([workDone])) ? 'done' : 'later';
+    };
+    if (upload.finishedAt !== null) return await finish();
 
     const finishedAt = new Date(nowMs()).toISOString();
     const stop = async (stoppedBecause: StopReason): Promise<StepOutcome> => {
       const stopped = replaced(item, { ...upload, state: 'stopped', stoppedBecause, finishedAt });
-      return (await commit([stopped, workDone])) ? 'done' : 'later';
+      return (await commit([stopped])) ? await finish() : 'later';
     };
     if (await senderHasEnded(dependencies, upload)) return await stop('credential-ended');
     const part = await nextPart(upload);
@@ -77,7 +83,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     let touched: readonly string[] = [];
     const atEnd: ChangesAtEnd = (totals, revisions = {}) => {
       touched = Object.keys(revisions);
-      return [replaced(item, { ...after(upload, part, totals), ...end }), ...(isLast ? [workDone] : [])];
+      return [replaced(item, { ...after(upload, part, totals), ...end })];
     };
     const batch = partBatchId(uploadId, upload.partsDone);
     if (part.records === 0) {
@@ -86,7 +92,7 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
       if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
       if ((await runBatch(dependencies, batch, atEnd)) === 'later') return 'later';
     }
-    return isLast ? 'done' : { more: touched };
+    return isLast ? await finish() : { more: touched };
   };
 }
 

@@ -1,6 +1,6 @@
 /** The first key of a deployment: exactly one, also if several processes ask at once. */
 import { expect, test } from 'vitest';
-import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
+import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { apiKeyKey, FIRST_KEY_KEY } from '../../storage/records/accounts.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -33,7 +33,7 @@ test.each(['no key yet', 'a revoked key'])(
       await register(ledger, 'old');
       await revoke(ledger, 'old');
     }
-    expect(await hasFirstKey({ ledger })).toBe(false);
+    expect(await hasOperatorKey(ledger, Date.parse(NOW))).toBe(false);
     let isFasterFirst = false;
     const late = overtakenLedger(ledger, async () => {
       isFasterFirst = await register(ledger, 'fast');
@@ -41,7 +41,7 @@ test.each(['no key yet', 'a revoked key'])(
     expect([await register(late, 'late'), isFasterFirst]).toEqual([false, true]);
     expect((await ledger.get(FIRST_KEY_KEY))?.value).toEqual({ keyId: 'fast' });
     expect(await keysOf(ledger, 'fast', 'late')).toEqual(['fast', null]);
-    expect(await hasFirstKey({ ledger })).toBe(true);
+    expect(await hasOperatorKey(ledger, Date.parse(NOW))).toBe(true);
   },
 );
 

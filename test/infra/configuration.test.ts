@@ -63,6 +63,7 @@ describe('a configuration', () => {
       readDomain: domain('api.example.com'),
       writeDomain: domain('write.example.com'),
       writeRateLimit: 600,
+      uploadsKeptDays: 400,
       originSecretNumber: 3,
       readWebAclArn: 'arn:aws:wafv2:us-east-1:123456789012:global/webacl/readers/0a1b2c3d',
       alarmEmail: 'ops@example.com',
@@ -162,6 +163,7 @@ describe('a fault', () => {
     ['context.tidemark.monthlyBudgetUsd', { monthlyBudgetUsd: 0 }],
     ['context.tidemark.restoredTable.name', { restoredTable: { name: 'a b', streamArn: STREAM } }],
     ['context.tidemark.restoredTable.streamArn', { restoredTable: { name: 'restored', streamArn: 'restored' } }],
+    ['context.tidemark.uploadsKeptDays', { uploadsKeptDays: 0 }],
     ['context.tidemark.logRetentionDays', { logRetentionDays: 31 }],
     ['context.tidemark.readAccessLogs', { readAccessLogs: 'yes' }],
   ])('at %s is reported with its place', (where, context) => {
@@ -189,6 +191,7 @@ describe('docs/deploy.md', () => {
       'readDomain',
       'writeDomain',
       'writeRateLimit',
+      'uploadsKeptDays',
       'readWebAclArn',
       'restoredTable',
       'alarmEmail',

@@ -84,7 +84,29 @@ describe('audit table/partition, raw ingest bucket', () => {
     ]);
   });
 
-  it('raw ingest bucket: no lifecycle rule deletes a file', () => {
+  it('raw ingest bucket: with a setting, a file goes once its upload has ended, and no other', () => {
+    const kept = resourceOf(synthesised({ ...MINIMAL, uploadsKeptDays: 400 })('data'), 'AWS::S3::Bucket', 'Uploads');
+    const { Rules } = kept.Properties.LifecycleConfiguration;
+    const expiring = Rules.filter((rule: object) => /expiration/i.test(Object.keys(rule).join()));
+    expect(expiring).toEqual([
+      {
+        Id: 'ended',
+        Status: 'Enabled',
+        Prefix: 'uploads/',
+        // The worker sets it after the last part.
+        TagFilters: [{ Key: 'upload', Value: 'ended' }],
+        ExpirationInDays: 400,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      },
+    ]);
+    // A marker without a version behind it.
+    expect(Rules).toContainEqual({
+      ...{ Id: 'markers', Status: 'Enabled', Prefix: 'uploads/' },
+      ExpiredObjectDeleteMarker: true,
+    });
+  });
+
+  it('raw ingest bucket: without a setting, no lifecycle rule deletes a file', () => {
     for (const rule of bucket.Properties.LifecycleConfiguration.Rules) {
       expect(Object.keys(rule).filter((key) => /expiration/i.test(key))).toEqual([]);
     }

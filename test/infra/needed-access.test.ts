@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FunctionName } from '../../infra/permissions.ts';
-import { hasFirstKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
+import { hasOperatorKey, registerFirstKey } from '../../lambdas/credentials/operator-key.ts';
 import { queueUpload } from '../../lambdas/ingest/queue-upload.ts';
 import { publish } from '../../publisher/publish.ts';
 import { restore } from '../../publisher/repair/restore.ts';
@@ -214,7 +214,7 @@ describe('the first key', () => {
     const newId = (prefix: string) => `${prefix}_1`;
     const nowMs = () => Date.parse('2026-11-20T12:00:00Z');
     expect(await registerFirstKey({ ledger, nowMs, newId }, { keyId: 'k1', secret: 's'.repeat(43) })).toBe(true);
-    expect(await hasFirstKey({ ledger })).toBe(true);
+    expect(await hasOperatorKey(ledger, nowMs())).toBe(true);
     expect(refused('first-key', asked)).toEqual([]);
   });
 });

@@ -39,14 +39,6 @@ describe.each(FUNCTION_NAMES)('the role of %s', (name) => {
     }
   });
 
-  it('may neither update nor delete an audit record', () => {
-    for (const action of ['dynamodb:UpdateItem', 'dynamodb:DeleteItem']) {
-      for (const partition of ['audit/actor/user:alice', 'audit/target/claim/1']) {
-        expect(allows(roleOf(name), { action, partition })).toBe(false);
-      }
-    }
-  });
-
   it('may neither delete uploads nor scan the table', () => {
     const uploads = roleOf(name).filter(({ Resource }) => Resource.some((arn) => arn.startsWith('<Uploads>')));
     expect(uploads.flatMap(({ Action }) => Action).filter((action) => /Delete/.test(action))).toEqual([]);
@@ -65,6 +57,11 @@ describe('among all functions', () => {
   ])('%s (%s) can be deleted only by %j', (_what, key, deleting) => {
     const call = { action: 's3:DeleteObject', resource: `<PublicObjects>/${key}` };
     expect(able((name) => allows(roleOf(name), call))).toEqual(deleting);
+  });
+
+  it('an upload is marked as ended, so that it may expire, by those who know that it has', () => {
+    const call = { action: 's3:PutObjectTagging', resource: '<Uploads>/uploads/upl_1' };
+    expect(able((name) => allows(roleOf(name), call))).toEqual(['worker', 'upload-arrived']);
   });
 
   it('HEAD cannot be deleted; records of generations only by garbage collection and by the migration', () => {

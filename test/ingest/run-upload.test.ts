@@ -42,6 +42,10 @@ function contentOf(text: string) {
   const bytes = Buffer.from(text);
   const content = {
     chunksRead: 0,
+    isEnded: false,
+    markEnded: async () => {
+      content.isEnded = true;
+    },
     head: async () => ({ bytes: bytes.length }),
     async *read(_: string, fromByte: number) {
       for (let start = fromByte; start < bytes.length; start += 64) {
@@ -162,6 +166,40 @@ describe('an upload', () => {
   test('that was not announced is not queued', async () => {
     await queueUpload(dependenciesOn(contentOf(FILE)), ID);
     expect(await queuedWork(ledger)).toEqual([]);
+  });
+
+  test('is marked as ended once its last part is taken in, and not before', async () => {
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    await queueUpload(dependenciesOn(content), ID);
+    const run = createUploadRunner(dependenciesOn(content));
+    for (let part = 1; part < DONE.partsDone; part++) {
+      expect(await run(ID)).not.toBe('done');
+      expect(content.isEnded).toBe(false);
+    }
+    expect(await run(ID)).toBe('done');
+    expect([content.isEnded, await queuedWork(ledger)]).toEqual([true, []]);
+  });
+
+  test('is marked by the next worker if one dies between its end and its mark', async () => {
+    await createUpload(FILE);
+    const content = contentOf(FILE);
+    await queueUpload(dependenciesOn(content), ID);
+    const dying = { ...content, markEnded: () => Promise.reject(new StorageUnavailable('the process dies')) };
+    await expect(runUpload(dependenciesOn(dying), ID)).rejects.toBeInstanceOf(StorageUnavailable);
+    expect((await upload()).state).toBe('applied');
+    expect([content.isEnded, await queuedWork(ledger)]).toEqual([false, [ID]]);
+    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
+    expect([content.isEnded, await queuedWork(ledger)]).toEqual([true, []]);
+    expect(await upload()).toMatchObject(DONE);
+  });
+
+  test('that is stopped is marked, too', async () => {
+    await createUpload(FILE, { records: 2 });
+    const content = contentOf(FILE);
+    await queueUpload(dependenciesOn(content), ID);
+    expect(await runUpload(dependenciesOn(content), ID)).toBe('done');
+    expect([(await upload()).state, content.isEnded, await queuedWork(ledger)]).toEqual(['stopped', true, []]);
   });
 
   test('is applied in parts, each a batch with its own report', async () => {

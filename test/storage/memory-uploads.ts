@@ -3,11 +3,18 @@ import { checkUploadId, UPLOAD_TARGET_SECONDS, type UploadStore } from '../../st
 
 export interface MemoryUploads extends UploadStore {
   put(id: string, bytes: Uint8Array): void;
+  /** The files that may be removed. */
+  readonly ended: ReadonlySet<string>;
 }
 
 export function openMemoryUploads(nowMs: () => number): MemoryUploads {
   const files = new Map<string, Uint8Array>();
+  const ended = new Set<string>();
   return {
+    ended,
+    async markEnded(id) {
+      ended.add(id);
+    },
     put(id, bytes) {
       checkUploadId(id);
       files.set(id, bytes);
@@ -23,7 +30,7 @@ export function openMemoryUploads(nowMs: () => number): MemoryUploads {
     },
     async *read(id, fromByte) {
       const file = files.get(id);
-      if (file === undefined) throw new RangeError(`${id} is read although it is not there`);
+      if (file === undefined || ended.has(id)) throw new RangeError(`${id} is read although it is not there`);
       yield file.subarray(fromByte);
     },
   };

@@ -44,6 +44,8 @@ interface Bucket {
   readonly requests: string[];
   /** How long was waited before another try, in milliseconds. */
   readonly pauses: number[];
+  /** The bodies of requests that set tags. */
+  readonly tags: string[];
   object: { bytes: Buffer; etag: string } | null;
   /** Answers that have begun and not ended. */
   underWay: number;
@@ -56,13 +58,18 @@ beforeEach(async () => {
   const server = createServer((request, response) => {
     const { object } = bucket;
     const { range = '', 'if-match': expected } = request.headers;
-    bucket.requests.push(`${request.method} ${range}`.trim());
+    const isTagging = request.url?.includes('?tagging');
+    bucket.requests.push(`${request.method} ${isTagging ? 'tagging' : range}`.trim());
     bucket.underWay++;
     response.on('close', () => bucket.underWay--);
     if (request.url?.split('?', 1)[0] !== `/${BUCKET}/uploads/${ID}` || object === null) {
       return fails(404, request.method === 'HEAD' ? '' : 'NoSuchKey')(response, FILE);
     }
     response.setHeader('etag', object.etag);
+    if (isTagging) {
+      request.on('data', (chunk) => bucket.tags.push(String(chunk)));
+      return request.on('end', () => (bucket.answers.shift() ?? whole)(response, Buffer.alloc(0)));
+    }
     if (request.method === 'HEAD') return response.setHeader('content-length', object.bytes.length).end();
     if (expected !== object.etag) return fails(412, 'PreconditionFailed')(response, FILE);
     const [, first = '', last = ''] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
@@ -87,6 +94,7 @@ beforeEach(async () => {
   bucket = {
     uploads: openS3Uploads({ client, bucket: BUCKET, pause }),
     answers: [],
+    tags: [],
     requests: [],
     pauses,
     object: { bytes: FILE, etag: '"first"' },
@@ -111,6 +119,22 @@ describe('a file', () => {
     expect(await bucket.uploads.head(ID)).toEqual({ bytes: FILE.length });
     bucket.object = null;
     expect(await bucket.uploads.head(ID)).toBeNull();
+  });
+
+  test('is marked as ended by a tag, without being read or put again', async () => {
+    await bucket.uploads.markEnded(ID);
+    expect(bucket.requests).toEqual(['PUT tagging']);
+    expect(bucket.tags.join('')).toContain('<Tag><Key>upload</Key><Value>ended</Value></Tag>');
+  });
+
+  test('that has expired needs no mark', async () => {
+    bucket.object = null;
+    await expect(bucket.uploads.markEnded(ID)).resolves.toBeUndefined();
+  });
+
+  test('that cannot be marked is an error, so that it is tried again', async () => {
+    bucket.answers.push(fails(403, 'AccessDenied'));
+    await expect(bucket.uploads.markEnded(ID)).rejects.toThrow(StorageUnavailable);
   });
 
   test('is read in ranges, with one request for each', async () => {

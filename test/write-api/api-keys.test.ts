@@ -76,6 +76,26 @@ describe('API keys', () => {
     return { actor, subject, scopes: [...scopes] };
   }
 
+  it('are issued to operators by operators only, without a request and with every scope', async () => {
+    const operator = { waitlistRequest: null, scopes: [...ALL_SCOPES] };
+    const { status, json } = await create(operator);
+    expect([status, json.subject, json.scopes]).toEqual([201, 'operator', [...ALL_SCOPES].sort()]);
+    for (const as of ['issuer', 'alice']) {
+      const refused = await create({ waitlistRequest: null, scopes: ['claims:read'] }, { as });
+      expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
+    }
+    const missing = await world.call({
+      method: 'POST',
+      path: URL,
+      body: { label: 'Chart', scopes: ['claims:read'] },
+      as: 'operator',
+    });
+    expect([missing.status, missing.json.errors]).toEqual([
+      422,
+      [expect.objectContaining({ pointer: '/waitlistRequest' })],
+    ]);
+  });
+
   it('are issued to the account of an approved waitlist request, and work', async () => {
     const { status, json } = await create({ scopes: ['watchlists:write', 'claims:read'] });
     expect(status).toBe(201);

@@ -64,7 +64,8 @@ async function seal(ledger = world.ledger): Promise<void> {
 
 /** Three writes one after the other: one chain. The day before is sealed. */
 beforeEach(async () => {
-  world = openApiWorld();
+  // The ledgers that keep data refuse to change an audit record. Somebody who gets past them is not refused.
+  world = openApiWorld({ ledger: openMemoryLedger() });
   await seal();
   for (let count = 0; count < 3; count++) await create();
 });

@@ -1,0 +1,60 @@
+/** Begins a mapping for a file that nobody has described yet. */
+import type { MappingFault } from '../csv-mapping.ts';
+import { parseMappingText } from '../parse-mapping.ts';
+import { guessDialect, OTHER_ENCODING } from './dialect.ts';
+import { draftOf } from './draft.ts';
+import { guessColumns } from './guess-columns.ts';
+import { guessQuantity } from './guess-quantity.ts';
+import { quotedNumbers } from './quoted-numbers.ts';
+import { profileTable } from './table-profile.ts';
+import { writeMapping } from './write-mapping.ts';
+
+export type BegunMapping =
+  | {
+      /** A mapping with comments (see `parseMappingText`). */
+      readonly text: string;
+      /** The places where a person must decide, as `parseMappingText` reports them. */
+      readonly toFill: readonly MappingFault[];
+    }
+  /** Why the file gives no mapping, and the remedy. */
+  | { readonly fault: string };
+
+/**
+ * Looks at a CSV file and writes a starting mapping, with its guesses in comments. A guess that the file does not
+ * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded parts
+ * of it are kept in memory.
+ *
+ * @param open opens the file from its beginning
+ * @param name of the file, for the text and for a slug
+ */
+export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
+  let dialect = await guessDialect(open());
+  if (dialect === null) {
+    return {
+      fault: 'no line has two fields by comma, semicolon, tab or bar: is it a CSV file with a line of column names?',
+    };
+  }
+  let table = await profileTable(open(), dialect);
+  if (table.isDamaged && dialect.encoding === 'utf-8') {
+    dialect = { ...dialect, encoding: OTHER_ENCODING };
+    table = await profileTable(open(), dialect);
+  }
+  if (table.rows === 0) {
+    const { line, detail } = table.firstFault ?? {
+      line: dialect.linesBeforeHeader + 1,
+      detail: 'no row follows the header',
+    };
+    return { fault: `line ${line}: ${detail}` };
+  }
+  const headless = table.columns.find(({ name: column }) => /^-?\d+([.,]\d+)?$/.test(column));
+  const guess = guessColumns(table);
+  if (headless !== undefined && guess.date?.column !== null) {
+    const line = dialect.linesBeforeHeader + 1;
+    return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
+  }
+  const draft = draftOf(table, guess);
+  const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
+  const text = writeMapping(name, dialect, draft, quantities);
+  const result = parseMappingText(text);
+  return { text, toFill: 'faults' in result ? result.faults : [] };
+}

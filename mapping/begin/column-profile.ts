@@ -1,0 +1,223 @@
+/** Looks at all cells of one column: distinct values, blanks, and how it writes numbers and dates. */
+import { ambiguousDate, dateReader } from '../date-format.ts';
+import { type NumberFormat, numberReader } from '../number-format.ts';
+
+/** The simplest first: of two that read everything alike, the first is taken. */
+const NUMBER_FORMATS: readonly NumberFormat[] = [
+  { decimalMark: '.' },
+  { decimalMark: ',' },
+  { decimalMark: '.', groupMark: ',' },
+  { decimalMark: ',', groupMark: '.' },
+  { decimalMark: '.', groupMark: ' ' },
+  { decimalMark: ',', groupMark: ' ' },
+  { decimalMark: '.', groupMark: "'" },
+  { decimalMark: ',', groupMark: "'" },
+];
+
+const DAYS = [
+  ...['YYYY-MM-DD', 'YYYY/MM/DD', 'YYYY.MM.DD', 'YYYYMMDD', 'YYYY-M-D', 'YYYY/M/D', 'YYYY.M.D'],
+  ...['DD.MM.YYYY', 'D.M.YYYY', 'DD/MM/YYYY', 'MM/DD/YYYY', 'D/M/YYYY', 'M/D/YYYY', 'DD-MM-YYYY', 'MM-DD-YYYY'],
+  ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY'],
+];
+const MONTHS = ['YYYY-MM', 'YYYY/MM', 'YYYYMM', 'MM/YYYY', 'MMM YYYY', 'MMM-YYYY'];
+const TIMES = ['HH:mm', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
+const DATE_FORMATS: readonly string[] = [
+  ...DAYS,
+  ...MONTHS,
+  ...TIMES.flatMap((time) =>
+    ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
+  ),
+];
+
+/** The cells that the same formats read, and no others. */
+interface Readings {
+  readonly formats: readonly number[];
+  count: number;
+  readonly examples: string[];
+}
+
+const EXAMPLES = 20;
+/** A column that has given no date in so many cells is not looked at for dates any more. */
+const DATE_TRIALS = 200;
+const WORDS_MAX = 50;
+/** The share of its cells that makes a column one of dates. */
+const LEAST_DATES = 0.9;
+
+/** The formats of a column; more than one if each reads all cells, and they disagree. */
+export interface Candidates<Format> {
+  readonly formats: readonly Format[];
+  /** The share of the cells, without blanks and words, that the formats read. */
+  readonly share: number;
+  /** A cell that the candidates read differently. */
+  readonly example: string;
+}
+
+export class ColumnProfile {
+  readonly name: string;
+  rows = 0;
+  blank = 0;
+  zeros = 0;
+  integers = 0;
+  /** Days of the month that its dates have, by the first format that reads them. */
+  readonly daysOfMonth = new Set<string>();
+  /** How often each value occurs; null if there are too many. */
+  distinct: Map<string, number> | null = new Map();
+  /** Texts without a digit, and how often they occur. */
+  readonly words = new Map<string, number>();
+  readonly #distinctMax: number;
+  /** By the positions of the formats, joined. */
+  readonly #numbers = new Map<string, Readings>();
+  readonly #dates = new Map<string, Readings>();
+  #seenFormats: readonly number[] = [];
+  #mayBeDate = true;
+
+  constructor(name: string, distinctMax: number) {
+    this.name = name;
+    this.#distinctMax = distinctMax;
+  }
+
+  get filled(): number {
+    return this.rows - this.blank;
+  }
+
+  add(text: string): void {
+    this.rows += 1;
+    if (text === '') {
+      this.blank += 1;
+      return;
+    }
+    this.#count(text);
+    if (!/\d/.test(text)) {
+      if (this.words.has(text) || this.words.size < WORDS_MAX) this.words.set(text, (this.words.get(text) ?? 0) + 1);
+      return;
+    }
+    this.#readNumber(text);
+    if (this.#mayBeDate) this.#readDate(text);
+  }
+
+  /** The notation of its numbers; null if fewer than half of its cells are numbers. */
+  numberFormat(): Candidates<NumberFormat> | null {
+    const total = this.filled - this.wordCount;
+    return bestOf(NUMBER_FORMATS, [...this.#numbers.values()], total, this.integers, numberReader);
+  }
+
+  /** The formats of its dates: tried in order, they read nearly all cells. Null if it is no column of dates. */
+  dateFormat(): (Candidates<string> & { readonly isAmbiguous: boolean }) | null {
+    let readings = [...this.#dates.values()];
+    const read = (format: string) => {
+      const reader = dateReader(format);
+      return (text: string) => JSON.stringify(reader(text));
+    };
+    const formats: string[] = [];
+    let share = 0;
+    while (formats.length < 4) {
+      const best = bestOf(DATE_FORMATS, readings, this.filled, 0, read, 0.01);
+      if (best === null) break;
+      const [format] = best.formats as [string];
+      if (best.formats.length > 1) {
+        if (formats.length > 0) break;
+        return best.share < LEAST_DATES ? null : { ...best, isAmbiguous: true };
+      }
+      if (ambiguousDate([...formats, format]) !== null) break;
+      formats.push(format);
+      share += best.share;
+      readings = readings.filter((reading) => !reading.formats.includes(DATE_FORMATS.indexOf(format)));
+    }
+    return share < LEAST_DATES ? null : { formats, share, example: '', isAmbiguous: false };
+  }
+
+  get wordCount(): number {
+    return [...this.words.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  #count(text: string): void {
+    if (this.distinct === null) return;
+    this.distinct.set(text, (this.distinct.get(text) ?? 0) + 1);
+    if (this.distinct.size > this.#distinctMax) this.distinct = null;
+  }
+
+  #readNumber(text: string): void {
+    if (/^-?[0.,]+$/.test(text)) this.zeros += 1;
+    if (/^-?\d+$/.test(text)) {
+      this.integers += 1;
+      return;
+    }
+    const formats = ALL_NUMBERS.filter((index) => numberReaders[index]?.(text) !== null);
+    if (formats.length > 0) note(this.#numbers, formats, text);
+  }
+
+  #readDate(text: string): void {
+    let formats = this.filled > DATE_TRIALS ? this.#datesOf(text, this.#seenFormats) : [];
+    if (formats.length === 0) formats = this.#datesOf(text, ALL_DATES);
+    if (formats.length > 0) {
+      if (note(this.#dates, formats, text)) this.#seenFormats = [...new Set([...this.#seenFormats, ...formats])];
+    } else if (this.#dates.size === 0 && this.filled > DATE_TRIALS) {
+      this.#mayBeDate = false;
+    }
+  }
+
+  /** Those of the formats that read a text as a date of our times. */
+  #datesOf(text: string, formats: readonly number[]): number[] {
+    return formats.filter((index) => {
+      const found = dateReaders[index]?.(text) ?? null;
+      if (found === null || found.date < '1500' || found.date > '2200') return false;
+      if (this.daysOfMonth.size < 2) this.daysOfMonth.add(found.date.slice(8));
+      return true;
+    });
+  }
+}
+
+const numberReaders = NUMBER_FORMATS.map(numberReader);
+const dateReaders = DATE_FORMATS.map(dateReader);
+const ALL_NUMBERS = [...NUMBER_FORMATS.keys()];
+const ALL_DATES = [...DATE_FORMATS.keys()];
+
+/** Counts a cell. Returns whether no other cell has the same formats yet. */
+function note(readings: Map<string, Readings>, formats: readonly number[], text: string): boolean {
+  const key = formats.join();
+  const known = readings.get(key);
+  if (known === undefined) readings.set(key, { formats, count: 1, examples: [text] });
+  else {
+    known.count += 1;
+    if (known.examples.length < EXAMPLES) known.examples.push(text);
+  }
+  return known === undefined;
+}
+
+/**
+ * The format that reads most cells, and the others that read as many but read some of them differently.
+ *
+ * @param total cells
+ * @param readByAll cells that each format reads alike
+ */
+function bestOf<Format>(
+  formats: readonly Format[],
+  readings: readonly Readings[],
+  total: number,
+  readByAll: number,
+  reader: (format: Format) => (text: string) => unknown,
+  leastShare = 0.5,
+): Candidates<Format> | null {
+  const covered = formats.map((_, index) =>
+    readings.reduce((sum, reading) => sum + (reading.formats.includes(index) ? reading.count : 0), readByAll),
+  );
+  const most = Math.max(...covered);
+  if (most === 0 || most < leastShare * total) return null;
+  const winners = formats.flatMap((format, index) => (covered[index] === most ? [{ format, index }] : []));
+  const [first, ...others] = winners as [(typeof winners)[number], ...typeof winners];
+  const read = reader(first.format);
+  const rivals: Format[] = [];
+  let example = '';
+  for (const { format, index } of others) {
+    const readOther = reader(format);
+    const texts = readings
+      .filter((reading) => reading.formats.includes(index) && reading.formats.includes(first.index))
+      .flatMap(({ examples }) => examples);
+    const disagreed = texts.find((text) => read(text) !== readOther(text));
+    if (disagreed === undefined) continue;
+    if (rivals.some((rival) => texts.every((text) => reader(rival)(text) === readOther(text)))) continue;
+    rivals.push(format);
+    example ||= disagreed;
+  }
+  return { formats: [first.format, ...rivals], share: most / total, example };
+}

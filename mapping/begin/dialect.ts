@@ -1,0 +1,83 @@
+/** Finds out how a CSV file is written: its encoding, its delimiter, and the line that names its columns. */
+import { CsvError } from 'csv-parse';
+import { textOf } from '../csv-input.ts';
+import type { CsvMapping } from '../csv-mapping.ts';
+import { type ParsedRow, parseCsvRows } from '../csv-rows.ts';
+
+export type Dialect = CsvMapping['csv'];
+
+/** Bytes of the file that decide. */
+const HEAD_BYTES = 256 * 1024;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** Null if no delimiter gives rows of more than one column. */
+export async function guessDialect(file: AsyncIterable<Uint8Array>): Promise<Dialect | null> {
+  const head = await headOf(file);
+  const encoding = guessEncoding(head);
+  const text = new TextDecoder(encoding).decode(head);
+  // The last line may be cut off.
+  const whole = head.length < HEAD_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+  const tries = await Promise.all(DELIMITERS.map((delimiter) => tryDelimiter(whole, delimiter)));
+  const [best] = tries
+    .filter((each) => each !== null)
+    .sort((one, other) => other.rows - one.rows || other.width - one.width);
+  if (best === undefined) return null;
+  return { delimiter: best.delimiter, encoding, linesBeforeHeader: best.headerLine - 1, rowsAfterHeader: 0 };
+}
+
+async function headOf(file: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of file) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= HEAD_BYTES) break;
+  }
+  const head = new Uint8Array(bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    head.set(piece, at);
+    at += piece.length;
+  }
+  return head.subarray(0, HEAD_BYTES);
+}
+
+function guessEncoding(head: Uint8Array): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return 'utf-8';
+  } catch {
+    return OTHER_ENCODING;
+  }
+}
+
+/** The most frequent one of those in which every byte is a character, so that it cannot be ruled out. */
+export const OTHER_ENCODING = 'windows-1252';
+
+/** The header is the first row that is as wide as most rows, and as the next one. */
+async function tryDelimiter(text: string, delimiter: string) {
+  const rows: (ParsedRow & { readonly line: number })[] = [];
+  let line = 1;
+  try {
+    for await (const parsed of parseCsvRows(textOf(text, 'utf-8', 0), delimiter)) {
+      for (const row of parsed) {
+        rows.push({ ...row, line });
+        line = row.endLine + 1;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+  }
+  const counts = new Map<number, number>();
+  for (const { fields } of rows) {
+    if (fields.length > 1) counts.set(fields.length, (counts.get(fields.length) ?? 0) + 1);
+  }
+  const [most] = [...counts].sort((one, other) => other[1] - one[1]);
+  if (most === undefined) return null;
+  const [width, count] = most;
+  const isWide = (row: ParsedRow | undefined) => row === undefined || row.fields.length === width;
+  const header = rows.find((row, index) => isWide(row) && isWide(rows[index + 1]));
+  return header === undefined ? null : { delimiter, width, rows: count, headerLine: header.line };
+}

@@ -1,0 +1,77 @@
+/** Writes the starting mapping's value. */
+import { FILL_IN } from '../parse-mapping.ts';
+import type { ColumnProfile } from './column-profile.ts';
+import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
+import type { MappingDraft } from './draft.ts';
+import type { DraftQuantity } from './draft-quantity.ts';
+
+export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuantity): CommentedObject {
+  const columns = guess.values.map(({ name }) => name);
+  const column =
+    added?.value ??
+    (columns.length === 1
+      ? (columns[0] as string)
+      : `${FILL_IN}: ${columns.length === 0 ? 'no column has numbers' : columns.join(' or ')}: which column is the price?`);
+  const blankWords = [...new Set(guess.values.flatMap(blankWordsOf))];
+  const blank = sum(guess.values, (value) => value.blank + countOf(value, blankWords));
+  const zeros = sum(guess.values, (value) => value.zeros);
+  return object(
+    field('column', column),
+    ...numberFields(guess.number),
+    blankWords.length > 0 && field('blankValues', blankWords, 'Texts that stand for a missing number.'),
+    quantity.isLarger && field('quotedQuantity', '1', 'The file quotes for one.'),
+    field('rounding', quantity.unfit === 0 ? 'refuse' : 'nearest', roundingComment(quantity)),
+    blank > 0 &&
+      field(
+        'blank',
+        object(field('unknownReason', 'not-published')),
+        `${blank} values are blank. Other reasons: not-yet-published, not-applicable, withheld, source-unreachable. Or "leave-out" instead of the object: then nothing is said about that date.`,
+      ),
+    zeros > 0 &&
+      field(
+        'zero',
+        `${FILL_IN}: values that are zero: ${zeros}. "asserted" if zero is the price; "refuse" if it stands for a missing one`,
+      ),
+  );
+}
+
+function numberFields(number: MappingDraft['guess']['number']): CommentedField[] {
+  if (number === null) return [];
+  const [format, ...rivals] = number.formats;
+  if (rivals.length > 0) {
+    const choices = number.formats
+      .map(({ decimalMark, groupMark }) => JSON.stringify({ decimalMark, groupMark }))
+      .join(' or ');
+    return [field('number', `${FILL_IN}: ${choices}: ${number.example} is a number by each`)];
+  }
+  if (format === undefined || (format.decimalMark === '.' && format.groupMark === undefined)) return [];
+  const { decimalMark, groupMark } = format;
+  return [
+    field(
+      'number',
+      object(field('decimalMark', decimalMark), groupMark !== undefined && field('groupMark', groupMark)),
+    ),
+  ];
+}
+
+function roundingComment({ isLarger, unfit, numbers, example }: DraftQuantity): string {
+  if (unfit === 0) return 'Each number that was looked at fits its currency.';
+  const loss = isLarger
+    ? 'For the larger quantity, rounding takes next to nothing from them.'
+    : 'Write refuse to refuse them.';
+  return `${unfit} of ${numbers} numbers have more decimals than their currency, such as ${example}. ${loss}`;
+}
+
+/** A few words without digits, in a column of numbers. */
+function blankWordsOf(column: ColumnProfile): string[] {
+  const words = [...column.words.keys()].filter((word) => word.length <= 20);
+  return words.length <= 5 ? words : [];
+}
+
+function countOf({ words }: ColumnProfile, blankWords: readonly string[]): number {
+  return blankWords.reduce((count, word) => count + (words.get(word) ?? 0), 0);
+}
+
+function sum(columns: readonly ColumnProfile[], count: (column: ColumnProfile) => number): number {
+  return columns.reduce((total, column) => total + count(column), 0);
+}

@@ -1,0 +1,201 @@
+/** Guesses the meaning of a file's columns. */
+import { checkCurrencyCode } from '../../contract/currencies.ts';
+import { dateReader, hasDay, hasTime } from '../date-format.ts';
+import type { NumberFormat } from '../number-format.ts';
+import { type Candidates, ColumnProfile } from './column-profile.ts';
+import { guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
+import type { TableProfile } from './table-profile.ts';
+
+export interface DateGuess {
+  /** Null if the dates stand in the header. */
+  readonly column: ColumnProfile | null;
+  readonly formats: readonly string[];
+  /** Whether only one of the formats is right, and the file does not say which one. */
+  readonly isAmbiguous: boolean;
+  readonly example: string;
+  readonly precision: 'day' | 'month' | 'instant';
+  /** Another column of dates, for rows in which this one is blank. */
+  readonly whenBlank: { readonly column: string; readonly formats: readonly string[] } | null;
+}
+
+export type CurrencyGuess =
+  /** `isSpeltOut`: the codes are ISO 4217's as they are; else they need a table. */
+  | {
+      /** The codes stand in a column of the file, or in the header of a wide table. */
+      readonly kind: 'column' | 'header';
+      readonly column: string;
+      readonly codes: readonly string[];
+      readonly isSpeltOut: boolean;
+    }
+  | { readonly kind: 'unknown'; readonly candidates: readonly string[] };
+
+export interface ColumnGuess {
+  /** The columns with values, if there are several; null for a file with one. */
+  readonly wide: readonly ColumnProfile[] | null;
+  readonly date: DateGuess | null;
+  /** More than one if the file does not say which column holds the price; none if no column has numbers. */
+  readonly values: readonly ColumnProfile[];
+  readonly number: Candidates<NumberFormat> | null;
+  readonly market: MarketColumns;
+  readonly currency: CurrencyGuess;
+}
+
+const VALUE_NAME = /^(price|value|rate|close|last|settle|obs_?value|amount)$/i;
+const LIKE_VALUE_NAME = /price|value|rate|close|amount/i;
+const NO_VALUE_NAME =
+  /(^|_)(id|line|no|nr|num|number|year|month|day|lat|lon|latitude|longitude|volume|count|code|zip|index)$/i;
+/** Several numbers of one market, not several markets. */
+const QUOTE_PART_NAME =
+  /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
+const DATE_NAME = /^(date|day|time|timestamp|period|month|datetime|time_period|ref_date|observation_date)$/i;
+const LIKE_DATE_NAME = /date|time|day|month|period/i;
+const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
+
+/** The name of the column that `unpivot` adds with a value, and of that with a date. */
+export const ADDED = { value: 'value', date: 'date', market: 'market', currency: 'currency' } as const;
+
+export function guessColumns(table: TableProfile): ColumnGuess {
+  const named = table.columns.filter(({ name }) => name !== '');
+  const dates = named.flatMap((column) => {
+    const found = column.dateFormat();
+    return found === null ? [] : [{ column, ...found }];
+  });
+  const [ownDate, secondDate] = dates.sort((one, other) => dateScore(other) - dateScore(one));
+  const isDate = (column: ColumnProfile) => dates.some((date) => date.column === column);
+  const numbers = named.filter((column) => !isDate(column) && isNumeric(column));
+  const texts = named.filter((column) => !isDate(column) && !numbers.includes(column) && column.filled > 0);
+
+  const inHeader = ownDate === undefined ? datesIn(named.map(({ name }) => name)) : null;
+  if (inHeader !== null) {
+    const wide = named.filter(({ name }) => inHeader.names.includes(name));
+    const others = texts.filter((column) => !wide.includes(column));
+    const market = { match: others, key: others, other: [] };
+    const date = {
+      column: null,
+      ...inHeader.format,
+      precision: precisionOf(inHeader.format.formats, null),
+      whenBlank: null,
+    };
+    return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOf(others) };
+  }
+
+  const date: DateGuess | null =
+    ownDate === undefined
+      ? null
+      : {
+          ...ownDate,
+          precision: precisionOf(ownDate.formats, ownDate.column),
+          whenBlank:
+            ownDate.column.blank > 0 && secondDate !== undefined && secondDate.column.blank < ownDate.column.blank
+              ? { column: secondDate.column.name, formats: secondDate.formats }
+              : null,
+        };
+  const plain = numbers.filter(({ name }) => !NO_VALUE_NAME.test(name));
+  const isWide =
+    texts.length === 0 &&
+    plain.length > 1 &&
+    !plain.some(({ name }) => QUOTE_PART_NAME.test(name) || VALUE_NAME.test(name));
+  if (isWide) {
+    // A column that is blank in each row so far may get values.
+    const wide = named.filter((column) => plain.includes(column) || column.filled === 0);
+    const market = { match: [], key: [], other: [] };
+    const codes = wide.map(({ name }) => name);
+    return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOfNames(codes) };
+  }
+
+  const values = bestValues(plain.length > 0 ? plain : numbers, table.rows);
+  const currency = currencyOf(texts);
+  const candidates = named.filter((column) => !isDate(column) && !values.includes(column));
+  const market = guessMarketColumns(
+    table,
+    candidates,
+    date?.column ?? null,
+    currency.kind === 'column' ? currency.column : null,
+  );
+  return { wide: null, date, values, number: numberFormatOf(values), market, currency };
+}
+
+function isNumeric(column: ColumnProfile): boolean {
+  const number = column.numberFormat();
+  return (
+    number !== null && number.share >= 0.9 && number.share * (column.filled - column.wordCount) >= column.filled / 2
+  );
+}
+
+function dateScore({ column }: { readonly column: ColumnProfile }): number {
+  const byName = DATE_NAME.test(column.name) ? 2 : LIKE_DATE_NAME.test(column.name) ? 1 : 0;
+  // A number such as 202601 may be a month by chance.
+  return byName - (column.integers > 0 && byName === 0 ? 2 : 0) - column.blank / (column.rows + 1) / 2;
+}
+
+/** The columns with the highest score: their names, decimals, and many different numbers speak for them. */
+function bestValues(columns: readonly ColumnProfile[], rows: number): readonly ColumnProfile[] {
+  const score = (column: ColumnProfile) => {
+    const byName = VALUE_NAME.test(column.name) ? 4 : LIKE_VALUE_NAME.test(column.name) ? 2 : 0;
+    const isIdentifier = NO_VALUE_NAME.test(column.name) ? 4 : 0;
+    const hasDecimals = column.integers < column.filled - column.wordCount ? 1 : 0;
+    const isVaried = column.distinct === null || column.distinct.size > rows / 20 ? 0.5 : 0;
+    return byName - isIdentifier + hasDecimals + isVaried;
+  };
+  const scores = columns.map(score);
+  return columns.filter((_, index) => scores[index] === Math.max(...scores));
+}
+
+/** Of the column that has most numbers with marks: all columns of values are written alike. */
+function numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFormat> | null {
+  const found = columns.flatMap((column) => column.numberFormat() ?? []);
+  const sure = found.filter(({ formats }) => formats.length === 1);
+  return (
+    sure.find(({ formats: [format] }) => format?.groupMark !== undefined || format?.decimalMark !== '.') ??
+    sure[0] ??
+    found[0] ??
+    null
+  );
+}
+
+function precisionOf(formats: readonly string[], column: ColumnProfile | null): DateGuess['precision'] {
+  if (formats.every(hasTime)) return 'instant';
+  if (!formats.every(hasDay)) return 'month';
+  // The same day in each month stands for the month.
+  return column !== null && column.daysOfMonth.size === 1 && (column.distinct?.size ?? 0) > 2 ? 'month' : 'day';
+}
+
+/** The names of columns that are dates, if most of them are. */
+function datesIn(
+  names: readonly string[],
+): { names: string[]; format: { formats: readonly string[]; isAmbiguous: boolean; example: string } } | null {
+  const profile = new ColumnProfile('', names.length);
+  const dated = names.filter((name) => /\d/.test(name));
+  for (const name of dated) profile.add(name);
+  const format = dated.length >= 2 && dated.length * 2 > names.length ? profile.dateFormat() : null;
+  if (format === null) return null;
+  const readers = format.formats.map(dateReader);
+  return { names: dated.filter((name) => readers.some((read) => read(name) !== null)), format };
+}
+
+function currencyOf(columns: readonly ColumnProfile[]): CurrencyGuess {
+  const found = columns.flatMap((column) => {
+    const codes = column.distinct === null ? [] : [...column.distinct.keys()];
+    return mostlyCurrencies(codes) ? [{ column: column.name, codes }] : [];
+  });
+  const quotes = found.filter(({ column }) => QUOTE_NAME.test(column));
+  const [best, ...others] = quotes.length > 0 ? quotes : found;
+  if (best === undefined || others.length > 0)
+    return { kind: 'unknown', candidates: found.map(({ column }) => column) };
+  return { kind: 'column', ...best, isSpeltOut: best.codes.every((code) => code === code.toUpperCase()) };
+}
+
+function currencyOfNames(codes: readonly string[]): CurrencyGuess {
+  if (!mostlyCurrencies(codes)) return { kind: 'unknown', candidates: [] };
+  return {
+    kind: 'header',
+    column: ADDED.currency,
+    codes,
+    isSpeltOut: codes.every((code) => code === code.toUpperCase()),
+  };
+}
+
+function mostlyCurrencies(codes: readonly string[]): boolean {
+  const known = codes.filter((code) => code.length === 3 && checkCurrencyCode(code.toUpperCase()) === null);
+  return known.length > 0 && known.length >= codes.length * 0.9;
+}

@@ -1,0 +1,46 @@
+/** Looks at a whole CSV file, and keeps its first rows. */
+import type { CsvInput } from '../csv-input.ts';
+import { readCsv } from '../csv-rows.ts';
+import { ColumnProfile } from './column-profile.ts';
+import type { Dialect } from './dialect.ts';
+
+/** Bounds of the memory that a profile takes, whatever the file holds. */
+const SAMPLE_CELLS = 60_000;
+const DISTINCT_VALUES = 200_000;
+
+export interface TableProfile {
+  readonly columns: readonly ColumnProfile[];
+  /** The first rows, each with as many fields as there are columns. */
+  readonly sample: readonly (readonly string[])[];
+  readonly rows: number;
+  /** Rows that are not readable, and the first of their faults. */
+  readonly faults: number;
+  readonly firstFault: { readonly line: number; readonly detail: string } | null;
+  /** Whether a row holds bytes that the encoding does not have. */
+  readonly isDamaged: boolean;
+}
+
+export async function profileTable(csv: CsvInput, dialect: Dialect): Promise<TableProfile> {
+  let columns: ColumnProfile[] = [];
+  const sample: (readonly string[])[] = [];
+  let rows = 0;
+  let faults = 0;
+  let firstFault: TableProfile['firstFault'] = null;
+  let isDamaged = false;
+  for await (const row of readCsv(csv, dialect)) {
+    if (row.kind === 'header') {
+      const distinct = Math.max(50, Math.floor(DISTINCT_VALUES / row.fields.length));
+      columns = row.fields.map((name) => new ColumnProfile(name, distinct));
+      isDamaged ||= row.fields.some((name) => name.includes('\uFFFD'));
+    } else if (row.kind === 'fault') {
+      faults += 1;
+      firstFault ??= { line: row.line, detail: row.detail };
+      isDamaged ||= row.isDamaged;
+    } else {
+      rows += 1;
+      for (const [index, column] of columns.entries()) column.add(row.fields[index] as string);
+      if (sample.length * columns.length < SAMPLE_CELLS) sample.push(row.fields);
+    }
+  }
+  return { columns, sample, rows, faults, firstFault, isDamaged };
+}

@@ -1,0 +1,115 @@
+/** Writes the starting mapping from the guesses. */
+import { numberReader } from '../number-format.ts';
+import { FILL_IN } from '../parse-mapping.ts';
+import { type CommentedObject, field, object, writeCommentedJson } from './commented-json.ts';
+import type { Dialect } from './dialect.ts';
+import type { MappingDraft } from './draft.ts';
+import { draftCurrency } from './draft-currency.ts';
+import { draftDate } from './draft-date.ts';
+import { draftMarket } from './draft-market.ts';
+import { draftQuantity } from './draft-quantity.ts';
+import { draftValue } from './draft-value.ts';
+import type { ColumnGuess } from './guess-columns.ts';
+import type { QuantityGuess } from './guess-quantity.ts';
+import type { TableProfile } from './table-profile.ts';
+
+export function writeMapping(
+  fileName: string,
+  dialect: Dialect,
+  draft: MappingDraft,
+  quantities: QuantityGuess,
+): string {
+  const { table, added, match } = draft;
+  const currency = draftCurrency(draft);
+  const quantity = draftQuantity(quantities, draft);
+  const tables = [currency.table, quantity.table].flatMap((fields) => (fields === null ? [] : [object(...fields)]));
+  const document = object(
+    field('csv', draftDialect(draft, dialect), faultsOf(table)),
+    added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
+    field('match', match, matchComment(draft)),
+    field('market', draftMarket(draft, fileName, currency.template, quantity)),
+    field(
+      'observation',
+      object(
+        field('value', draftValue(draft, quantity)),
+        field('currency', currency.template),
+        field('date', draftDate(draft)),
+        field('sourceLabel', `${FILL_IN}: the same label as above`),
+        field(
+          'sourceUrl',
+          `${FILL_IN}: the page or file from which a number was read; {observedDate} and {columns} may be part of it`,
+        ),
+        field('confidence', `${FILL_IN}: high, medium or low: how far do you trust these numbers?`),
+        field(
+          'status',
+          'final',
+          'Or provisional (may still be revised), estimated, or aggregate (such as an average).',
+        ),
+      ),
+    ),
+    tables.length > 0 &&
+      field('tables', tables, 'Columns that are looked up. A key that is not listed refuses its row.'),
+  );
+  const title = [
+    `// A starting mapping for ${fileName.replaceAll(/[\s\p{Cc}]+/gu, ' ')}, from a look at its ${table.rows} rows.`,
+    `// A text that begins with ${FILL_IN} waits for your decision. Everything else is a guess: change it if it is wrong.`,
+    '// Comments may stay. docs/mapping.md explains the fields.',
+  ];
+  return `${title.join('\n')}\n${writeCommentedJson(document)}\n`;
+}
+
+const UNPIVOT =
+  'Each of these columns has a value in each row. "name" and "value" are the two columns that replace them.';
+
+function draftDialect({ guess, table }: MappingDraft, dialect: Dialect): CommentedObject {
+  const rowsAfterHeader = unitRows(table, guess);
+  return object(
+    field('delimiter', dialect.delimiter),
+    dialect.encoding !== 'utf-8' &&
+      field(
+        'encoding',
+        dialect.encoding,
+        dialect.encoding.startsWith('utf')
+          ? ''
+          : 'The file is not UTF-8. This is the most frequent other encoding: look at letters with accents.',
+      ),
+    dialect.linesBeforeHeader > 0 && field('linesBeforeHeader', dialect.linesBeforeHeader, 'A title, not read.'),
+    rowsAfterHeader > 0 && field('rowsAfterHeader', rowsAfterHeader, 'A second header, or units: not read.'),
+  );
+}
+
+/** Rows directly after the header that have neither a date nor a number, where the next one has. */
+function unitRows({ columns, sample }: TableProfile, { date, values, number }: ColumnGuess): number {
+  const datePlace = date?.column == null ? -1 : columns.indexOf(date.column);
+  const places = values.map((column) => columns.indexOf(column));
+  const read = numberReader(number?.formats[0] ?? { decimalMark: '.' });
+  const isData = (row: readonly string[]) =>
+    /\d/.test(row[datePlace] ?? '') || places.some((place) => read(row[place] as string) !== null);
+  return Math.max(0, sample.slice(0, 5).findIndex(isData));
+}
+
+function faultsOf({ faults, firstFault }: TableProfile): string {
+  if (firstFault === null) return '';
+  return `${faults} rows are not readable. The first is line ${firstFault.line}: it ${firstFault.detail}`;
+}
+
+function draftUnpivot(
+  { table, guess }: MappingDraft,
+  { name, value }: NonNullable<MappingDraft['added']>,
+): CommentedObject {
+  const wide = guess.wide ?? [];
+  const except = table.columns.flatMap((column) => (wide.includes(column) || column.name === '' ? [] : [column.name]));
+  return object(
+    field('columns', object(field('except', except)), `All columns but these: ${wide.length} columns.`),
+    field('name', name),
+    field('value', value),
+  );
+}
+
+function matchComment({ guess, added, match }: MappingDraft): string {
+  if (match.length === 0) return 'The whole file is one market: no column names it.';
+  const columns = guess.market.match.map(({ name, distinct }) => `${name} (${distinct?.size})`).join(', ');
+  const counts = added === null || columns !== '' ? ` Different values: ${columns}.` : '';
+  const others = guess.market.other.map(({ name, distinct }) => `${name} (${distinct?.size})`).join(', ');
+  return `The columns that identify a market.${counts}${others === '' ? '' : ` Left out, because they may differ within a market: ${others}.`}`;
+}

@@ -1,0 +1,75 @@
+/** Counts the observations that a mapping gives. */
+import { millisecondInstant } from '../../contract/instants.ts';
+import type { MappedRecord } from '../map-csv.ts';
+import { IdentitySet } from './identity-set.ts';
+
+export interface ObservationSummary {
+  readonly count: number;
+  /** Observations without a value, by reason. */
+  readonly unknown: Readonly<Record<string, number>>;
+  readonly rounded: number;
+  /** The first observation that is rounded. */
+  readonly firstRounded: MappedRecord | null;
+  /** The earliest and the latest moment; null without observations. */
+  readonly observedAt: { readonly first: string; readonly last: string } | null;
+}
+
+/** An observation that is about the same as one of an earlier line. */
+export interface DuplicateIdentity {
+  readonly line: number;
+  readonly firstLine: number;
+  readonly market: string;
+  readonly observedAt: string;
+  readonly sourceUrl: string;
+}
+
+const FIRST_DUPLICATES = 5;
+
+export class ObservationCount {
+  readonly #identities = new IdentitySet();
+  readonly #unknown = new Map<string, number>();
+  readonly #duplicates: DuplicateIdentity[] = [];
+  #count = 0;
+  #duplicateCount = 0;
+  #rounded = 0;
+  #firstRounded: MappedRecord | null = null;
+  #first: string | null = null;
+  #last: string | null = null;
+
+  add(mapped: MappedRecord): void {
+    const { line, record } = mapped;
+    // A mapping gives amounts of money alone.
+    if (record.type !== 'observation' || !('amountMinor' in record)) return;
+    const { market, metric, observedAt, sourceUrl, unknownReason } = record;
+    this.#count += 1;
+    const instant = millisecondInstant(observedAt);
+    if (this.#first === null || instant < this.#first) this.#first = instant;
+    if (this.#last === null || instant > this.#last) this.#last = instant;
+    if (unknownReason != null) this.#unknown.set(unknownReason, (this.#unknown.get(unknownReason) ?? 0) + 1);
+    if (record.rounded) {
+      this.#rounded += 1;
+      this.#firstRounded ??= mapped;
+    }
+    const firstLine = this.#identities.add(`${market} ${metric} ${observedAt} ${sourceUrl}`, line);
+    if (firstLine === null) return;
+    this.#duplicateCount += 1;
+    if (this.#duplicates.length < FIRST_DUPLICATES) {
+      this.#duplicates.push({ line, firstLine, market, observedAt, sourceUrl });
+    }
+  }
+
+  summary(): ObservationSummary {
+    const [first, last] = [this.#first, this.#last].map((instant) => instant?.replace('.000Z', 'Z'));
+    return {
+      count: this.#count,
+      unknown: Object.fromEntries(this.#unknown),
+      rounded: this.#rounded,
+      firstRounded: this.#firstRounded,
+      observedAt: first === undefined || last === undefined ? null : { first, last },
+    };
+  }
+
+  duplicates(): { readonly count: number; readonly first: readonly DuplicateIdentity[] } {
+    return { count: this.#duplicateCount, first: this.#duplicates };
+  }
+}

@@ -1,0 +1,340 @@
+/** Starting mappings for files that nobody has described: the guesses, and the questions that are left open. */
+import fc from 'fast-check';
+import { parse } from 'jsonc-parser';
+import { describe, expect, test } from 'vitest';
+import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
+import { checkMapping } from '../../mapping/check/check-mapping.ts';
+
+async function begin(file: string | Uint8Array, name = 'prices.csv') {
+  const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file;
+  return beginMapping(async function* () {
+    yield bytes;
+  }, name);
+}
+
+/** The document, without its comments. */
+async function documentOf(file: string | Uint8Array, name?: string) {
+  const begun = await begin(file, name);
+  if ('fault' in begun) throw new Error(begun.fault);
+  return parse(begun.text);
+}
+
+async function pointersToFill(file: string): Promise<readonly string[]> {
+  const begun = await begin(file);
+  return 'fault' in begun ? [begun.fault] : begun.toFill.map(({ pointer }) => pointer);
+}
+
+const days = (count: number) =>
+  Array.from({ length: count }, (_, day) => `2026-01-${String(day + 1).padStart(2, '0')}`);
+/** A file of two columns, with these cells. */
+const dated = (dates: readonly string[]) =>
+  ['Date;Price', ...dates.map((date, index) => `${date};${index}.25`)].join('\n');
+const priced = (prices: readonly string[]) =>
+  ['Date;Price', ...prices.map((price, index) => `${days(31)[index]};${price}`)].join('\n');
+
+describe('a file of one series', () => {
+  const FILE = priced(['25.56', '26', '-36.98']);
+
+  test('is one market, and everything that no file can say is left to a person', async () => {
+    expect(await documentOf(FILE, 'Crude Oil (daily).csv')).toMatchObject({
+      csv: { delimiter: ';' },
+      match: [],
+      market: { slug: 'crude-oil-daily', unit: { quantity: '1' } },
+      observation: {
+        value: { column: 'Price', rounding: 'refuse' },
+        date: { column: 'Date', format: 'YYYY-MM-DD', precision: 'day' },
+        status: 'final',
+      },
+    });
+    expect(await pointersToFill(FILE)).toEqual([
+      ...['name', 'kind', 'nativeCurrency', 'unit/of'].map((field) => `/market/${field}`),
+      ...['label', 'url', 'publisher', 'licence', 'attribution'].map((field) => `/market/sources/0/${field}`),
+      ...['currency', 'sourceLabel', 'sourceUrl', 'confidence'].map((field) => `/observation/${field}`),
+    ]);
+  });
+
+  test('gives observations once it is filled in', async () => {
+    const begun = await begin(FILE);
+    const filled = ('text' in begun ? begun.text : '')
+      .replaceAll(/"(url|sourceUrl)": "FILL IN[^"]*"/g, '"$1": "https://example.org/"')
+      .replaceAll(/"(nativeCurrency|currency)": "FILL IN[^"]*"/g, '"$1": "USD"')
+      .replace(/"confidence": "FILL IN[^"]*"/, '"confidence": "high"')
+      .replaceAll(/"FILL IN[^"]*"/g, '"oil"');
+    expect(await checkMapping(filled, FILE)).toMatchObject({
+      faults: [],
+      file: { rows: 3, markets: { count: 1 }, observations: { count: 3 }, refused: { count: 0 } },
+    });
+  });
+});
+
+describe('a wide table', () => {
+  test('of currencies has a market for each, and a quantity for each', async () => {
+    const csv = 'Date,USD,JPY,KWD,\r\n2026-01-03,1.08363,N/A,0.35071891,\r\n2026-01-02,1.08363,160.12345,0.35,\r\n';
+    expect(await documentOf(csv)).toMatchObject({
+      unpivot: { columns: { except: ['Date'] }, name: 'currency', value: 'value' },
+      match: ['currency'],
+      tables: [{ key: '{currency}', rows: { USD: ['1000'], JPY: ['1000'], KWD: ['100'] } }],
+      market: { slug: 'prices-{currency}', nativeCurrency: '{currency}', unit: { quantity: '{quantity}' } },
+      observation: {
+        value: {
+          column: 'value',
+          blankValues: ['N/A'],
+          blank: { unknownReason: 'not-published' },
+          quotedQuantity: '1',
+        },
+        currency: '{currency}',
+        date: { column: 'Date', format: 'YYYY-MM-DD' },
+      },
+    });
+  });
+
+  test('of other things asks for their currency', async () => {
+    const csv = 'day,wheat,maize\n2026-01-02,1.5,2\n2026-01-03,1.6,3\n';
+    expect(await documentOf(csv)).toMatchObject({
+      unpivot: { columns: { except: ['day'] }, name: 'market' },
+      match: ['market'],
+      market: { nativeCurrency: expect.stringMatching(/^FILL IN/) },
+    });
+  });
+
+  test('with its dates in the header', async () => {
+    const csv = 'item,currency,2026-01,2026-02,2026-03\ntea,USD,1,2,3\nmilk,EUR,1,2,3\nsalt,EUR,1,2,3\noil,USD,1,2,3\n';
+    expect(await documentOf(csv)).toMatchObject({
+      unpivot: { columns: { except: ['item', 'currency'] }, name: 'date', value: 'value' },
+      match: ['item', 'currency'],
+      observation: { currency: '{currency}', date: { column: 'date', format: 'YYYY-MM', precision: 'month' } },
+    });
+  });
+
+  test('does not take a name that a column has', async () => {
+    expect(await documentOf('Date,currency,value\n2026-01-02,1,2\n2026-01-03,1.5,2\n')).not.toHaveProperty('unpivot');
+    expect(await documentOf('Date,market,x\n2026-01-02,1.5,2\n2026-01-03,1.5,2.5\n')).toMatchObject({
+      unpivot: { name: 'market_' },
+    });
+  });
+
+  test('of prices of one market is not wide: the close counts', async () => {
+    const csv = 'Date,Open,High,Low,Close,Volume\n2026-01-02,1.1,1.2,1.0,1.15,900\n2026-01-03,1.15,1.3,1.1,1.25,800\n';
+    const document = await documentOf(csv);
+    expect(document).toMatchObject({ match: [], observation: { value: { column: 'Close' } } });
+    expect(document).not.toHaveProperty('unpivot');
+  });
+});
+
+describe('a long table', () => {
+  const HEADER = 'line,day,place_id,place,item,flag,price,ccy';
+  const FILE = [
+    HEADER,
+    ...days(10).flatMap((day, index) => [
+      `${4 * index + 1},${day},7,Accra,tea,${index % 2 === 0 ? 'a' : 'b'},1.25,GHS`,
+      `${4 * index + 2},${day},7,Accra,salt,a,0.5,GHS`,
+      `${4 * index + 3},${day},9,Kumasi,tea,a,1.5,GHS`,
+      `${4 * index + 4},${day},12,Lomé,tea,b,900,XOF`,
+    ]),
+  ].join('\n');
+
+  test('has the columns that tell markets apart, and the currency', async () => {
+    const document = await documentOf(FILE);
+    expect(document).toMatchObject({
+      match: ['place_id', 'place', 'item', 'ccy'],
+      market: { slug: 'prices-{place_id}-{item}-{ccy}', nativeCurrency: '{ccy}' },
+      observation: { value: { column: 'price' }, currency: '{ccy}', date: { column: 'day' } },
+    });
+  });
+
+  test('with codes in small letters gets a table of them', async () => {
+    const csv = ['day,base,quote,rate', ...days(9).flatMap((day) => [`${day},usd,eur,0.91`, `${day},eur,usd,1.1`])];
+    expect(await documentOf(csv.join('\n'))).toMatchObject({
+      match: ['base', 'quote'],
+      tables: [{ key: '{quote}', columns: ['currencyCode'], rows: { eur: ['EUR'], usd: ['USD'] } }],
+      market: { nativeCurrency: '{currencyCode}' },
+    });
+  });
+
+  test('with two columns of currencies asks which one it is', async () => {
+    const csv = ['day,first,second,rate', ...days(9).flatMap((day) => [`${day},USD,EUR,0.91`, `${day},EUR,USD,1.1`])];
+    const { market } = await documentOf(csv.join('\n'));
+    expect(market.nativeCurrency).toMatch(/^FILL IN: \{first\} or \{second\}/);
+  });
+
+  test('with two columns of prices asks which one it is', async () => {
+    const csv = ['day,item,low_price,high_price', ...days(9).map((day) => `${day},tea,1.5,2.5`)];
+    const { observation } = await documentOf(csv.join('\n'));
+    expect(observation.value.column).toMatch(/^FILL IN: low_price or high_price/);
+  });
+
+  test('with a column of units takes it', async () => {
+    const csv = ['day,unit,price', ...days(9).flatMap((day) => [`${day},KG,1.5`, `${day},100 KG,100`])];
+    expect(await documentOf(csv.join('\n'))).toMatchObject({ market: { unit: { quantity: '1', of: '{unit}' } } });
+  });
+
+  test('with a second column of dates uses it where the first is blank', async () => {
+    const csv = ['version,date,price', '2025.12.6,,1', ...days(9).map((day) => `2026.1.1,${day},2`)];
+    expect(await documentOf(csv.join('\n'))).toMatchObject({
+      observation: { date: { column: 'date', whenBlank: { column: 'version', format: 'YYYY.M.D' } } },
+    });
+  });
+});
+
+describe('dates', () => {
+  test.each<[string, string[], unknown, string]>([
+    ['that can only be day first', ['02/01/2026', '13/01/2026', '05/02/2026'], 'DD/MM/YYYY', 'day'],
+    ['that can only be month first', ['01/02/2026', '01/13/2026'], 'MM/DD/YYYY', 'day'],
+    ['without leading zeros', ['1.2.2026', '13.2.2026', '1.12.2026'], 'D.M.YYYY', 'day'],
+    ['of months', ['2026-01', '2026-02'], 'YYYY-MM', 'month'],
+    ['always of the same day', ['2026-01-15', '2026-02-15', '2026-03-15'], 'YYYY-MM-DD', 'month'],
+    ['with names of months', ['Jan 02, 1986', 'Feb 13, 1986'], 'MMM D, YYYY', 'day'],
+    ['of two forms', ['2026-01-02', '2026-01-03', '2026-01-04', '13.1.2026'], ['YYYY-MM-DD', 'D.M.YYYY'], 'day'],
+    ['with times', ['2026-01-02T10:30:00Z', '2026-01-03T10:30:00+01:00'], 'YYYY-MM-DDTHH:mm:ssZ', 'instant'],
+  ])('%s', async (_, dates, format, precision) => {
+    expect(await documentOf(dated(dates))).toMatchObject({
+      observation: { date: { column: 'Date', format, precision } },
+    });
+  });
+
+  test('that can be read in two ways are not guessed', async () => {
+    const { observation } = await documentOf(dated(['01/02/2024', '03/04/2024', '05/06/2024']));
+    expect(observation.date.format).toMatch(/^FILL IN: DD\/MM\/YYYY or MM\/DD\/YYYY: .*01\/02\/2024/);
+  });
+
+  test('with times without an offset ask for it', async () => {
+    const { observation } = await documentOf(dated(['2026-01-02 10:30', '2026-01-03 10:30']));
+    expect(observation.date).toMatchObject({ format: 'YYYY-MM-DD HH:mm', offset: expect.stringMatching(/^FILL IN/) });
+  });
+
+  test('that are in no column are asked for', async () => {
+    const { observation } = await documentOf('item,price\ntea,1.5\nmilk,2.5\ntea,1.6\nmilk,2.6\n');
+    expect(Object.values(observation.date)).toEqual(new Array(3).fill(expect.stringMatching(/^FILL IN/)));
+  });
+});
+
+describe('numbers', () => {
+  test.each<[string, string[], unknown]>([
+    ['with a point', ['1.5', '2'], undefined],
+    ['with a comma', ['1,5', '2', '3,25'], { decimalMark: ',' }],
+    ['with a comma and points', ['1.234,5', '2', '999,25'], { decimalMark: ',', groupMark: '.' }],
+    ['with groups by comma', ['1,234.5', '2', '3.25'], { decimalMark: '.', groupMark: ',' }],
+    ['with groups by space', ['1 234.5', '2'], { decimalMark: '.', groupMark: ' ' }],
+    ["with groups by '", ["1'234.5", '2'], { decimalMark: '.', groupMark: "'" }],
+  ])('%s', async (_, prices, number) => {
+    const { observation } = await documentOf(priced(prices));
+    expect(observation.value.number).toEqual(number);
+  });
+
+  test('that can be read in two ways are not guessed', async () => {
+    const { observation } = await documentOf(priced(['1,234', '2,345', '12']));
+    expect(observation.value.number).toMatch(/^FILL IN: .*1,234/);
+  });
+
+  test.each(['N/A', '-', '..', 'NULL', 'n. v.'])('of which some are %j', async (word) => {
+    const { observation } = await documentOf(priced(['1.5', word, '2.5', '3.5']));
+    expect(observation.value).toMatchObject({ blankValues: [word], blank: { unknownReason: 'not-published' } });
+  });
+
+  test('that are zero ask for a decision', async () => {
+    const { observation } = await documentOf(priced(['1.5', '0.00', '2.5']));
+    expect(observation.value.zero).toMatch(/^FILL IN: .*: 1\./);
+  });
+
+  test('of which few have too many decimals are rounded, and keep the quantity', async () => {
+    const prices = [...new Array(30).fill('1.25'), '2.939573529'];
+    expect(await documentOf(priced(prices))).toMatchObject({
+      market: { unit: { quantity: '1' } },
+      observation: { value: { rounding: 'nearest' } },
+    });
+  });
+
+  test('of which most have too many decimals are for a larger quantity', async () => {
+    const document = await documentOf(priced(['0.00123', '0.00125', '0.00131']));
+    expect(document).toMatchObject({
+      market: { unit: { quantity: '1000' } },
+      observation: { value: { quotedQuantity: '1', rounding: 'nearest' } },
+    });
+  });
+});
+
+describe('a file', () => {
+  const ROWS = days(9).map((day) => `${day},1.5`);
+
+  test.each([';', '\t', '|', ','])('with the delimiter %j', async (delimiter) => {
+    const csv = ['Date,Price', ...ROWS].join('\n').replaceAll(',', delimiter);
+    expect(await documentOf(csv)).toMatchObject({ csv: { delimiter }, observation: { value: { column: 'Price' } } });
+  });
+
+  test('with semicolons and decimal commas', async () => {
+    const csv = 'Date;A;B\n2026-01-02;1,5;2,5\n2026-01-03;1,6;2,6\n';
+    expect(await documentOf(csv)).toMatchObject({
+      csv: { delimiter: ';' },
+      observation: { value: { number: { decimalMark: ',' } } },
+    });
+  });
+
+  test('with a title, and a row of units', async () => {
+    const csv = [
+      'Prices, daily',
+      'Source: an agency',
+      '',
+      'Date,Price,Note',
+      ',USD,',
+      ...ROWS.map((row) => `${row},x`),
+    ];
+    expect(await documentOf(csv.join('\r\n'))).toMatchObject({
+      csv: { linesBeforeHeader: 3, rowsAfterHeader: 1 },
+      observation: { value: { column: 'Price' }, date: { column: 'Date' } },
+    });
+  });
+
+  test('that is not UTF-8, also if only its end shows it', async () => {
+    for (const before of [0, 60_000]) {
+      const rows = Array.from({ length: before }, () => `${ROWS[0]},x`);
+      const csv = ['Date,Price,Place', ...rows, ...ROWS.map((row) => `${row},K\u00f6ln`)].join('\n');
+      expect(await documentOf(Buffer.from(csv, 'latin1'))).toMatchObject({ csv: { encoding: 'windows-1252' } });
+    }
+  });
+
+  test('in UTF-16', async () => {
+    const csv = Buffer.from(`\uFEFF${['Date,Price', ...ROWS].join('\n')}`, 'utf16le');
+    expect(await documentOf(csv)).toMatchObject({
+      csv: { encoding: 'utf-16le' },
+      observation: { date: { column: 'Date' } },
+    });
+  });
+
+  test('with rows that are not readable says so in a comment', async () => {
+    const begun = await begin(['Date,Price', ...ROWS, '2026-02-01,1,5'].join('\n'));
+    expect('text' in begun && begun.text).toMatch(/\/\/ 1 rows are not readable\. The first is line 11:/);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['with one column', 'Price\n1\n2\n'],
+    ['with a header alone', 'Date,Price\n'],
+    ['with an open quote', 'Date,Price\n"2026-01-02,1\n'],
+    ['without a header', `${ROWS.join('\n')}\n`],
+  ])('%s gives no mapping, and a reason', async (_, csv) => {
+    expect(await begin(csv)).toEqual({ fault: expect.stringMatching(/.{10}/) });
+  });
+
+  test('with a name or columns that would break JSON or comments', async () => {
+    const csv = ['Date,"Price ""now""\n*/ // x",b\\', ...ROWS.map((row) => `${row},t`)].join('\n');
+    const document = await documentOf(csv, 'a"b\\\n"injected": 1, */\u2028.csv');
+    expect(document).toMatchObject({ observation: { value: { column: 'Price "now"\n*/ // x' } } });
+    expect(document).not.toHaveProperty('injected');
+  });
+
+  test('of any bytes gives a mapping or a reason', async () => {
+    const cell = fc.oneof(
+      fc.constantFrom('', '1', '1.5', '2026-01-02', 'USD', 'x', '"', '{a}', 'N/A', 'FILL IN'),
+      fc.string({ maxLength: 5 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(cell, { maxLength: 4 }), { maxLength: 8 }), async (rows) => {
+        const begun = await begin(rows.map((row) => row.join(',')).join('\n'));
+        if ('fault' in begun) return;
+        const errors: unknown[] = [];
+        parse(begun.text, errors as [], { allowTrailingComma: false });
+        expect(errors).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
+import { IdentitySet } from '../../mapping/check/identity-set.ts';
+import { exampleMapping, withChange } from './example-mapping.ts';
+
+const HEADER = 'item,currency,price,day,version,flag,note';
+
+async function check(mapping: unknown, ...lines: string[]): Promise<FileCheck> {
+  const result = await checkMapping(JSON.stringify(mapping), [HEADER, ...lines].join('\n'));
+  if (result.file === null) throw new Error(JSON.stringify(result.faults));
+  return result.file;
+}
+
+describe('a check', () => {
+  test('of a faulty mapping gives its faults, and does not read the file', async () => {
+    const text = JSON.stringify(withChange(exampleMapping, '/market/name', 'FILL IN: a name'), null, 2);
+    async function* file(): AsyncGenerator<string> {
+      yield* [];
+      throw new Error('was read');
+    }
+    expect(await checkMapping(text, file())).toEqual({
+      faults: [{ pointer: '/market/name', detail: 'FILL IN: a name', line: expect.any(Number) }],
+      file: null,
+    });
+  });
+
+  test('counts rows, markets and observations', async () => {
+    const file = await check(
+      exampleMapping,
+      'tea,yen,123.45,2026-01-02,,actual,',
+      'tea,yen,2,2026-01-05,,actual,',
+      'tea,yen,,2026-01-04,,actual,',
+      'tea,yen,5,2026-01-03,,actual,',
+      'coffee,dinar,1,1999-12-31,,guess,',
+    );
+    expect(file).toMatchObject({
+      rows: 5,
+      values: 5,
+      leftOut: 0,
+      markets: { count: 2, first: [{ slug: 'tea-yen', unit: { quantity: 10, of: 'kg' } }, { slug: 'coffee-dinar' }] },
+      observations: {
+        count: 5,
+        unknown: { 'not-published': 1, withheld: 1 },
+        rounded: 1,
+        firstRounded: { line: 2, record: { sourceValue: '123.45', amountMinor: 1234 } },
+        observedAt: { first: '1999-12-31T00:00:00Z', last: '2026-01-05T00:00:00Z' },
+      },
+      refused: { count: 0, groups: [] },
+      duplicates: { count: 0, first: [] },
+      unusedColumns: ['note'],
+    });
+  });
+
+  test('groups refusals, the most frequent first, with the first of each in full', async () => {
+    const file = await check(
+      exampleMapping,
+      'milk,yen,1,2026-01-02,,actual,',
+      'tea,yen,x,2026-01-02,,actual,',
+      'tea,yen,y,2026-01-03,,actual,',
+      'tea,yen,z,?,,actual,',
+      'tea,yen,1',
+    );
+    expect(file).toMatchObject({ rows: 4, values: 4, observations: { count: 0, observedAt: null } });
+    // The row with two faults is one refused value.
+    expect(file.refused.count).toBe(5);
+    expect(
+      file.refused.groups.map(({ pointer, column, count, first }) => [pointer, column, count, first.line]),
+    ).toEqual([
+      ['/amountMinor', 'price', 3, 3],
+      ['', 'item', 1, 2],
+      ['/observedAt', 'day', 1, 5],
+      ['', null, 1, 6],
+    ]);
+  });
+
+  test('finds observations that are about the same', async () => {
+    const same = Array.from({ length: 9 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
+    const { duplicates, observations } = await check(exampleMapping, 'tea,yen,1,2026-01-05,,actual,', ...same);
+    expect(observations.count).toBe(10);
+    expect(duplicates.count).toBe(8);
+    expect(duplicates.first).toHaveLength(5);
+    expect(duplicates.first[0]).toEqual({
+      line: 4,
+      firstLine: 3,
+      market: 'tea-yen',
+      observedAt: '2026-01-02T00:00:00Z',
+      sourceUrl: 'https://example.org/2026-01-02?item=tea',
+    });
+  });
+
+  test('of a file that lacks a column says which one', async () => {
+    const result = await checkMapping(JSON.stringify(exampleMapping), 'item,price\ntea,1\n');
+    expect(result.file).toMatchObject({ rows: 0, values: 0, observations: { count: 0 }, unusedColumns: [] });
+    expect(result.file?.refused.groups.map(({ column }) => column).sort()).toEqual([
+      'currency',
+      'day',
+      'flag',
+      'version',
+    ]);
+  });
+
+  test('of a wide table groups its columns as one, and uses them all', async () => {
+    const mapping = [
+      ['/unpivot', { columns: { except: ['day', 'note'] }, name: 'item', value: 'price' }],
+      ['/match', ['item']],
+      ['/tables', []],
+      ['/withhold', []],
+      [
+        '/market',
+        { slug: '{item}', name: '{item}', kind: 'food', nativeCurrency: 'USD', unit: { quantity: '1', of: 'kg' } },
+      ],
+      ['/observation/currency', 'USD'],
+      ['/observation/confidence', 'high'],
+      ['/observation/date', { column: 'day', format: 'YYYY-MM-DD', precision: 'day' }],
+      ['/observation/value', { column: 'price', rounding: 'refuse', blank: 'leave-out' }],
+      ['/observation/sourceLabel', 'Shop'],
+    ].reduce((document, [path, value]) => withChange(document, path as string, value), exampleMapping);
+    const csv = 'day,tea,milk,note,\n2026-01-02,x,,a,\n2026-01-03,1,y,b,\n';
+    const { file } = await checkMapping(JSON.stringify(mapping), csv);
+    expect(file).toMatchObject({
+      rows: 2,
+      values: 4,
+      leftOut: 1,
+      observations: { count: 1 },
+      refused: { count: 2, groups: [{ column: 'price', count: 2, first: { line: 2, column: 'tea' } }] },
+      unusedColumns: ['note'],
+    });
+  });
+
+  test('tells its progress', async () => {
+    const lines = Array.from({ length: 2500 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
+    const rows: number[] = [];
+    await checkMapping(JSON.stringify(exampleMapping), [HEADER, ...lines].join('\n'), (count) => rows.push(count));
+    expect(rows).toEqual([1000, 2000, 2500]);
+  });
+});
+
+describe('a set of identities', () => {
+  test('knows 200,000 texts and the lines of their first occurrence', () => {
+    const set = new IdentitySet();
+    const text = (index: number) => `market-${index % 100} price 2026-01-02T00:00:00Z https://example.org/${index}`;
+    const found: (number | null)[] = [];
+    for (let index = 0; index < 200_000; index++) found.push(set.add(text(index), index + 1));
+    expect(found.filter((line) => line !== null)).toEqual([]);
+    const again = [0, 1, 99_999, 199_999].map((index) => set.add(text(index), 7));
+    expect(again).toEqual([1, 2, 100_000, 200_000]);
+  });
+});
