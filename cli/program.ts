@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { EXIT_CODES } from './exit-codes.ts';
+import { addIngestCommands } from './ingest/commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { seconds } from './seconds.ts';
@@ -12,6 +13,7 @@ Examples:
   tidemark markets list                           what the server in ./.tidemark shows
   tidemark markets history gold-usd --csv > gold.csv
   tidemark verify https://data.example            check every public promise
+  tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
   tidemark publish --all                          publish everything again, and wait
 
 Settings come from options, then from the environment (TIDEMARK_URL, TIDEMARK_WRITE_URL, TIDEMARK_KEY,
@@ -44,6 +46,7 @@ export function createProgram(): Command {
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addReadCommands(program);
+  addIngestCommands(program);
   return program;
 }
 

@@ -4,7 +4,7 @@ import type { BatchDependencies } from '../lambdas/ingest/batch-changes.ts';
 import { takeBatch } from '../lambdas/ingest/take-batch.ts';
 import type { CsvMapping } from '../mapping/csv-mapping.ts';
 import { type MappedRecord, mapCsv } from '../mapping/map-csv.ts';
-import { parseMapping } from '../mapping/parse-mapping.ts';
+import { parseMappingText } from '../mapping/parse-mapping.ts';
 import { readAll } from '../storage/paging.ts';
 import {
   checkpointKey,
@@ -22,7 +22,7 @@ export interface IngestFile {
   /** For messages. */
   readonly name: string;
   readonly csv: string;
-  /** The mapping, as JSON text. */
+  /** The mapping: JSON, comments allowed. */
   readonly mapping: string;
 }
 
@@ -101,7 +101,7 @@ async function* batchesOf(file: IngestFile): AsyncGenerator<readonly MappedRecor
 }
 
 function mappingOf({ name, mapping }: IngestFile): CsvMapping {
-  const result = parseMapping(jsonOf(name, mapping));
+  const result = parseMappingText(mapping);
   if ('mapping' in result) return result.mapping;
   const [fault] = result.faults;
   throw new StartError(`The mapping of ${name} is not valid${at(fault.pointer)}: ${fault.detail}`);
@@ -110,17 +110,4 @@ function mappingOf({ name, mapping }: IngestFile): CsvMapping {
 /** The empty pointer is the whole document. */
 function at(pointer: string): string {
   return pointer === '' ? '' : ` at ${pointer}`;
-}
-
-function jsonOf(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new StartError(
-      `The mapping of ${name} is not JSON: ${(cause as SyntaxError).message.replaceAll('\n', ' ')}`,
-      {
-        cause,
-      },
-    );
-  }
 }

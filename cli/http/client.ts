@@ -4,35 +4,28 @@ import { CommandError } from '../exit-codes.ts';
 import { type GlobalOptions, needKey, type Profile, readProfile } from '../profile.ts';
 import { type HttpAnswer, type Patience, type Request, send } from './request.ts';
 
+const JSON_TYPE = 'application/json';
+
 export interface Client {
   readonly profile: Profile;
   /** GETs a public path, such as `/api/v1/markets?cursor=…`. No key is sent. */
   read(path: string, accepts?: readonly number[]): Promise<HttpAnswer>;
   /** Calls the write API. */
   call(call: Call): Promise<HttpAnswer>;
-  /** PUTs a file to the target of an upload. */
-  put(target: PutTarget, file: Blob): Promise<HttpAnswer>;
-}
-
-export interface PutTarget {
-  /** Absolute, or relative to the write API. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Call {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
   /** The name of this request: only writes have one. */
   readonly idempotencyKey?: string;
 }
 
 export function openClient(options: GlobalOptions): Client {
   const profile = readProfile(options);
-  const { timeout } = options;
-  const patience: Patience = { timeout, patience: options.patience, hasAnswered: false };
+  const patience: Patience = { timeout: options.timeout, patience: options.patience, hasAnswered: false };
   return {
     profile,
     read: (path, accepts = []) => send({ method: 'GET', url: new URL(path, profile.readUrl), accepts }, patience),
@@ -42,7 +35,7 @@ export function openClient(options: GlobalOptions): Client {
         url: new URL(path, profile.writeUrl),
         headers: {
           authorization: `Bearer ${needKey(profile, options)}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': JSON_TYPE }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
           ...headers,
         },
@@ -52,12 +45,6 @@ export function openClient(options: GlobalOptions): Client {
         throw withHint(error, profile, idempotencyKey);
       });
     },
-    put: ({ url, headers }, file) =>
-      send(
-        { method: 'PUT', url: new URL(url, profile.writeUrl), headers, body: file, accepts: [412] },
-        // A large file takes its time.
-        { ...patience, timeout: Math.max(timeout, 3600) },
-      ),
   };
 }
 

@@ -9,7 +9,7 @@ export interface Request {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Blob;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Statuses that are answers here, although they are no success. */
   readonly accepts?: readonly number[];
 }

@@ -7,7 +7,7 @@
 import { type DecomposedJwt, decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { verifyJwtSync } from 'aws-jwt-verify/jwt-verifier';
 import { ALL_SCOPES, type Scope } from '../../contract/scopes.ts';
-import { parseJson } from '../http/strict-json.ts';
+import { parseJson } from '../../contract/strict-json.ts';
 import {
   createIssuerKeys,
   type IssuerKey,

@@ -4,11 +4,11 @@
 
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_KEPT_DAYS, NDJSON_TYPE } from '../../contract/operations/ingest.ts';
+import { parseNdjson } from '../../contract/strict-json.ts';
 import { created } from '../../storage/changes.ts';
 import type { PutChange } from '../../storage/ledger.ts';
 import { type BatchValue, batchKey, type WorkValue, workKey } from '../../storage/records/batches.ts';
 import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
-import { parseNdjson } from '../http/strict-json.ts';
 import { type OperationRequest, type ReadHandler, type Refused, refuse, writeHandler } from '../pipeline/handler.ts';
 import { touchesOf } from '../worker/touches.ts';
 import { authorityOf, refusedMode } from './authority.ts';

@@ -3,13 +3,13 @@ import type * as z from 'zod';
 import type { ProblemCode } from '../../contract/edge-problems.ts';
 import { DEFAULT_BODY_BYTES, type OperationDefinition } from '../../contract/operations/operation.ts';
 import { type Problem, type ProblemError, problem } from '../../contract/problems.ts';
+import { parseJson } from '../../contract/strict-json.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { readBody, refuseBody } from '../http/body.ts';
 import type { HttpEvent } from '../http/event.ts';
 import { readIfMatch, readIfNoneMatch } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
-import { parseJson } from '../http/strict-json.ts';
 import { type OperationRequest, RefusedRequest } from './handler.ts';
 
 /** Enough to see that an operation without a body was sent one, and to refuse it. */

@@ -9,8 +9,8 @@
  * they take three times as long as the engine alone. jsonc-parser's `visit` takes four to five times as long before any
  * of these rules is checked, and overflows the stack on deep nesting.
  */
-import type { ProblemError } from '../../contract/problems.ts';
-import { pointerOf } from '../../contract/zod-pointers.ts';
+import type { ProblemError } from './problems.ts';
+import { pointerOf } from './zod-pointers.ts';
 
 /** Nesting of objects and arrays, at most. */
 export const MAX_JSON_DEPTH = 32;

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import {
-  MAX_JSON_DEPTH,
-  MAX_JSON_NAMES,
-  MAX_JSON_VALUES,
-  parseJson,
-  parseNdjson,
-} from '../../lambdas/http/strict-json.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_NAMES, MAX_JSON_VALUES, parseJson, parseNdjson } from '../../contract/strict-json.ts';
 
 /** Faults as `code pointer`. */
 function faultsOf(text: string): string[] {

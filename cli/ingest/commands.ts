@@ -1,0 +1,109 @@
+/** `tidemark ingest` and its options. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { IngestMode } from '../../contract/ingest-records.ts';
+import { CommandError } from '../exit-codes.ts';
+import { openClient } from '../http/client.ts';
+import { note } from '../output.ts';
+import type { GlobalOptions } from '../profile.ts';
+import { seconds } from '../seconds.ts';
+import type { SourceForm } from './source-records.ts';
+
+const WAIT_SECONDS = 60;
+
+const HELP = `
+A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }) or CSV (with --mapping),
+perhaps compressed by gzip or zstd. Without --partial, it goes in parts of up to 1,000 records, and ends before the first
+part with a refused row. With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
+
+A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a
+file again without it is always safe, too: records that are in come out as known already.
+
+Examples:
+  tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
+  tidemark ingest prices.csv.gz --mapping prices.mapping.jsonc --mode correct --partial --report faults.ndjson
+  zcat records.ndjson.gz | tidemark ingest -`;
+
+interface IngestFlags extends GlobalOptions {
+  readonly mapping?: string;
+  readonly format?: 'ndjson' | 'json' | 'csv';
+  readonly mode: IngestMode;
+  readonly partial?: boolean;
+  readonly dryRun?: boolean;
+  readonly report?: string;
+  readonly resume?: string;
+  readonly wait: number;
+}
+
+export function addIngestCommands(program: Command): void {
+  program
+    .command('ingest')
+    .description('take files of records in; ends with 4 if a row is refused')
+    .argument('<file...>', 'the files; - is standard input')
+    .option('--mapping <file>', 'the mapping of CSV files to records')
+    .addOption(new Option('--format <format>', 'instead of what the name says').choices(['ndjson', 'json', 'csv']))
+    .addOption(
+      new Option('--mode <mode>', 'what to do with known observations that differ')
+        .choices(['append', 'correct'])
+        .default('append'),
+    )
+    .option('--partial', 'set refused rows aside, and take the others in')
+    .option('--dry-run', 'tell what would happen to every row, and change nothing')
+    .option('--report <file>', 'write every fault to this new file, a JSON object a line')
+    .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))
+    .addOption(
+      new Option('--wait <seconds>', 'how long to wait for the generation').argParser(seconds).default(WAIT_SECONDS),
+    )
+    .addHelpText('after', HELP)
+    .action(async (paths: readonly string[], _, command: Command) => {
+      const options = command.optsWithGlobals<IngestFlags>();
+      const { mode, partial = false, dryRun = false, wait, report, resume, json = false } = options;
+      if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
+      const formOf = await formReader(options);
+      const { ingestFiles } = await import('./ingest-files.ts');
+      const run = resume ?? randomBytes(6).toString('hex');
+      const asked = { formOf, mode, partial, dryRun, runId: run, wait, report, json };
+      if (dryRun) return await ingestFiles(openClient(options), paths, asked);
+      note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
+      await ingestFiles(openClient(options), paths, asked);
+    });
+}
+
+function runId(text: string): string {
+  if (/^[0-9a-f]{12}$/.test(text)) return text;
+  throw new InvalidArgumentError('Write the twelve letters and digits that the interrupted run has printed.');
+}
+
+async function formReader({ mapping, format }: IngestFlags): Promise<(path: string) => SourceForm> {
+  const parsed = mapping === undefined ? null : await readMapping(mapping);
+  return (path) => {
+    const form = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
+    if (form !== 'csv') return { form };
+    if (parsed !== null) return { form, mapping: parsed };
+    const mend = `Begin one: tidemark mapping init ${path}`;
+    throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, mend);
+  };
+}
+
+function formByName(path: string): SourceForm['form'] | null {
+  const [, ending = ''] = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(path) ?? [];
+  const forms: Readonly<Record<string, SourceForm['form']>> = {
+    ...{ ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv', txt: 'csv' },
+  };
+  return forms[ending.toLowerCase()] ?? null;
+}
+
+async function readMapping(path: string) {
+  const { parseMappingText } = await import('../../mapping/parse-mapping.ts');
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
+  }
+  const result = parseMappingText(text);
+  if ('mapping' in result) return result.mapping;
+  const faults = result.faults.map(({ line, pointer, detail }) => `${path}:${line ?? 1} ${pointer || '/'}: ${detail}`);
+  throw new CommandError('usage', `The mapping ${path} is not valid.`, faults.join('\n'));
+}

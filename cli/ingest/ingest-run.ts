@@ -1,0 +1,66 @@
+/** One file on its way into the service: what was asked, what is done, what is known. */
+import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
+import type { Client } from '../http/client.ts';
+import type { FaultLog } from './fault-log.ts';
+import { columnAt } from './file-places.ts';
+import type { Input } from './open-input.ts';
+import type { IngestProgress } from './progress.ts';
+import type { SourceForm } from './source-records.ts';
+
+export interface IngestRun {
+  readonly client: Client;
+  readonly input: Input;
+  readonly source: SourceForm;
+  readonly mode: IngestMode;
+  readonly partial: boolean;
+  readonly dryRun: boolean;
+  /** The name of the run: the same run sends the same idempotency keys for the same parts. */
+  readonly runId: string;
+  /** Seconds to wait for the generation that shows the last records. */
+  readonly wait: number;
+  readonly faults: FaultLog;
+  readonly progress: IngestProgress;
+  readonly totals: IngestTotals;
+}
+
+export interface IngestTotals {
+  /** Records that were sent and worked off. */
+  records: number;
+  accepted: number;
+  unchanged: number;
+  /** Records that the service refused, and rows of which none could be made. */
+  refused: number;
+  /** The generation that shows what was taken in. Null: not yet, or nothing was. */
+  generation: number | null;
+  /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
+  stoppedAtLine: number | null;
+}
+
+export function newTotals(): IngestTotals {
+  return { records: 0, accepted: 0, unchanged: 0, refused: 0, generation: null, stoppedAtLine: null };
+}
+
+/** Of the file as it lies on the disk. Null: its length is not known. */
+export function shareOf({ sizeBytes, position }: Input): number | null {
+  return sizeBytes === null || sizeBytes === 0 ? null : Math.min(1, position() / sizeBytes);
+}
+
+/**
+ * Takes over the faults of a report.
+ *
+ * @param lineOf the line of the person's file for a line of the report; null: a definition that was only repeated
+ * @returns the number of refused records that are repeated definitions: they were counted in their own part
+ */
+export function addReportFaults(
+  { faults, source }: IngestRun,
+  { id, errors }: BatchReport,
+  lineOf: (line: number) => number | null,
+): number {
+  const repeated = new Set<number>();
+  for (const { line, index, pointer, code, detail } of errors) {
+    const place = lineOf(line ?? index + 1);
+    if (place === null) repeated.add(index);
+    else faults.add({ kind: 'fault', line: place, column: columnAt(pointer, source), code, detail }, id);
+  }
+  return repeated.size;
+}

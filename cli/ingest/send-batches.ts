@@ -1,0 +1,108 @@
+/** Sends a file as batches, one part after the other, and reads their reports. */
+import { createHash } from 'node:crypto';
+import type { BatchReport } from '../../contract/ingest-records.ts';
+import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
+import { CommandError } from '../exit-codes.ts';
+import { jsonOf } from '../http/client.ts';
+import { poll } from '../http/poll.ts';
+import { addReportFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import type { FilePart } from './parts.ts';
+
+const BATCHES_PATH = '/api/v1/ingest/batches';
+
+/** Parts that are sent before the report of the first of them is read. They are applied in the order in which they came. */
+const SENT_AHEAD = 4;
+/** A worker that takes longer for one batch is stopped, or far behind. */
+const REPORT_SECONDS = 600;
+
+/** Without the body, which is not needed any more. */
+interface Sent extends Pick<FilePart, 'lines' | 'from'> {
+  readonly id: string;
+}
+
+/**
+ * Without `partial`, a part with a fault is refused as a whole, and nothing after it is sent: so each part waits for the
+ * report of the one before.
+ *
+ * @throws CommandError if a report is not finished in time, or a request fails
+ */
+export async function sendBatches(run: IngestRun, parts: AsyncIterable<FilePart> | Iterable<FilePart>): Promise<void> {
+  const { partial, dryRun, totals } = run;
+  const isOneByOne = !partial && !dryRun;
+  const ahead: Sent[] = [];
+  let shown: string | null = null;
+  const settle = async (most: number): Promise<void> => {
+    while (ahead.length > most && totals.stoppedAtLine === null) {
+      const sent = ahead.shift() as Sent;
+      if ((await takeReport(run, sent)) > 0) shown = sent.id;
+    }
+  };
+  for await (const part of parts) {
+    for (const fault of part.faults) run.faults.add(fault, null);
+    totals.refused += new Set(part.faults.map(({ line }) => line)).size;
+    if (isOneByOne && part.faults.length > 0) totals.stoppedAtLine = part.from;
+    else if (part.body.length > 0) ahead.push({ lines: part.lines, from: part.from, id: await post(run, part) });
+    await settle(isOneByOne ? 0 : SENT_AHEAD - 1);
+    if (totals.stoppedAtLine !== null) break;
+  }
+  await settle(0);
+  if (shown !== null && !dryRun) totals.generation = await generationOf(run, shown);
+}
+
+async function post(run: IngestRun, part: FilePart): Promise<string> {
+  const { client, mode, partial, dryRun, runId } = run;
+  // In a dry run the rest of a part must not be refused because of one record.
+  const query = new URLSearchParams({ mode, partial: String(partial || dryRun), dryRun: String(dryRun) });
+  const digest = createHash('sha256').update(`${query}\n`).update(part.body).digest('hex').slice(0, 20);
+  const answer = await client.call({
+    method: 'POST',
+    path: `${BATCHES_PATH}?${query}`,
+    headers: { 'content-type': NDJSON_TYPE },
+    body: part.body,
+    idempotencyKey: `${runId}-${part.index}-${digest}`,
+  });
+  return (jsonOf(answer) as BatchReport).id;
+}
+
+/** The number of records that are in, now or since earlier. */
+async function takeReport(run: IngestRun, { lines, from, id }: Sent): Promise<number> {
+  const { input, progress, totals } = run;
+  const report = await poll(
+    () => readBatch(run, id),
+    ({ finishedAt }) => finishedAt !== null,
+    REPORT_SECONDS,
+  );
+  if (report.finishedAt === null) {
+    throw new CommandError(
+      'unfinished',
+      `The batch ${id} waits for a worker since ${REPORT_SECONDS} s.`,
+      `It will be applied. Read its report later: tidemark batches show ${id}`,
+    );
+  }
+  const repeated = addReportFaults(run, report, (line) => lines[line - 1] ?? null);
+  const { accepted, unchanged, refused } = report.counts;
+  const repetitions = lines.filter((line) => line === null).length;
+  // Most are known already. The report does not tell of single records; the sum of both counts is exact.
+  const known = Math.min(unchanged, repetitions - repeated);
+  totals.records += report.records - repetitions;
+  totals.accepted += accepted - (repetitions - repeated - known);
+  totals.unchanged += unchanged - known;
+  totals.refused += refused - repeated;
+  if (report.state === 'refused') totals.stoppedAtLine = from;
+  progress.at(run.dryRun ? 'Examining' : 'Sending', { share: shareOf(input), records: totals.records });
+  return accepted + unchanged;
+}
+
+async function readBatch({ client }: IngestRun, id: string): Promise<BatchReport> {
+  return jsonOf(await client.call({ method: 'GET', path: `${BATCHES_PATH}/${id}` })) as BatchReport;
+}
+
+/** Null if it is not published in time. */
+async function generationOf(run: IngestRun, id: string): Promise<number | null> {
+  const report = await poll(
+    () => readBatch(run, id),
+    ({ generation }) => generation !== null,
+    run.wait,
+  );
+  return report.generation;
+}

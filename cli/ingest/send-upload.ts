@@ -1,0 +1,147 @@
+/** Sends a large file as an upload: it is written to a temporary file as NDJSON, announced, put, and watched. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchReport } from '../../contract/ingest-records.ts';
+import type { Upload } from '../../contract/ingest-uploads.ts';
+import { CommandError } from '../exit-codes.ts';
+import { jsonOf } from '../http/client.ts';
+import { poll } from '../http/poll.ts';
+import { putFile } from '../http/put-file.ts';
+import { note } from '../output.ts';
+import { addReportFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import type { FilePart } from './parts.ts';
+
+const UPLOADS_PATH = '/api/v1/ingest/uploads';
+
+interface Spooled {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** The line of the person's file for each line of the spooled one. */
+  readonly lines: Uint32Array;
+}
+
+/** Refused records are set aside: the beginning is public before the end is read. */
+export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-'));
+  try {
+    const file = await spool(run, parts, join(folder, 'records.ndjson'));
+    await watch(run, file, await announce(run, file));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {
+  const { faults, input, progress, totals } = run;
+  const digest = createHash('sha256');
+  const stream = createWriteStream(path, { mode: 0o600 });
+  let lines = new Uint32Array(1024);
+  let [count, bytes] = [0, 0];
+  for await (const part of parts) {
+    for (const fault of part.faults) faults.add(fault, null);
+    totals.refused += new Set(part.faults.map(({ line }) => line)).size;
+    const { body } = part;
+    digest.update(body);
+    bytes += body.length;
+    if (count + part.lines.length > lines.length) {
+      const longer = new Uint32Array(2 * (count + part.lines.length));
+      longer.set(lines);
+      lines = longer;
+    }
+    for (const line of part.lines) lines[count++] = line as number;
+    if (!stream.write(body)) await once(stream, 'drain');
+    progress.at('Reading', { share: shareOf(input), records: count });
+  }
+  stream.end();
+  await finished(stream);
+  return { path, sha256: digest.digest('hex'), bytes, lines: lines.subarray(0, count) };
+}
+
+/** The announcement of an earlier run with the same name is found again by its idempotency key. */
+async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled): Promise<string> {
+  const { client, mode, runId } = run;
+  const answer = await client.call({
+    method: 'POST',
+    path: UPLOADS_PATH,
+    body: JSON.stringify({ sha256, bytes, records: lines.length, mode }),
+    idempotencyKey: `${runId}-upload-${sha256.slice(0, 20)}`,
+  });
+  const { id } = jsonOf(answer) as Upload;
+  for (let attempt = 1; ; attempt++) {
+    const { put } = await readUpload(run, id);
+    // The file has arrived: by this run, or by the one before.
+    if (put === null) return id;
+    const sent = await putFile(new URL(put.url, client.profile.writeUrl), put.headers, path, (sentBytes) => {
+      const records = Math.floor((sentBytes / bytes) * lines.length);
+      run.progress.at('Sending', { share: sentBytes / bytes, records });
+    }).catch((error: unknown) => {
+      if (attempt === PUT_ATTEMPTS) throw error;
+      return null;
+    });
+    // The answer of a storage need not be a problem document. 412: a file is there, which the next reading tells.
+    if (sent !== null && sent.status >= 400 && sent.status !== 412 && (sent.status < 500 || attempt === PUT_ATTEMPTS)) {
+      const exit = sent.status < 500 ? 'refused' : 'unreachable';
+      throw new CommandError(exit, `The file was answered ${sent.status} by its storage.`, sent.text.slice(0, 500));
+    }
+    if (attempt === PUT_ATTEMPTS) throw new CommandError('unreachable', 'The storage took the file, and has none.');
+    if (sent === null || sent.status >= 500) await sleep(PUT_PAUSE_MS * attempt);
+  }
+}
+
+const PUT_ATTEMPTS = 4;
+const PUT_PAUSE_MS = 1_000;
+
+async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<void> {
+  const { progress, totals, wait } = run;
+  const before = totals.refused;
+  const isWorkedOff = ({ finishedAt }: Upload) => finishedAt !== null;
+  const read = async (): Promise<Upload> => {
+    const upload = await readUpload(run, id);
+    progress.at('Applying', { share: upload.done.records / lines.length, records: upload.done.records });
+    return upload;
+  };
+  let upload = await read();
+  for (let doneRecords = -1; !isWorkedOff(upload) && upload.done.records > doneRecords; ) {
+    doneRecords = upload.done.records;
+    upload = await poll(read, (now) => isWorkedOff(now) || now.done.records > doneRecords, STANDSTILL_SECONDS);
+  }
+  totals.records = upload.done.records;
+  totals.accepted = upload.counts.accepted;
+  totals.unchanged = upload.counts.unchanged;
+  totals.refused = before + upload.counts.refused;
+  if (!isWorkedOff(upload)) {
+    const mend = `It goes on when a worker runs. Look again: tidemark uploads show ${id}`;
+    throw new CommandError('unfinished', `The upload ${id} has stood still for ${STANDSTILL_SECONDS} s.`, mend);
+  }
+  for (const { batch } of upload.refusedIn) {
+    const answer = await run.client.call({ method: 'GET', path: `/api/v1/ingest/batches/${batch}` });
+    addReportFaults(run, jsonOf(answer) as BatchReport, (line) => lines[line - 1] ?? null);
+  }
+  if (upload.state === 'stopped') {
+    throw new CommandError('unfinished', `The upload ${id} was stopped: ${upload.stoppedBecause}.`, 'Use another key.');
+  }
+  if (upload.refusedIn.length === REFUSED_BATCHES_LISTED) {
+    note('Only the faults of the first hundred batches are known here. Mend them, and send the file again.');
+  }
+  const shown = await poll(
+    () => readUpload(run, id),
+    ({ generation }) => generation !== null,
+    wait,
+  );
+  totals.generation = shown.generation;
+}
+
+/** The service lists no more batches with refused records. */
+const REFUSED_BATCHES_LISTED = 100;
+const STANDSTILL_SECONDS = 600;
+
+async function readUpload({ client }: IngestRun, id: string): Promise<Upload> {
+  return jsonOf(await client.call({ method: 'GET', path: `${UPLOADS_PATH}/${id}` })) as Upload;
+}

@@ -1,0 +1,81 @@
+/** The records of a file, one at a time, each with its line; and the rows of which none could be made. */
+import { parseJson } from '../../contract/strict-json.ts';
+import type { CsvMapping } from '../../mapping/csv-mapping.ts';
+import { mapCsv } from '../../mapping/map-csv.ts';
+import { readJsonRecords } from './json-records.ts';
+import { readLines } from './lines.ts';
+
+export interface SourceRecord {
+  readonly kind: 'record';
+  /** From 1 on. */
+  readonly line: number;
+  /** The record as JSON, on one line. */
+  readonly text: string;
+  /** The market that it defines; null if it defines none. */
+  readonly defines: string | null;
+  /** The market that it is about; null if it names none. */
+  readonly market: string | null;
+}
+
+/** Why a row gave no record, or why the service has refused it. */
+export interface SourceFault {
+  readonly kind: 'fault';
+  readonly line: number;
+  /** The column of a CSV file, or the field of a record; null: the whole row. */
+  readonly column: string | null;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } | { readonly form: 'ndjson' | 'json' };
+
+/** A longer line is refused by the service, too. */
+export const LINE_BYTES_MAX = 128 * 1024;
+
+export async function* readSource(
+  bytes: AsyncIterable<Uint8Array>,
+  source: SourceForm,
+): AsyncGenerator<SourceRecord | SourceFault> {
+  if (source.form === 'csv') return yield* mapped(bytes, source.mapping);
+  const texts = source.form === 'json' ? readJsonRecords(bytes) : readLines(bytes, LINE_BYTES_MAX);
+  for await (const { line, text, fault } of texts) {
+    yield fault === undefined ? recordOf(line, text) : faultAt(line, fault);
+  }
+}
+
+async function* mapped(
+  bytes: AsyncIterable<Uint8Array>,
+  mapping: CsvMapping,
+): AsyncGenerator<SourceRecord | SourceFault> {
+  for await (const row of mapCsv(mapping, bytes)) {
+    if (row.kind === 'refusal') {
+      const { line, column, code, detail } = row;
+      yield { kind: 'fault', line, column, code, detail };
+      continue;
+    }
+    const { line, record } = row;
+    const defines = record.type === 'market' ? record.slug : null;
+    const market = record.type === 'market' ? record.slug : record.market;
+    yield { kind: 'record', line, text: JSON.stringify(record), defines, market };
+  }
+}
+
+function recordOf(line: number, text: string): SourceRecord | SourceFault {
+  // As strict as the service: it refuses a whole batch for one such line.
+  const parsed = parseJson(text);
+  if ('faults' in parsed) {
+    const [fault] = parsed.faults;
+    return faultAt(line, `${fault?.pointer ? `${fault.pointer} ` : ''}${fault?.detail}`);
+  }
+  const json = parsed.value;
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return faultAt(line, 'is no record: write an object with a "type"');
+  }
+  const { type, slug, market } = json as { readonly [name: string]: unknown };
+  const defines = type === 'market' && typeof slug === 'string' ? slug : null;
+  return { kind: 'record', line, text, defines, market: typeof market === 'string' ? market : defines };
+}
+
+function faultAt(line: number, detail: string): SourceFault {
+  return { kind: 'fault', line, column: null, code: 'record.invalid', detail };
+}

@@ -1,0 +1,304 @@
+/** `tidemark ingest` on a running server: every form of file, faults in a person's words, interruptions. */
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'data');
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+const ingest = (words: readonly string[], input?: string | Uint8Array) =>
+  tidemark(['ingest', ...words, '--data', data], input === undefined ? {} : { input });
+
+async function file(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(temporary.folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** A slug of its own for each test. */
+const newSlug = () => `m-${randomBytes(4).toString('hex')}`;
+
+const market = (slug: string) => ({
+  ...{ type: 'market', slug, name: slug, kind: 'metal', nativeCurrency: 'USD' },
+  unit: { quantity: 1, of: 'kilogram' },
+});
+const price = (slug: string, day: number, amountMinor: number | null, more: object = {}) => ({
+  ...{ type: 'observation', market: slug, metric: 'price', amountMinor, currency: 'USD' },
+  ...{ sourceLabel: 'A source', sourceUrl: `https://source.example/${day}`, confidence: 'high', status: 'final' },
+  observedAt: new Date(Date.UTC(2025, 0, 1) + day * 3_600_000).toISOString().replace('.000Z', 'Z'),
+  ...more,
+});
+const lines = (records: readonly unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const days = (slug: string, count: number) =>
+  Array.from({ length: count }, (_, day) => price(slug, day, 1000 + (day % 7)));
+
+function summaryOf({ code, output }: Run) {
+  return {
+    code,
+    ...Object.fromEntries(
+      output
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t') as [string, string]),
+    ),
+  };
+}
+
+const fieldOf = (summary: object, name: string) => (summary as Readonly<Record<string, string>>)[name];
+
+const historyCount = async (slug: string): Promise<number> => {
+  const answer = await fetch(`${url}/api/v1/markets/${slug}`);
+  return answer.status === 404 ? 0 : ((await answer.json()) as { history: { count: number } }).history.count;
+};
+
+describe('a file in the form', () => {
+  test.each<[string, (text: string, records: readonly unknown[]) => string | Uint8Array]>([
+    ['a.ndjson', (text) => text],
+    ['a.jsonl', (text) => `\uFEFF${text.replaceAll('\n', '\r\n\r\n')}`],
+    ['a.ndjson.gz', (text) => gzipSync(text)],
+    ['named-otherwise.ndjson', (text) => gzipSync(text)],
+    ['a.ndjson.zst', (text) => zstdCompressSync(text)],
+    ['array.json', (_, records) => JSON.stringify(records, null, 2)],
+    ['object.json', (_, records) => `\uFEFF${JSON.stringify({ more: [{ records: [] }], records }, null, 1)}`],
+    ['object.json.gz', (_, records) => gzipSync(JSON.stringify({ records }))],
+  ])('%s is taken in, and public when the command ends', async (name, write) => {
+    const slug = newSlug();
+    const records = [market(slug), ...days(slug, 3)];
+    const run = await ingest([await file(name, write(lines(records), records))]);
+    expect(summaryOf(run)).toMatchObject({
+      code: 0,
+      records: '4',
+      'taken in': '4',
+      refused: '0',
+      generation: expect.stringMatching(/^\d+$/),
+    });
+    await expect.poll(() => historyCount(slug)).toBe(3);
+  });
+
+  test('standard input', async () => {
+    const slug = newSlug();
+    expect(summaryOf(await ingest(['-'], lines([market(slug), ...days(slug, 2)])))).toMatchObject({
+      code: 0,
+      file: 'stdin',
+      'taken in': '3',
+    });
+    expect(
+      summaryOf(await ingest(['-', '--format', 'json'], gzipSync(JSON.stringify([price(slug, 9, 1001)])))),
+    ).toMatchObject({ code: 0, 'taken in': '1' });
+  });
+
+  test('CSV with its mapping', async () => {
+    const path = join(import.meta.dirname, '../../sample');
+    const csv = (await readFile(join(path, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 1_200).join('\n');
+    const words = [await file('currency.csv', csv), '--mapping', join(path, 'mapping.json')];
+    const dry = summaryOf(await ingest([...words, '--dry-run']));
+    expect(dry).toMatchObject({ code: 0, refused: '0' });
+    const run = summaryOf(await ingest(words));
+    expect(run).toMatchObject({ code: 0, 'taken in': fieldOf(dry, 'would be taken in') });
+    expect(summaryOf(await ingest(words))).toMatchObject({
+      code: 0,
+      'taken in': '0',
+      'known already': fieldOf(run, 'records'),
+    });
+  });
+});
+
+describe('a dry run', () => {
+  test('of several parts knows the markets of earlier parts, and leaves no trace', async () => {
+    const slug = newSlug();
+    const path = await file('long.ndjson', lines([market(slug), ...days(slug, 2_500)]));
+    expect(summaryOf(await ingest([path, '--dry-run']))).toMatchObject({
+      code: 0,
+      records: '2501',
+      'would be taken in': '2501',
+      refused: '0',
+    });
+    expect((await fetch(`${url}/api/v1/markets/${slug}`)).status).toBe(404);
+  });
+});
+
+describe('refused rows', () => {
+  const faulty = (slug: string) => [
+    market(slug),
+    price(slug, 0, 1000),
+    price(slug, 1, 1.5),
+    price(slug, 2, 1002),
+    price(slug, 3, 2.5),
+    { type: 'observation' },
+  ];
+
+  test('are named by file, line and field: the first of each kind in full', async () => {
+    const path = await file('faults.ndjson', lines(faulty(newSlug())));
+    const { code, output, errors } = await ingest([path, '--dry-run']);
+    expect([code, output]).toEqual([4, expect.stringContaining('refused\t3\n')]);
+    expect(errors).toMatch(
+      /faults\.ndjson:3 amountMinor: amount\.not-integral: [^\n]+\n {2}and 1 more of this kind, on line 5\n/,
+    );
+    expect(errors).toContain('faults.ndjson:6');
+  });
+
+  test('refuse their part as a whole, and nothing after it is sent', async () => {
+    const slug = newSlug();
+    const records = [market(slug), ...days(slug, 2_100)];
+    records[1_500] = price(slug, 1_499, 1.5) as (typeof records)[number];
+    const { code, output, errors } = await ingest([await file('stops.ndjson', lines(records))]);
+    expect([code, output]).toEqual([4, expect.stringContaining('taken in\t1000\n')]);
+    expect(errors).toContain('nothing from line 1001 on');
+    await expect.poll(() => historyCount(slug)).toBe(999);
+    // The mended file is sent again as it is.
+    records[1_500] = price(slug, 1_499, 1003) as (typeof records)[number];
+    const again = summaryOf(await ingest([await file('stops.ndjson', lines(records))]));
+    expect(again).toMatchObject({ code: 0, 'known already': '1000', 'taken in': '1101' });
+  });
+
+  test('are set aside with --partial, also lines that are not JSON', async () => {
+    const slug = newSlug();
+    const text = `${lines(faulty(slug))}{"type":\n{"type":"market","type":"market"}\n\n[]\n${lines([price(slug, 8, 1001)])}`;
+    const report = join(temporary.folder, `${slug}.ndjson`);
+    const run = await ingest([await file('partial.ndjson', text), '--partial', '--report', report]);
+    expect(summaryOf(run)).toMatchObject({ code: 4, 'taken in': '4', refused: '6' });
+    const reported = (await readFile(report, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(new Set(reported.slice(0, -1).map(({ line }) => line))).toEqual(new Set([3, 5, 6, 7, 8, 10]));
+    expect(reported.at(-1)).toMatchObject({ summary: { accepted: 4, refused: 6 } });
+    await expect.poll(() => historyCount(slug)).toBe(3);
+    // A report is never overwritten.
+    expect(await ingest(['-', '--report', report], '')).toMatchObject({ code: 2 });
+  });
+
+  test('of CSV are named by column, those of the mapping and those of the service', async () => {
+    const mapping = JSON.parse(await readFile(join(import.meta.dirname, '../../sample/mapping.json'), 'utf8')) as {
+      observation: { value: { column: string }; date: { column: string } };
+    };
+    const csv = await readFile(join(import.meta.dirname, '../../sample/currency-api.csv'), 'utf8');
+    const [header = '', first = ''] = csv.split('\n');
+    const { value, date } = mapping.observation;
+    const cells = Object.fromEntries(header.split(',').map((name, index) => [name, first.split(',')[index]]));
+    const row = (changes: object) => Object.values({ ...cells, ...changes }).join(',');
+    const text = [
+      header,
+      first,
+      row({ [value.column]: '1,5x' }),
+      row({ [value.column]: 'abc' }),
+      row({ [date.column]: '2099-01-01' }),
+    ].join('\n');
+    const words = [
+      await file('faults.csv', text),
+      '--mapping',
+      join(import.meta.dirname, '../../sample/mapping.json'),
+      '--dry-run',
+    ];
+    const { code, errors } = await ingest(words);
+    expect(code).toBe(4);
+    expect(errors).toContain(`faults.csv:4 ${value.column}: record.invalid`);
+    expect(errors).toContain(`faults.csv:5 ${date.column}: date.future`);
+  });
+});
+
+test('--mode correct records a changed value as a correction', async () => {
+  const slug = newSlug();
+  await ingest(['-'], lines([market(slug), price(slug, 0, 1000)]));
+  const changed = lines([price(slug, 0, 1001)]);
+  expect(await ingest(['-'], changed)).toMatchObject({ code: 4, errors: expect.stringContaining('conflict.existing') });
+  expect(await ingest(['-', '--mode', 'correct'], changed)).toMatchObject({ code: 0 });
+  await expect.poll(() => historyCount(slug)).toBe(2);
+});
+
+test('a long file with --partial goes as one upload, with the lines of its faults', async () => {
+  const slug = newSlug();
+  const records = [market(slug), ...days(slug, 11_500)];
+  records[11_000] = price(slug, 10_999, 1.5) as (typeof records)[number];
+  const text = `nonsense\n${lines(records)}`;
+  const run = await ingest([await file('large.ndjson', text), '--partial']);
+  expect(summaryOf(run)).toMatchObject({ code: 4, records: '11501', 'taken in': '11500', refused: '2' });
+  expect(run.errors).toContain('large.ndjson:1: record.invalid');
+  expect(run.errors).toContain('large.ndjson:11002 amountMinor');
+  const again = await ingest([join(temporary.folder, 'large.ndjson'), '--partial']);
+  expect(summaryOf(again)).toMatchObject({ code: 4, 'taken in': '0', 'known already': '11500' });
+}, 120_000);
+
+describe('an interrupted run', () => {
+  test('continues with --resume: parts that have arrived are not applied twice, and cost no quota', async () => {
+    const slug = newSlug();
+    const path = await file('resumed.ndjson', lines([market(slug), ...days(slug, 1_500)]));
+    const first = await ingest([path]);
+    const [, run = ''] = /--resume ([0-9a-f]{12})/.exec(first.errors) ?? [];
+    const used = async () => (await quota()).used;
+    const before = await used();
+    expect(summaryOf(await ingest([path, '--resume', run]))).toMatchObject({
+      code: 0,
+      records: '1501',
+      'taken in': '1501',
+    });
+    expect(await used()).toBe(before);
+    await ingest([path]);
+    expect(await used()).toBe(before + 1_501);
+    await expect.poll(() => historyCount(slug)).toBe(1_500);
+  });
+
+  async function quota() {
+    const key = (await readFile(join(data, 'operator-key'), 'utf8')).trim();
+    const answer = await fetch(`${url}/api/v1/entitlements`, { headers: { authorization: `Bearer ${key}` } });
+    const { entitlements } = (await answer.json()) as { entitlements: { feature: string; used: number }[] };
+    return entitlements.find(({ feature }) => feature === 'ingest-rows-per-day') as { used: number };
+  }
+});
+
+test('on a terminal there is a bar, and on a pipe there is none', async () => {
+  const slug = newSlug();
+  const path = await file('bar.ndjson', lines([market(slug), ...days(slug, 1_500)]));
+  // A pseudo-terminal of `script` takes its width from the environment of the test, which has none.
+  const onTerminal = await tidemarkOnTerminal(['ingest', path, '--data', data]);
+  expect(onTerminal).toMatchObject({ code: 0 });
+  expect((await ingest([path])).errors).not.toMatch(/[\p{Cc}--\n]/v);
+});
+
+describe('refused before any request are', () => {
+  test.each<[readonly string[], string | Uint8Array, string]>([
+    [['no-such-file.ndjson'], '', 'no file'],
+    [['.'], '', 'folder'],
+    [['prices.csv'], '', '--mapping'],
+    [['prices.csv', '--mapping', 'package.json'], '', 'not valid'],
+    [['prices.csv', '--mapping', 'no-such.jsonc'], '', 'cannot be read'],
+    [['-', '-'], '', 'only once'],
+    [['-', '--resume', 'x'], '', 'twelve'],
+    [['-', '--mode', 'replace'], '', 'append'],
+    [['-'], Buffer.from('504b030414000000', 'hex'), 'ZIP'],
+    [['-'], gzipSync('{}\n'.repeat(10_000)).subarray(0, 12), 'damaged'],
+  ])('%j', async (words, input, part) => {
+    const { code, output, errors } = await ingest(words, input);
+    expect([code, output]).toEqual([2, '']);
+    expect(errors).toContain(part);
+  });
+
+  test.each([['{"records":[{"type":1}'], ['{"records":{}}'], ['[1]'], ['[[]]'], ['"x"'], ['[{"a":1}]]'], ['']])(
+    'JSON %j',
+    async (text) => {
+      expect(await ingest(['-', '--format', 'json', '--dry-run'], text)).toMatchObject({
+        code: 4,
+        errors: expect.stringMatching(/stdin:1: record\.invalid/),
+      });
+    },
+  );
+});
