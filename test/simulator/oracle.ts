@@ -33,7 +33,8 @@ export async function judge(world: World): Promise<void> {
   for (const slug of world.removed) {
     if (!removed.includes(slug)) world.fail('lost-or-twice', `the removal of ${slug} was acknowledged, and is lost`);
   }
-  const host = hostAtOnce(world.items, world.objects, 'verify', world.settings);
+  // A copy, because the world's items may not be visible yet.
+  const host = hostAtOnce(world.items.copy(), world.objects, 'verify', world.settings);
   const [finding] = await findingsIn(host, removed);
   if (finding !== undefined) world.fail('verify', finding);
   if (!world.hasGoneBack && world.torn.size === 0) {

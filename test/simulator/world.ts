@@ -47,7 +47,7 @@ export class World {
   readonly ledger: SimulatedLedger;
   readonly objects: ObjectEntries;
   readonly watch: StoreWatch;
-  readonly uploads = openMemoryUploads(() => this.nowMs());
+  readonly uploads = openMemoryUploads(() => this.nowMs(), false);
   readonly wiring: Wiring;
   /** The present deployment. A process keeps the one of its start. */
   settings: Settings;
