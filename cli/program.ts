@@ -4,6 +4,8 @@ import { Command, Option } from 'commander';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addLocalCommands } from './local/commands.ts';
+import { addMappingCommands } from './mapping/commands.ts';
+import { addOperationCommands } from './operations/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { seconds } from './seconds.ts';
 
@@ -46,7 +48,9 @@ export function createProgram(): Command {
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addReadCommands(program);
+  addMappingCommands(program);
   addIngestCommands(program);
+  addOperationCommands(program);
   return program;
 }
 

@@ -3,10 +3,16 @@ import * as z from 'zod';
 import { millisecondInstant } from './instants.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
+/** Clients in Python write `+00:00`. It becomes `Z` here, so that the rest of the service knows one spelling. */
 export const instantSchema = z.iso
-  .datetime({ abort: true })
-  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' })
-  .describe('RFC 3339 in UTC with `Z`, to the second or the millisecond.');
+  .datetime({ offset: true, abort: true })
+  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|\+00:00)$/, {
+    error: 'must be RFC 3339 in UTC, to the second or the millisecond',
+  })
+  .overwrite((text) => text.replace('+00:00', 'Z'))
+  .describe(
+    'RFC 3339 in UTC, to the second or the millisecond. Answers have `Z`; a request may have `+00:00` instead.',
+  );
 
 /** The one spelling of an instant: a fraction of zero is left out, so that equal moments are equal texts. */
 export function canonicalInstant(instant: string): string {
@@ -60,6 +66,9 @@ export const retractionKindSchema = z
       '`withdrawn`: the source took the value back, so the market shows it as unknown.',
   );
 export type RetractionKind = z.infer<typeof retractionKindSchema>;
+
+/** The reason why a value is null that was taken back. */
+export const RETRACTED = { mistake: 'not-applicable', withdrawn: 'withheld' } as const;
 
 /** Checks the shape alone. `currencies.ts` knows the codes and when they are valid. */
 export const currencyCodeSchema = z
@@ -210,7 +219,10 @@ export const observationSchema = z
     z.strictObject({ ...moneyMetricFields, ...observationFields }).meta({ title: 'Money' }),
     z.strictObject({ ...scalarMetricFields, ...observationFields }).meta({ title: 'Scalar' }),
   ])
-  .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
+  .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' })
+  .refine(({ retraction, unknownReason }) => retraction === null || unknownReason === RETRACTED[retraction], {
+    error: 'a retraction takes the value away, for the reason of its kind',
+  });
 
 export type PublicObservation = z.infer<typeof observationSchema>;
 

@@ -1,6 +1,5 @@
 /** `tidemark ingest` and its options. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { CommandError } from '../exit-codes.ts';
@@ -76,12 +75,12 @@ function runId(text: string): string {
 }
 
 async function formReader({ mapping, format }: IngestFlags): Promise<(path: string) => SourceForm> {
-  const parsed = mapping === undefined ? null : await readMapping(mapping);
+  const parsed = mapping === undefined ? null : (await import('../mapping/mapping-file.ts')).readMappingFile(mapping);
   return (path) => {
     const form = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
-    const mend = `Begin one: tidemark mapping init ${path}`;
+    const mend = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;
     throw new CommandError('usage', `${path} is CSV: name its mapping with --mapping.`, mend);
   };
 }
@@ -92,18 +91,4 @@ function formByName(path: string): SourceForm['form'] | null {
     ...{ ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv', txt: 'csv' },
   };
   return forms[ending.toLowerCase()] ?? null;
-}
-
-async function readMapping(path: string) {
-  const { parseMappingText } = await import('../../mapping/parse-mapping.ts');
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
-  }
-  const result = parseMappingText(text);
-  if ('mapping' in result) return result.mapping;
-  const faults = result.faults.map(({ line, pointer, detail }) => `${path}:${line ?? 1} ${pointer || '/'}: ${detail}`);
-  throw new CommandError('usage', `The mapping ${path} is not valid.`, faults.join('\n'));
 }

@@ -1,0 +1,27 @@
+/** `tidemark mapping init`. */
+import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
+import { CommandError } from '../exit-codes.ts';
+import { openInput } from '../ingest/open-input.ts';
+import { note, print } from '../output.ts';
+
+/**
+ * Prints the mapping. Messages name what a person must decide.
+ *
+ * @throws CommandError if the CSV file is not understood
+ */
+export async function printBegunMapping(path: string): Promise<void> {
+  if (path === '-') {
+    throw new CommandError(
+      'usage',
+      'Standard input cannot be read twice, as is needed here: write it to a file first.',
+    );
+  }
+  async function* open(): AsyncGenerator<Uint8Array> {
+    yield* (await openInput(path)).bytes;
+  }
+  const begun = await beginMapping(open, path);
+  if ('fault' in begun) throw new CommandError('usage', `${path}: ${begun.fault}`);
+  await print(begun.text);
+  for (const { line, pointer, detail } of begun.toFill) note(`line ${line} ${pointer}: ${detail}`);
+  note(`Next: edit it, and run tidemark mapping check MAPPING ${path}`);
+}

@@ -1,0 +1,53 @@
+/** `tidemark mapping check`. */
+import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
+import { endWith } from '../exit-codes.ts';
+import { shareOf } from '../ingest/ingest-run.ts';
+import { openInput } from '../ingest/open-input.ts';
+import { openIngestProgress } from '../ingest/progress.ts';
+import { note, printFields, printJson } from '../output.ts';
+import { faultyMapping, readMappingText } from './mapping-file.ts';
+
+/** Ends with `set-aside` if a row is refused. @throws CommandError if the mapping has faults */
+export async function printMappingCheck(mappingPath: string, path: string, asJson: boolean): Promise<void> {
+  const text = readMappingText(mappingPath);
+  const input = await openInput(path);
+  const progress = openIngestProgress(process.stderr);
+  const { faults, file } = await checkMapping(text, input.bytes, (records) =>
+    progress.at('Checking', { share: shareOf(input), records }),
+  );
+  progress.clear();
+  if (file === null) throw faultyMapping(mappingPath, faults);
+  if (file.refused.count > 0) endWith('set-aside');
+  if (asJson) return await printJson(file);
+  for (const { code, column, count, first } of file.refused.groups) {
+    const more = count > 1 ? `\n  and ${count - 1} more of this kind` : '';
+    note(`${input.name}:${first.line}${column === null ? '' : ` ${column}`}: ${code}: ${first.detail}${more}`);
+  }
+  await printFile(file);
+}
+
+async function printFile({
+  rows,
+  values,
+  leftOut,
+  markets,
+  observations,
+  refused,
+  duplicates,
+  unusedColumns,
+}: FileCheck) {
+  const { count, unknown, rounded, observedAt } = observations;
+  await printFields([
+    ['rows', rows],
+    ['values', values],
+    ['left out', leftOut],
+    ['markets', `${markets.count}, such as ${markets.first.map(({ slug }) => slug).join(', ') || 'none'}`],
+    ['observations', count],
+    ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
+    ['of them rounded', rounded],
+    ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
+    ['refused', refused.count],
+    ['duplicates', duplicates.count],
+    ['columns not used', unusedColumns.join(', ')],
+  ]);
+}

@@ -1,0 +1,29 @@
+/** `tidemark mapping`: a mapping for a file that nobody has described, and what it makes of the file. */
+import type { Command } from 'commander';
+import type { GlobalOptions } from '../profile.ts';
+
+export function addMappingCommands(program: Command): void {
+  const mapping = program.command('mapping').description('mappings of CSV files to records').helpCommand(false);
+
+  mapping
+    .command('init')
+    .description('look at a CSV file, and print a mapping with comments to begin with')
+    .argument('<csv>', 'the file; perhaps compressed')
+    .addHelpText('after', '\nExample:\n  tidemark mapping init prices.csv > prices.mapping.jsonc')
+    .action(async (path: string) => {
+      const { printBegunMapping } = await import('./begin.ts');
+      await printBegunMapping(path);
+    });
+
+  mapping
+    .command('check')
+    .description('tell what a mapping makes of a file, without sending anything; ends with 4 if a row is refused')
+    .argument('<mapping>', 'the mapping')
+    .argument('<csv>', 'the file; - is standard input')
+    .addHelpText('after', '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv')
+    .action(async (mappingPath: string, path: string, _, command: Command) => {
+      const { json = false } = command.optsWithGlobals<GlobalOptions>();
+      const { printMappingCheck } = await import('./check.ts');
+      await printMappingCheck(mappingPath, path, json);
+    });
+}

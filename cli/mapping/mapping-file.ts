@@ -1,0 +1,25 @@
+/** The file of a mapping, and its faults in a person's words. */
+import { readFileSync } from 'node:fs';
+import type { CsvMapping, MappingFault } from '../../mapping/csv-mapping.ts';
+import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { CommandError } from '../exit-codes.ts';
+
+export function readMappingText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CommandError('usage', `The mapping ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
+  }
+}
+
+/** @throws CommandError with all faults */
+export function readMappingFile(path: string): CsvMapping {
+  const result = parseMappingText(readMappingText(path));
+  if ('mapping' in result) return result.mapping;
+  throw faultyMapping(path, result.faults);
+}
+
+export function faultyMapping(path: string, faults: readonly MappingFault[]): CommandError {
+  const lines = faults.map(({ line, pointer, detail }) => `${path}:${line ?? 1} ${pointer || '/'}: ${detail}`);
+  return new CommandError('usage', `The mapping ${path} is not valid.`, lines.join('\n'));
+}

@@ -1,0 +1,113 @@
+/** A command for each operation that has no command written by hand: options and help follow from its row. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { type OperationId, operationOf } from '../../contract/operations.ts';
+import { CommandError } from '../exit-codes.ts';
+import { openClient } from '../http/client.ts';
+import type { GlobalOptions } from '../profile.ts';
+import { type Field, fieldsOf } from './fields.ts';
+import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
+import { GENERATED, GROUPS, VERBS } from './verbs.ts';
+
+interface OperationFlags extends GlobalOptions {
+  readonly body?: string;
+  readonly ifMatch?: string;
+  readonly create?: boolean;
+  readonly idempotencyKey?: string;
+  readonly limit?: number;
+}
+
+export function addOperationCommands(program: Command): void {
+  const groups = new Map(
+    Object.entries(GROUPS).map(([name, description]) => [
+      name,
+      program.command(name).description(description).helpCommand(false),
+    ]),
+  );
+  for (const id of GENERATED) {
+    const [group = '', verb] = VERBS[id].split(' ');
+    addCommand(verb === undefined ? program : (groups.get(group) as Command), verb ?? group, id);
+  }
+}
+
+function addCommand(parent: Command, verb: string, id: OperationId): void {
+  const operation = operationOf(id);
+  const { summary, description = '', scopes, method, path, params, query, body, precondition } = operation;
+  const names = Object.keys(params?.shape ?? {});
+  const command = parent.command(verb).description(summary);
+  for (const name of names) command.argument(`<${name}>`);
+  const queryFields = query === undefined ? [] : fieldsOf(query).filter(({ name }) => name !== 'cursor');
+  const bodyFields = body === undefined ? [] : fieldsOf(body);
+  for (const { option } of [...queryFields, ...bodyFields]) command.addOption(option);
+  if (body !== undefined) command.option('--body <json>', 'the whole body: JSON, @FILE, or - for standard input');
+  if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
+  if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
+  if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
+  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(limitOf));
+  const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
+  const example = `tidemark ${VERBS[id]} ${exampleWords(operation)}`.trimEnd();
+  command.addHelpText(
+    'after',
+    `\n${description}${description && '\n'}${method} ${path} (${scope})\n\nExample:\n  ${example}`,
+  );
+  command.action(async (...words: unknown[]) => {
+    const options = command.optsWithGlobals<OperationFlags>();
+    const flags = options as unknown as Readonly<Record<string, unknown>>;
+    const call = {
+      params: Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
+      query: given(queryFields, flags),
+      body: body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags)),
+      headers: preconditionOf(operation, options),
+      idempotencyKey: options.idempotencyKey,
+      limit: options.limit ?? Number.POSITIVE_INFINITY,
+    };
+    await runOperation(openClient(options), operation, call, options.json === true);
+  });
+}
+
+function given(fields: readonly Field[], flags: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, attribute }) => (flags[attribute] === undefined ? [] : [[name, flags[attribute]]])),
+  );
+}
+
+function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create }: OperationFlags) {
+  if (ifMatch !== undefined && create) throw new CommandError('usage', 'Give --if-match or --create, not both.');
+  if (create) return { 'if-none-match': '*' };
+  if (ifMatch !== undefined) return { 'if-match': /^\d+$/.test(ifMatch) ? `"${ifMatch}"` : ifMatch };
+  if (precondition === 'if-match' || precondition === 'if-match-or-none-match') {
+    const orCreate = precondition === 'if-match' ? '' : ' or --create';
+    const mend = 'The revision is the one that you have read: so nobody else’s change is lost.';
+    throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, mend);
+  }
+  return {};
+}
+
+function limitOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number from 1 on.');
+}
+
+function exampleWords({ params, query, body, precondition, example }: OperationDefinition): string {
+  const quote = (value: unknown) => (/^[\w./:@,-]+$/.test(String(value)) ? String(value) : `'${String(value)}'`);
+  const words = Object.keys(params?.shape ?? {}).map((name) => quote(example.params?.[name]));
+  const optionOf = (fields: readonly Field[], values: Readonly<Record<string, unknown>>) =>
+    fields.flatMap(({ name, option }) => {
+      const value = values[name];
+      if (value === undefined || value === null || value === false) return [];
+      return [option.isBoolean() ? `${option.long}` : `${option.long} ${quote(value)}`];
+    });
+  words.push(...optionOf(query === undefined ? [] : fieldsOf(query), example.query ?? {}));
+  const sent = (example.body ?? {}) as Readonly<Record<string, unknown>>;
+  const fields = body === undefined ? [] : fieldsOf(body);
+  const isSimple = Object.entries(sent).every(([name, value]) => {
+    const isKnown = fields.some((field) => field.name === name);
+    return (
+      isKnown &&
+      (typeof value !== 'object' || (Array.isArray(value) && value.every((each) => typeof each === 'string')))
+    );
+  });
+  if (Object.keys(sent).length > 0) words.push(...(isSimple ? optionOf(fields, sent) : ['--body @body.json']));
+  if (precondition?.startsWith('if-match') && precondition !== 'if-match-if-sent') words.push('--if-match 1');
+  return words.join(' ');
+}

@@ -1,0 +1,89 @@
+/** The options of a command, from the JSON Schema of a query or of a body. */
+import { InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
+
+export interface Field {
+  /** In the query or the body. */
+  readonly name: string;
+  /** As the parser gives it. */
+  readonly attribute: string;
+  readonly option: Option;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+/** Names of options that every command has, or that say how a call is made. */
+const TAKEN = ['url', 'write-url', 'key-file', 'profile', 'config', 'data', 'json', 'timeout', 'patience', 'body'];
+
+/** Members that an option can hold. Others are given with the whole body. */
+export function fieldsOf(schema: z.ZodType): readonly Field[] {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
+  return Object.entries(propertiesOf(json)).flatMap(([name, member]) => fieldOf(name, member) ?? []);
+}
+
+/** The names of all members of the items of a list that are no objects. */
+export function columnsOfItems(schema: z.ZodType): readonly string[] {
+  const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema;
+  const items = json.properties?.data?.items ?? {};
+  const isShown = (member: Schema) => kindsOf(member).every((kind) => kind !== 'object');
+  return Object.entries(propertiesOf(items)).flatMap(([name, member]) => (isShown(member) ? name : []));
+}
+
+/** Of a union: the members of all its branches. */
+function propertiesOf({ properties = {}, anyOf = [], oneOf = [] }: Schema): Readonly<Record<string, Schema>> {
+  return Object.assign({}, ...[...anyOf, ...oneOf].map(propertiesOf), properties) as Record<string, Schema>;
+}
+
+function kindsOf({ type, anyOf = [], oneOf = [], enum: words, const: word }: Schema): readonly string[] {
+  if (type !== undefined) return [type];
+  if (words !== undefined || word !== undefined) return ['string'];
+  return [...anyOf, ...oneOf].flatMap(kindsOf);
+}
+
+function fieldOf(name: string, member: Schema): Field | null {
+  const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const flag = TAKEN.includes(kebab) ? `body-${kebab}` : kebab;
+  const kind = kindsOf(member).find((each) => each !== 'null');
+  const description = firstSentence(member.description ?? '');
+  const words = member.enum?.every((word) => typeof word === 'string') ? ` (${member.enum.join(', ')})` : '';
+  const option = optionOf(flag, kind, description + words);
+  return option === null ? null : { name, attribute: option.attributeName(), option };
+}
+
+function optionOf(flag: string, kind: string | undefined, description: string): Option | null {
+  switch (kind) {
+    case 'string':
+      return new Option(`--${flag} <text>`, description);
+    case 'integer':
+    case 'number':
+      return new Option(`--${flag} <n>`, description).argParser(numberOf);
+    case 'boolean':
+      return new Option(`--${flag}`, description);
+    case 'array':
+      return new Option(`--${flag} <list>`, `${description} Separated by commas.`.trim()).argParser(listOf);
+    default:
+      return null;
+  }
+}
+
+function numberOf(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a whole number.');
+}
+
+function listOf(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',').filter((word) => word !== '')];
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.)\s/)[0] ?? '';
+}

@@ -1,0 +1,105 @@
+/** Calls one operation of the write API, and prints its answer. */
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { CommandError } from '../exit-codes.ts';
+import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import { pageOf } from '../reads/walk.ts';
+import { columnsOfItems } from './fields.ts';
+
+export interface OperationCall {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Null: the operation takes no body. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string | undefined;
+  /** Items of a list, at most. */
+  readonly limit: number;
+}
+
+export function isList({ method, success }: OperationDefinition): boolean {
+  return method === 'GET' && success.body !== null && columnsOfItems(success.body).length > 0;
+}
+
+export async function runOperation(
+  client: Client,
+  operation: OperationDefinition,
+  call: OperationCall,
+  asJson: boolean,
+): Promise<void> {
+  if (isList(operation)) return await printList(client, operation, call, asJson);
+  const { method } = operation;
+  const answer = await client.call({
+    method,
+    path: pathOf(operation, call),
+    headers: call.headers,
+    body: call.body === null ? undefined : JSON.stringify(call.body),
+    ...(method === 'GET' ? {} : { idempotencyKey: call.idempotencyKey ?? newIdempotencyKey() }),
+  });
+  if (answer.status === 204) return note(operation.success.description);
+  const resource = jsonOf(answer);
+  if (asJson) return await printJson(resource);
+  await printFields(Object.entries(resource as object).map(([name, value]) => [name, cellOf(value)] as const));
+}
+
+async function printList(
+  client: Client,
+  operation: OperationDefinition,
+  call: OperationCall,
+  asJson: boolean,
+): Promise<void> {
+  const columns = operation.success.body === null ? [] : columnsOfItems(operation.success.body);
+  const table = asJson ? null : new Table(columns.map((name) => name.toUpperCase()));
+  const list = new JsonList();
+  let count = 0;
+  for (let cursor: string | null | undefined; cursor !== null && count < call.limit; ) {
+    const query = cursor === undefined ? call.query : { ...call.query, cursor };
+    const answer = await client.call({ method: 'GET', path: pathOf(operation, { ...call, query }) });
+    const { data, page } = pageOf<Readonly<Record<string, unknown>>>(jsonOf(answer));
+    for (const item of data.slice(0, call.limit - count)) {
+      count += 1;
+      if (table === null) await list.add(item);
+      else await table.add(columns.map((name) => cellOf(item[name])));
+    }
+    cursor = page.nextCursor;
+  }
+  await (table ?? list).end();
+}
+
+function pathOf({ path }: OperationDefinition, { params, query }: Pick<OperationCall, 'params' | 'query'>): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string));
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
+  );
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/** What is no text or number is shown as JSON. */
+function cellOf(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/**
+ * The body: `--body`, and then each option on top.
+ *
+ * @param whole JSON, `@FILE`, or `-` for standard input
+ * @throws CommandError unless it is a JSON object
+ */
+export async function bodyOfOptions(
+  whole: string | undefined,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (whole === undefined) return fields;
+  try {
+    const source =
+      whole === '-' ? await text(process.stdin) : whole.startsWith('@') ? readFileSync(whole.slice(1), 'utf8') : whole;
+    const body: unknown = JSON.parse(source);
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body, ...fields };
+  } catch (cause) {
+    throw new CommandError('usage', `--body cannot be used: ${(cause as Error).message}`, null, { cause });
+  }
+  throw new CommandError('usage', '--body is no JSON object.');
+}

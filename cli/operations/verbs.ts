@@ -1,0 +1,65 @@
+/** The verb of each operation of the write API. A new operation does not compile until it has one. */
+import type { OperationId } from '../../contract/operations.ts';
+
+export const VERBS = {
+  listWatchlists: 'watchlists list',
+  createWatchlist: 'watchlists create',
+  getWatchlist: 'watchlists show',
+  replaceWatchlist: 'watchlists replace',
+  deleteWatchlist: 'watchlists delete',
+  addWatchlistMarket: 'watchlists add-market',
+  removeWatchlistMarket: 'watchlists remove-market',
+  listClaims: 'claims list',
+  createClaim: 'claims create',
+  getClaim: 'claims show',
+  addClaimEvidence: 'claims add-evidence',
+  withdrawClaim: 'claims withdraw',
+  reviewClaim: 'claims review',
+  decideClaim: 'claims decide',
+  listSourceVerifications: 'source-verifications list',
+  createSourceVerification: 'source-verifications create',
+  getSourceVerification: 'source-verifications show',
+  createIngestBatch: 'ingest',
+  getIngestBatch: 'batches show',
+  createIngestUpload: 'ingest',
+  getIngestUpload: 'uploads show',
+  createPublication: 'publish',
+  getPublication: 'publications show',
+  getEntitlements: 'entitlements list',
+  putEntitlement: 'entitlements set',
+  deleteEntitlement: 'entitlements delete',
+  listWaitlistRequests: 'waitlist list',
+  createWaitlistRequest: 'waitlist create',
+  decideWaitlistRequest: 'waitlist decide',
+  listApiKeys: 'keys list',
+  removeMarket: 'removals create',
+  createApiKey: 'keys create',
+  rotateApiKey: 'keys rotate',
+  revokeApiKey: 'keys revoke',
+  createErasure: 'erasures create',
+  getErasure: 'erasures show',
+  listAuditRecords: 'audit list',
+  getMe: 'me',
+} as const satisfies Readonly<Record<OperationId, string>>;
+
+/** Verbs with code of their own. */
+const WRITTEN_BY_HAND: readonly string[] = ['ingest', 'publish'];
+
+/** The operations whose commands follow from their row in the table of operations. */
+export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter((id) => !WRITTEN_BY_HAND.includes(VERBS[id]));
+
+/** The groups of generated verbs. */
+export const GROUPS = {
+  watchlists: 'your watchlists',
+  claims: 'claims about markets, and their review',
+  'source-verifications': 'results of comparing sources with published values',
+  batches: 'reports on ingest batches',
+  uploads: 'states of large files',
+  publications: 'markets that are published again (tidemark publish)',
+  removals: 'markets that are removed for good',
+  entitlements: 'limits of subjects',
+  waitlist: 'requests for API keys',
+  keys: 'API keys',
+  erasures: "erasing a person's data",
+  audit: 'who wrote what',
+} as const satisfies Readonly<Record<string, string>>;

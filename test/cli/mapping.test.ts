@@ -1,0 +1,49 @@
+/** `tidemark mapping`: from an unknown file to a mapping that is checked. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemark } from './tidemark.ts';
+
+const CSV = 'Date,Price\n2020-04-17,18.31\n2020-04-20,-36.98\n2020-04-21,x\n';
+const SAMPLE = join(import.meta.dirname, '../../sample');
+
+test('init prints a mapping with what is left to decide; check names it until it is decided', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'oil.csv.gz'), gzipSync(CSV));
+  const begun = await tidemark(['mapping', 'init', 'oil.csv.gz'], { cwd: folder });
+  expect(begun).toMatchObject({ code: 0, errors: expect.stringContaining('/market') });
+  expect(begun.output).toContain('//');
+  await writeFile(join(folder, 'oil.mapping.jsonc'), begun.output);
+  const { code, output, errors } = await tidemark(['mapping', 'check', 'oil.mapping.jsonc', 'oil.csv.gz'], {
+    cwd: folder,
+  });
+  expect([code, output]).toEqual([2, '']);
+  expect(errors).toMatch(/oil\.mapping\.jsonc:\d+ \/\S+: .*FILL IN/);
+});
+
+test('check tells what a mapping makes of a file', async () => {
+  const folder = await temporaryFolder();
+  const csv = (await readFile(join(SAMPLE, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 4).join('\n');
+  await writeFile(join(folder, 'a.csv'), csv);
+  const words = ['mapping', 'check', join(SAMPLE, 'mapping.json')];
+  const fine = await tidemark([...words, 'a.csv'], { cwd: folder });
+  expect(fine).toMatchObject({ code: 0, output: expect.stringContaining('observations\t3\n'), errors: '' });
+  const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
+  expect(faulty).toMatchObject({ code: 4 });
+  expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });
+});
+
+test.each<[readonly string[], string]>([
+  [['init', '-'], 'twice'],
+  [['init', 'no-such.csv'], 'no file'],
+  [['check', 'no-such.jsonc', 'no-such.csv'], 'cannot be read'],
+  [['check', join(SAMPLE, 'mapping.json'), 'no-such.csv'], 'no file'],
+])('%j is refused', async (words, part) => {
+  expect(await tidemark(['mapping', ...words])).toMatchObject({
+    code: 2,
+    output: '',
+    errors: expect.stringContaining(part),
+  });
+});

@@ -1,0 +1,162 @@
+/** Every operation of the write API has its verb, and the generated ones send what the operation takes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GENERATED, VERBS } from '../../cli/operations/verbs.ts';
+import { createProgram } from '../../cli/program.ts';
+import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { json, stubServer } from './stub-server.ts';
+import { tidemark } from './tidemark.ts';
+
+const KEY = { TIDEMARK_KEY: 'key' };
+
+function commandOf(words: string): Command | undefined {
+  return words
+    .split(' ')
+    .reduce<Command | undefined>(
+      (command, word) => command?.commands.find((child) => child.name() === word),
+      createProgram(),
+    );
+}
+
+describe('the table of verbs', () => {
+  test.each(Object.keys(OPERATIONS) as OperationId[])('has a command for %s', (id) => {
+    expect(commandOf(VERBS[id])?.commands).toEqual([]);
+  });
+
+  test('has a verb of its own for each generated operation', () => {
+    expect(new Set(GENERATED.map((id) => VERBS[id])).size).toBe(GENERATED.length);
+    expect(Object.keys(VERBS)).toHaveLength(Object.keys(OPERATIONS).length);
+  });
+});
+
+const PREFIX = '/api/v1/';
+
+describe('the words of the help', () => {
+  test.each(GENERATED)('of %s send its example', async (id) => {
+    const operation = operationOf(id);
+    const { method, path, example, success } = operation;
+    const words = exampleOf(id);
+    const { url, seen } = await stubServer(json(example.response ?? {}, success.status === 204 ? 200 : success.status));
+    const run = await tidemark([...words, '--url', url, '--json'], { environment: KEY });
+    expect(run).toMatchObject({ code: 0 });
+    const [request] = seen;
+    const asked = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(example.params?.[name] ?? ''));
+    const search = new URLSearchParams(example.query).toString();
+    expect([request?.method, request?.url]).toEqual([method, search === '' ? asked : `${asked}?${search}`]);
+    expect(request?.url.startsWith(PREFIX)).toBe(true);
+    expect(request?.headers.authorization).toBe('Bearer key');
+    expect('idempotency-key' in (request?.headers ?? {})).toBe(method !== 'GET');
+    if (operation.body !== undefined && !words.includes('--body')) {
+      const known = Object.entries(example.body as object).filter(([, value]) => value !== null && value !== false);
+      expect(JSON.parse(request?.body ?? '')).toEqual(Object.fromEntries(known));
+    }
+  });
+});
+
+/** The example in the help of a command, as words. */
+function exampleOf(id: OperationId): string[] {
+  let help = '';
+  const command = commandOf(VERBS[id]) as Command;
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  const [, line = ''] = /Example:\n {2}tidemark (.*)/.exec(help) ?? [];
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  return words.map((word) => (word === '@body.json' ? JSON.stringify(operationOf(id).example.body) : word));
+}
+
+describe('on a running server', () => {
+  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  let data: string;
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    temporary = await makeTemporaryFolder();
+    data = join(temporary.folder, 'data');
+    server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+    await server.started;
+  });
+
+  afterAll(async () => {
+    await server.end('SIGKILL');
+    await temporary.remove();
+  });
+
+  const run = (words: readonly string[], input?: string) =>
+    tidemark([...words, '--data', data], input === undefined ? {} : { input });
+
+  test('an operator records a request, approves it, issues a key, uses it and revokes it', async () => {
+    const request = [
+      '--contact',
+      'jo@example.org',
+      '--use-case',
+      'A chart',
+      '--requests-per-day',
+      '10',
+      '--consented-at',
+      '2026-01-01T00:00:00Z',
+    ];
+    const { id } = JSON.parse((await run(['waitlist', 'create', ...request, '--json'])).output) as { id: string };
+    expect(await run(['waitlist', 'decide', id, '--outcome', 'approved'])).toMatchObject({ code: 0 });
+    const words = [
+      'keys',
+      'create',
+      '--waitlist-request',
+      id,
+      '--label',
+      'Chart',
+      '--scopes',
+      'watchlists:read,watchlists:write',
+      '--json',
+    ];
+    const issued = JSON.parse((await run(words)).output) as { id: string; key: string };
+    const url = readFileSync(join(data, 'address'), 'utf8').trim();
+    const asAccount = (...own: readonly string[]) =>
+      tidemark([...own, '--url', url], { environment: { TIDEMARK_KEY: issued.key } });
+
+    expect((await asAccount('me')).output).toContain(`subject\taccount:${id}\n`);
+    const list = JSON.parse((await asAccount('watchlists', 'create', '--name', 'Mine', '--json')).output) as {
+      id: string;
+    };
+    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--if-match'),
+    });
+    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours', '--if-match', '7')).toMatchObject({
+      code: 3,
+      errors: expect.stringContaining('412'),
+    });
+    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours', '--if-match', '1')).toMatchObject({
+      code: 0,
+    });
+    expect((await asAccount('watchlists', 'list')).output).toMatch(new RegExp(`^${list.id}\tOurs\t`));
+    expect(await asAccount('audit', 'list', '--actor', 'user:alice')).toMatchObject({
+      code: 3,
+      errors: expect.stringContaining('403 forbidden'),
+    });
+    expect((await run(['audit', 'list', '--actor', `key:${issued.id}`])).output.trimEnd().split('\n')).toHaveLength(2);
+    expect(
+      (await run(['audit', 'list', '--actor', `key:${issued.id}`, '--limit', '1'])).output.trimEnd().split('\n'),
+    ).toHaveLength(1);
+
+    const revoked = await run(['keys', 'revoke', issued.id]);
+    expect(revoked).toMatchObject({ code: 0, output: '', errors: 'Revoked\n' });
+  });
+
+  test.each<[string, readonly string[], string | undefined]>([
+    ['words', ['--body', '{"name":"A","markets":[]}'], undefined],
+    ['standard input', ['--body', '-'], '{"name":"A","markets":[]}'],
+    ['a file, and an option on top', ['--body', '@package.json', '--name', 'A'], undefined],
+  ])('a body comes from %s', async (_, words, input) => {
+    const answer = await run(['watchlists', 'create', ...words], input);
+    // package.json has other members than a watchlist.
+    expect(answer.code).toBe(words.includes('@package.json') ? 3 : 0);
+  });
+
+  test.each([['{'], ['[]'], ['@no-such-file'], ['1']])('the body %j is refused before it is sent', async (body) => {
+    expect(await run(['watchlists', 'create', '--body', body])).toMatchObject({ code: 2, output: '' });
+  });
+});
