@@ -61,6 +61,8 @@ export const PUBLISHER_METRICS = {
   duration: 'PublishDuration',
   /** Markets that have been put off for longer than five minutes. */
   putOffTooLong: 'MarketsPutOffTooLong',
+  /** Audit records that were changed or removed, which the stream has told. */
+  auditChanged: 'AuditRecordsChanged',
 } as const;
 
 /** The part of an invocation's context that the functions use. */

@@ -61,6 +61,9 @@ export const retractionKindSchema = z
   );
 export type RetractionKind = z.infer<typeof retractionKindSchema>;
 
+/** The reason why a value is null that was taken back. */
+export const RETRACTED = { mistake: 'not-applicable', withdrawn: 'withheld' } as const;
+
 /** Checks the shape alone. `currencies.ts` knows the codes and when they are valid. */
 export const currencyCodeSchema = z
   .string()
@@ -210,7 +213,10 @@ export const observationSchema = z
     z.strictObject({ ...moneyMetricFields, ...observationFields }).meta({ title: 'Money' }),
     z.strictObject({ ...scalarMetricFields, ...observationFields }).meta({ title: 'Scalar' }),
   ])
-  .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' });
+  .refine(hasReasonExactlyWhenUnknown, { error: 'unknownReason is set exactly when the value is null' })
+  .refine(({ retraction, unknownReason }) => retraction === null || unknownReason === RETRACTED[retraction], {
+    error: 'a retraction takes the value away, for the reason of its kind',
+  });
 
 export type PublicObservation = z.infer<typeof observationSchema>;
 

@@ -72,7 +72,7 @@ export function metricOf(
 /** A metric of the publisher's log, written at the end of each invocation. */
 export function publisherMetric(
   configuration: Configuration,
-  what: 'completed' | 'duration' | 'putOffTooLong',
+  what: 'completed' | 'duration' | 'putOffTooLong' | 'auditChanged',
   statistic: string,
   period: Duration,
 ) {
@@ -140,6 +140,11 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
       'markets-put-off',
       publisherMetric(configuration, 'putOffTooLong', Stats.MAXIMUM, FIVE_MINUTES),
       'Markets have been put off for more than five minutes: their records and observations do not add up.',
+    ),
+    anyOf(
+      'audit-changed',
+      publisherMetric(configuration, 'auditChanged', Stats.SUM, FIVE_MINUTES),
+      'An audit record was replaced or removed. Nothing of ours does that.',
     ),
     ...(['publish', 'worker'] as const).map((name) => ({
       ...anyOf(

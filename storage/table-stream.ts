@@ -1,7 +1,11 @@
 /**
  * The stream of the ledger's table as a trigger. Its records say that something is due, not what: the records of one
- * transaction may arrive apart and interleaved with others. So the invoked function reads the ledger.
+ * transaction may arrive apart and interleaved with others. So the invoked function reads the ledger. Only changes of
+ * audit records are news by themselves, because there must be none.
  */
+import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../contract/aws.ts';
+import type { ItemKey } from './ledger.ts';
+import { APPEND_ONLY } from './records/keys.ts';
 
 /** The answer to the event source mapping: the records to send again. */
 export interface StreamAnswer {
@@ -27,4 +31,18 @@ export async function handleStreamEvent(
     failed(error);
   });
   return { batchItemFailures: [] };
+}
+
+interface StreamRecord {
+  readonly eventName?: string;
+  readonly dynamodb?: { readonly Keys?: Readonly<Record<string, { readonly S?: string } | undefined>> };
+}
+
+/** The audit records that an event of the stream reports as replaced or removed. */
+export function changedAuditRecords(event: unknown): readonly ItemKey[] {
+  const { Records: records = [] } = (event ?? {}) as { readonly Records?: readonly StreamRecord[] };
+  return records.flatMap(({ eventName, dynamodb }) => {
+    const [partition = '', sort = ''] = [TABLE_PARTITION_KEY, TABLE_SORT_KEY].map((name) => dynamodb?.Keys?.[name]?.S);
+    return eventName !== 'INSERT' && partition.startsWith(APPEND_ONLY) ? [{ partition, sort }] : [];
+  });
 }

@@ -13,11 +13,12 @@ const SCHEMA = `
   CREATE TABLE markets (
     slug TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
     native_currency TEXT NOT NULL, unit_quantity INTEGER NOT NULL, unit_of TEXT NOT NULL,
-    observations INTEGER NOT NULL, first_observed_at TEXT, last_observed_at TEXT, revision INTEGER NOT NULL
+    observations INTEGER NOT NULL, first_observed_at TEXT, last_observed_at TEXT, updated_at TEXT,
+    revision INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE metrics (
     market TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, amount_minor INTEGER, currency TEXT, value TEXT,
-    unit TEXT, confidence TEXT NOT NULL, observed_at TEXT NOT NULL, rounded INTEGER NOT NULL,
+    unit TEXT, confidence TEXT NOT NULL, observed_at TEXT NOT NULL, released_at TEXT, rounded INTEGER NOT NULL,
     source_label TEXT NOT NULL, source_url TEXT NOT NULL, source_value TEXT, status TEXT NOT NULL, unknown_reason TEXT,
     PRIMARY KEY (market, name)
   ) STRICT, WITHOUT ROWID;
@@ -50,6 +51,7 @@ export function fillPeerDatabase(path: string, markets: readonly PeerMarket[]): 
       observations: record.observations,
       first_observed_at: record.firstObservedAt,
       last_observed_at: record.lastObservedAt,
+      updated_at: record.updatedAt,
       revision,
     });
     for (const [name, { metric }] of Object.entries(record.latest)) {
@@ -63,6 +65,7 @@ export function fillPeerDatabase(path: string, markets: readonly PeerMarket[]): 
         unit: metric.kind === 'scalar' ? metric.unit : null,
         confidence: metric.confidence,
         observed_at: metric.observedAt,
+        released_at: metric.releasedAt,
         rounded: Number(metric.rounded),
         source_label: metric.sourceLabel,
         source_url: metric.sourceUrl,

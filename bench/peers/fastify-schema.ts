@@ -13,6 +13,7 @@ const metric = {
     kind: text,
     minorDigits: { type: 'integer' },
     observedAt: text,
+    releasedAt: textOrNull,
     rounded: { type: 'boolean' },
     sourceLabel: text,
     sourceUrl: text,
@@ -39,6 +40,7 @@ const source = {
 export const marketResponse = {
   type: 'object',
   properties: {
+    bySource: { type: 'object' },
     disputed: { type: 'boolean' },
     disputedMetrics: { type: 'array', items: text },
     history: {

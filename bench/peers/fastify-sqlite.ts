@@ -91,6 +91,8 @@ function isCurrent(request: FastifyRequest, reply: FastifyReply, etag: string): 
 
 function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
   return {
+    // The sample has one source for each market.
+    bySource: {},
     disputed: false,
     disputedMetrics: [],
     history: {
@@ -114,7 +116,7 @@ function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
     }),
     status: row.status,
     unit: { of: row.unit_of, quantity: row.unit_quantity },
-    updatedAt: row.last_observed_at,
+    updatedAt: row.updated_at,
   };
 }
 
@@ -132,6 +134,7 @@ function metricOf(row: Row, quantity: number) {
     confidence: row.confidence,
     kind: row.kind,
     observedAt: row.observed_at,
+    releasedAt: row.released_at,
     rounded: row.rounded === 1,
     sourceLabel: row.source_label,
     sourceUrl: row.source_url,

@@ -12,14 +12,16 @@ import { allow } from '../policies.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** The changes of an item that count. */
-export type ItemEvent = 'INSERT' | 'MODIFY';
+export type ItemEvent = 'INSERT' | 'MODIFY' | 'REMOVE';
 
 export interface StreamTriggerProps {
   readonly invoked: ServiceFunction;
   readonly tableStreamArn: string;
   readonly partitions: readonly string[];
-  /** Never a removal: it means that work is done. */
+  /** Without removals, which mean that work is done. */
   readonly events: readonly ItemEvent[];
+  /** The beginning of partitions whose items never change: the function is told if one does. */
+  readonly unchanging?: string;
   /** Records within this time lead to one invocation. */
   readonly coalesce: Duration;
   /** Receives the position of records that were given up. */
@@ -44,13 +46,20 @@ export function streamStatements(tableStreamArn: string, failuresArn: string): r
 export class StreamTrigger extends Construct {
   constructor(scope: Construct, id: string, props: StreamTriggerProps) {
     super(scope, id);
-    const { invoked, tableStreamArn, partitions, events, coalesce, failures } = props;
-    const key = { [TABLE_PARTITION_KEY]: { S: FilterRule.or(...partitions) } };
+    const { invoked, tableStreamArn, partitions, events, unchanging, coalesce, failures } = props;
+    const filter = (eventNames: readonly ItemEvent[], partition: unknown) =>
+      FilterCriteria.filter({
+        eventName: FilterRule.or(...eventNames),
+        dynamodb: { Keys: { [TABLE_PARTITION_KEY]: { S: partition } } },
+      });
     new EventSourceMapping(this, 'Stream', {
       target: invoked.function,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      filters: [FilterCriteria.filter({ eventName: FilterRule.or(...events), dynamodb: { Keys: key } })],
+      filters: [
+        filter(events, FilterRule.or(...partitions)),
+        ...(unchanging === undefined ? [] : [filter(['MODIFY', 'REMOVE'], FilterRule.beginsWith(unchanging))]),
+      ],
       batchSize: BATCH_RECORDS,
       maxBatchingWindow: coalesce,
       parallelizationFactor: 1,

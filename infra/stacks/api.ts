@@ -10,6 +10,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import { APPEND_ONLY } from '../../storage/records/keys.ts';
 import type { Configuration } from '../configuration.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
 import { addSchedule, StreamTrigger, type StreamTriggerProps, streamStatements } from '../constructs/stream-trigger.ts';
@@ -186,6 +187,8 @@ export class ApiStack extends Stack {
       partitions: [PARTITIONS.marks, PARTITIONS.awaitingGeneration],
       // A modified mark counts too: a market may change again before its mark is cleared.
       events: ['INSERT', 'MODIFY'],
+      // The publisher can neither read nor write audit records, so whoever changed one has not changed its report.
+      unchanging: APPEND_ONLY,
       coalesce: PUBLISHER_COALESCE,
     });
   }
@@ -259,7 +262,7 @@ export class ApiStack extends Stack {
     name: FunctionName,
     id: string,
     settings: FunctionSettings,
-    trigger: Pick<StreamTriggerProps, 'partitions' | 'events' | 'coalesce'>,
+    trigger: Pick<StreamTriggerProps, 'partitions' | 'events' | 'unchanging' | 'coalesce'>,
   ): void {
     const { failures } = this;
     const { tableStreamArn } = this.#props.data.table;

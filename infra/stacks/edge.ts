@@ -166,7 +166,8 @@ export class EdgeStack extends Stack {
         accessControlAllowMethods: METHODS,
         accessControlAllowOrigins: ['*'],
         accessControlExposeHeaders: ['ETag', 'Age'],
-        originOverride: true,
+        // The store sends no such headers. The router's own, if CloudFront counts them as the origin's, must stay.
+        originOverride: false,
       },
       securityHeadersBehavior: {
         contentTypeOptions: { override: true },

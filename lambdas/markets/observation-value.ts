@@ -8,6 +8,7 @@ import {
   isUnknown,
   type Metric,
   type Observation,
+  RETRACTED,
   type RetractionKind,
 } from '../../contract/metric.ts';
 import { EMPTY_SUM } from '../../storage/history-sum.ts';
@@ -91,7 +92,7 @@ export function metricOfRecord(record: ObservationRecord, quantity: number): Met
  * not say when the source took the value back.
  */
 export function retracted(metric: Metric, kind: RetractionKind | null): Metric {
-  const unknownReason = kind === 'mistake' ? 'not-applicable' : 'withheld';
+  const unknownReason = RETRACTED[kind ?? 'withdrawn'];
   const nothing = { releasedAt: null, rounded: false, sourceValue: null, unknownReason } as const;
   return metric.kind === 'money'
     ? { ...metric, ...nothing, amountMinor: null }

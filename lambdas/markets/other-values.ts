@@ -2,54 +2,55 @@
  * Reads the values that a market shows once a shown one is taken away: by a retraction of the kind `mistake`, or by a
  * correction that names another source.
  */
-import { BY_SOURCE_MAX } from '../../contract/limits.ts';
 import { isShowable } from '../../contract/metric.ts';
+import { HistorySum } from '../../storage/history-sum.ts';
 import type { LedgerReader } from '../../storage/ledger.ts';
-import { metricPart, valuesIn } from '../../storage/newest-values.ts';
+import { metricPart, valuesIn, withValue } from '../../storage/newest-values.ts';
 import { queryPages } from '../../storage/paging.ts';
 import {
   firstOrderOf,
   type MarketRecordValue,
+  type NewestValues,
   observationsOf,
   orderOfObservation,
-  type PlacedMetric,
   versionOrder,
 } from '../../storage/records/markets.ts';
+import { Contended } from '../worker/contended.ts';
 import type { MarketInput } from './decide.ts';
 
-/** Usually the first page has all. */
-const NEWEST_FIRST = { descending: true, limit: 200 } as const;
-
 /**
- * By metric: the newest standing value of each source, newest first, without the observations that rows identify.
+ * By metric: the newest standing values, as a market shows them, without the observations that rows identify.
  *
- * Reads nothing in nearly all batches. Otherwise it reads from the newest observation on, until it has a value of each
- * source that the market shows. If a source has no other value, it reads the whole history: that is rare, and a part
- * is in memory at a time.
+ * Reads nothing in nearly all batches. Otherwise it reads the whole history, a part at a time: the transaction before
+ * may not be completely visible yet, and only the sum of all observations shows that no value is missing.
  *
- * A transaction that is being committed may not be completely visible. Then a value of it can be missed. The commit
- * cannot tell; `verify` finds it, and `repair` sets it right.
+ * @throws Contended if they do not come to the record's sum: retry later
  */
 export async function readOtherValues(
   ledger: LedgerReader,
   { slug, market, known, rows }: Pick<MarketInput, 'slug' | 'market' | 'known' | 'rows'>,
 ): Promise<NonNullable<MarketInput['otherValues']>> {
-  const found = new Map<string, Map<string, PlacedMetric>>();
-  if (market !== null) {
-    for (const name of metricsToRead(market.value, known, rows)) found.set(name, new Map());
-  }
-  if (market === null || found.size === 0) return new Map();
-  const isComplete = () => [...found].every(([name, values]) => hasEach(market.value.latest[name], values));
-  for await (const items of queryPages(ledger, observationsOf(slug), NEWEST_FIRST)) {
-    for (const { value, sort } of items) {
-      const order = orderOfObservation({ sort });
+  const found = new Map<string, NewestValues | null>();
+  if (market === null) return new Map();
+  for (const name of metricsToRead(market.value, known, rows)) found.set(name, null);
+  if (found.size === 0) return new Map();
+  const sum = new HistorySum();
+  for await (const items of queryPages(ledger, observationsOf(slug))) {
+    for (const item of items) {
+      // The decision is about this revision, and its commit is refused if there is a later one.
+      if (item.revision > market.revision) continue;
+      const order = orderOfObservation(item);
+      sum.add(order, item.revision);
+      const { value } = item;
       const values = found.get(value.metric);
-      if (values === undefined || values.has(value.sourceLabel) || known.has(firstOrderOf(order))) continue;
-      if (isShowable(value)) values.set(value.sourceLabel, { metric: metricPart(value), order });
+      if (values === undefined || !isShowable(value) || known.has(firstOrderOf(order))) continue;
+      found.set(value.metric, withValue(values ?? undefined, { metric: metricPart(value), order }));
     }
-    if (isComplete()) break;
   }
-  return new Map([...found].map(([name, values]) => [name, [...values.values()]]));
+  if (sum.text !== market.value.sum) {
+    throw new Contended(`${slug}: its observations do not come to the sum of revision ${market.revision} yet`);
+  }
+  return new Map([...found].map(([name, values]) => [name, values === null ? [] : valuesIn(values)]));
 }
 
 /** The metrics from which a row may take a shown value away. */
@@ -71,11 +72,4 @@ function metricsToRead(
     if (valuesIn(shown).some((value) => value.order === place)) names.add(newest.metric);
   }
   return names;
-}
-
-/** While the record has room for more sources, it has every source that has a standing value. */
-function hasEach(shown: MarketRecordValue['latest'][string] | undefined, found: ReadonlyMap<string, unknown>): boolean {
-  if (found.size >= BY_SOURCE_MAX) return true;
-  const sources = shown === undefined ? [] : valuesIn(shown).map(({ metric }) => metric.sourceLabel);
-  return sources.length < BY_SOURCE_MAX && sources.every((label) => found.has(label));
 }

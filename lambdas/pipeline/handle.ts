@@ -15,7 +15,6 @@ import {
   type WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
-import { StorageUnavailable } from '../../storage/errors.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
@@ -31,6 +30,7 @@ import { readQuery } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
 import { redact } from '../http/redact.ts';
 import { AuditChains } from '../review/audit-chains.ts';
+import { isRetryable } from '../worker/contended.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
 import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
 import { type RequestFactory, requestFactory } from './request.ts';
@@ -259,7 +259,7 @@ function refusalOf(error: unknown): Failure {
   const isForeign = error instanceof IssuerUnavailable;
   const text = error instanceof Error ? (isForeign ? error.message : (error.stack ?? error.message)) : String(error);
   const fault = redact(text);
-  if (error instanceof StorageUnavailable || isForeign) {
+  if (isRetryable(error) || isForeign) {
     const detail =
       'Not available at the moment. The outcome of a write is unknown: send it again with the same Idempotency-Key.';
     return { problem: problem('service-unavailable', detail), headers: { 'retry-after': '1' }, fault };

@@ -1,5 +1,6 @@
 /** Log lines of the publisher's Lambda functions: one JSON object each. */
 import { PUBLISHER_METRICS } from '../../contract/aws.ts';
+import type { ItemKey } from '../../storage/ledger.ts';
 import { firstOf, type PutOffMarket } from '../plan/put-off.ts';
 
 type Fields = { readonly [name: string]: string | number | boolean | null };
@@ -17,27 +18,50 @@ export interface LoggedOutcome {
   readonly putOffTooLong?: readonly PutOffMarket[];
 }
 
-/**
- * Writes the line for the end of `publish`, from which CloudWatch Logs takes metrics: embedded metric format,
- * specification 0. Lambda sets the function's name in the environment.
- */
+/** Writes the line for the end of `publish`. */
 export function logOutcome({ what, startedMs, putOffTooLong }: LoggedOutcome, fields: Fields = {}): void {
-  const { namespace, dimension } = PUBLISHER_METRICS;
   const nowMs = Date.now();
-  const metrics = [
+  const isAnyTooLong = putOffTooLong !== undefined && putOffTooLong.length > 0;
+  const metrics: readonly Metric[] = [
     { Name: PUBLISHER_METRICS.completed, Unit: 'Count', value: 1 },
     { Name: PUBLISHER_METRICS.duration, Unit: 'Milliseconds', value: nowMs - startedMs },
     ...(putOffTooLong === undefined
       ? []
-      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong.length }]),
+      : [{ Name: PUBLISHER_METRICS.putOffTooLong, Unit: 'Count', value: putOffTooLong.length } as const]),
   ];
-  const isAnyTooLong = putOffTooLong !== undefined && putOffTooLong.length > 0;
-  write({
-    level: isAnyTooLong ? 'error' : 'info',
-    time: new Date(nowMs).toISOString(),
+  writeMeasured(isAnyTooLong ? 'error' : 'info', nowMs, metrics, {
     what,
     ...fields,
     ...(isAnyTooLong ? { toBeRepaired: firstOf(putOffTooLong) } : {}),
+  });
+}
+
+/** Keys that a line names. */
+const NAMED_AT_MOST = 10;
+
+/** Writes a line about audit records that somebody has replaced or removed. */
+export function logAuditChanged(keys: readonly ItemKey[]): void {
+  const named = keys.slice(0, NAMED_AT_MOST).map(({ partition, sort }) => `${partition} ${sort}`);
+  const metrics = [{ Name: PUBLISHER_METRICS.auditChanged, Unit: 'Count', value: keys.length }] as const;
+  writeMeasured('error', Date.now(), metrics, { what: 'audit records were changed', records: named.join(', ') });
+}
+
+interface Metric {
+  readonly Name: string;
+  readonly Unit: 'Count' | 'Milliseconds';
+  readonly value: number;
+}
+
+/**
+ * Writes a line from which CloudWatch Logs takes metrics: embedded metric format, specification 0. Lambda sets the function's
+ * name in the environment.
+ */
+function writeMeasured(level: 'info' | 'error', nowMs: number, metrics: readonly Metric[], fields: Fields): void {
+  const { namespace, dimension } = PUBLISHER_METRICS;
+  write({
+    level,
+    time: new Date(nowMs).toISOString(),
+    ...fields,
     [dimension]: process.env.AWS_LAMBDA_FUNCTION_NAME,
     ...Object.fromEntries(metrics.map(({ Name, value }) => [Name, value])),
     _aws: {

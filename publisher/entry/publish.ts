@@ -7,11 +7,11 @@ import type { LambdaInvocation } from '../../contract/aws.ts';
 import { faultText } from '../../storage/fault-text.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
-import { handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
+import { changedAuditRecords, handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
-import { logLine, logOutcome } from './log.ts';
+import { logAuditChanged, logLine, logOutcome } from './log.ts';
 import { openPublisher } from './open-publisher.ts';
 
 /** The longest that another generation may take. */
@@ -28,6 +28,9 @@ const dependencies = openPublisher();
 const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
+  // This function cannot write audit records, so it can be believed about them.
+  const changed = changedAuditRecords(event);
+  if (changed.length > 0) logAuditChanged(changed);
   const hasTime = () => invocation.getRemainingTimeInMillis() > LONGEST_GENERATION_MS;
   return await handleStreamEvent(
     event,

@@ -5,8 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ENVIRONMENT } from '../../contract/aws.ts';
+import { ENVIRONMENT, PUBLISHER_METRICS } from '../../contract/aws.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
 import { marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { FUNCTION_NAMES } from '../../infra/permissions.ts';
@@ -156,6 +157,21 @@ test('the file whose worker was killed is taken in, each record once', async () 
 
 describe('the end of the scenario', () => {
   for (const step of STEPS.filter(isLast)) test(step.says, () => step.run(scenario));
+});
+
+test('an audit record that is replaced past the adapters is reported by the stream', async () => {
+  const client = createDynamoDbClient({ endpoint: engines?.dynamoDb ?? '', region: REGION, credentials: CREDENTIALS });
+  const TableName = shape.deployed.functions.get('publish')?.variables[ENVIRONMENT.tableName] ?? '';
+  const rows = await readRows(client, TableName);
+  const [, record] = [...rows].find(([key]) => key.startsWith('audit/day/')) ?? [];
+  expect(record).toBeDefined();
+  const isReported = () => shape.log.some((line) => line.includes(PUBLISHER_METRICS.auditChanged));
+  expect(isReported()).toBe(false);
+  // The one write that IAM cannot deny to a function that adds audit records.
+  const Put = { TableName, Item: { ...record, attemptId: { S: 'somebody' } } };
+  await client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put }] }));
+  client.destroy();
+  await expect.poll(isReported, { timeout: 60_000, interval: 200 }).toBe(true);
 });
 
 test('work continues in place on a table that is restored to an earlier moment, by the runbook: readers see no 404', async () => {

@@ -223,6 +223,41 @@ describe('a worker', () => {
   });
 });
 
+describe('publish', () => {
+  const ofAudit = (eventName: string, partition: string, sort: string) => ({
+    ...STREAM_EVENT.Records[0],
+    eventName,
+    dynamodb: { ...STREAM_EVENT.Records[0]?.dynamodb, Keys: { pk: { S: partition }, sk: { S: sort } } },
+  });
+
+  test('reports audit records that were changed, and publishes as ever', async () => {
+    const Records = [
+      ofAudit('MODIFY', 'audit/day/2026-11-20', 'aud_1'),
+      ofAudit('REMOVE', 'audit/actor/user:alice', 'aud_2'),
+      ...STREAM_EVENT.Records,
+    ];
+    const { result, log } = await invoke('publish', { Records });
+    expect(result).toEqual(NO_FAILURES);
+    expect(outcomesIn(log)).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        records: 'audit/day/2026-11-20 aud_1, audit/actor/user:alice aud_2',
+        [PUBLISHER_METRICS.auditChanged]: 2,
+        [PUBLISHER_METRICS.dimension]: 'tidemark-under-test',
+      }),
+    );
+    expect(outcomesIn(log)).toContainEqual(expect.objectContaining({ what: 'published' }));
+  });
+
+  test.each([[ofAudit('INSERT', 'audit/day/2026-11-20', 'aud_1')], STREAM_EVENT.Records, [{}]])(
+    'reports nothing else as that: %j',
+    async (...Records) => {
+      const { log } = await invoke('publish', { Records });
+      expect(log).not.toContain(PUBLISHER_METRICS.auditChanged);
+    },
+  );
+});
+
 describe('publish is counted', () => {
   test('when it has published, and when there was nothing to do, under the name that Lambda gave the function', async () => {
     const kept = await startAwsStub({ keepsPuts: true });

@@ -22,6 +22,11 @@ const FAILURES = { 'Fn::GetAtt': [expect.stringMatching(/^Failures/), 'Arn'] };
 
 describe('stream mapping', () => {
   const mappings = propertiesOf('AWS::Lambda::EventSourceMapping');
+  /** The publisher reports it, because it has no other access to the audit. */
+  const ANY_CHANGE_OF_THE_AUDIT = {
+    eventName: ['MODIFY', 'REMOVE'],
+    dynamodb: { Keys: { pk: { S: [{ prefix: 'audit/' }] } } },
+  };
   const WOKEN = [
     // A lease is written over its item: it would ring for nothing.
     ['worker', ['INSERT'], ['work'], 1],
@@ -49,6 +54,7 @@ describe('stream mapping', () => {
       expect(mapping.MaximumBatchingWindowInSeconds).toBe(seconds);
       expect(mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
         { eventName: events, dynamodb: { Keys: { pk: { S: partitions } } } },
+        ...(name === 'publish' ? [ANY_CHANGE_OF_THE_AUDIT] : []),
       ]);
     },
   );

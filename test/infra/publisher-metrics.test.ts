@@ -71,6 +71,7 @@ describe.each([
   ['publisher-lag', PUBLISHER_METRICS.completed],
   ['publisher-slow', PUBLISHER_METRICS.duration],
   ['markets-put-off', PUBLISHER_METRICS.putOffTooLong],
+  ['audit-changed', PUBLISHER_METRICS.auditChanged],
 ])('the alarm %s', (name, metric) => {
   it('uses the namespace, name and dimension of that line', () => {
     const [{ Namespace, Dimensions }] = lineOfGeneration()._aws.CloudWatchMetrics;

@@ -190,6 +190,7 @@ describe('alarms', () => {
     ['publisher lag', 'publisher-lag', 'Tidemark', 'PublishCompleted'],
     ['slow generations', 'publisher-slow', 'Tidemark', 'PublishDuration'],
     ['markets put off too long', 'markets-put-off', 'Tidemark', 'MarketsPutOffTooLong'],
+    ['changed audit records', 'audit-changed', 'Tidemark', 'AuditRecordsChanged'],
     ['stream age, for the publisher', 'publish-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['stream age, for the worker', 'worker-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['errors of the write API', 'write-api-errors', 'AWS/Lambda', 'Errors'],

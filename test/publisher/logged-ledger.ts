@@ -40,10 +40,12 @@ export async function olderCopy(
   return copy;
 }
 
-/** The conditions held at the commit, so they hold again. */
+/** The conditions held at the commit, so they hold again. New items keep theirs: audit records may only be created. */
 async function replay(ledger: Ledger, changes: readonly Change[], number: number): Promise<void> {
   const any = { kind: 'any' } as const;
-  const free = changes.map((change) => ('if' in change ? { ...change, if: any } : change));
+  const free = changes.map((change) =>
+    'if' in change && change.if.kind !== 'absent' ? { ...change, if: any } : change,
+  );
   const { committed } = await ledger.transact(free, { attemptId: `copy-${number}` });
   if (!committed) throw new Error(`transaction ${number} could not be done again`);
 }

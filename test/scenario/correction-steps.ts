@@ -43,8 +43,9 @@ export const correctionSteps: readonly Step[] = [
         for (const old of before) {
           const known = data.find(({ id }) => id === old.id);
           const newer = data.find(({ supersedes }) => supersedes === old.id);
-          assert.deepEqual(known, { ...old, supersededBy: newer?.id });
-          assert.equal(newer?.supersededBy, null);
+          if (newer === undefined) assert.fail(`nothing supersedes ${old.id}`);
+          assert.deepEqual(known, { ...old, supersededAt: newer.recordedAt, supersededBy: newer.id });
+          assert.deepEqual([newer.supersededAt, newer.supersededBy], [null, null]);
           assert.equal(newer.observedAt, old.observedAt);
           if (newer.kind !== 'money') assert.fail('not money');
           const isRetracted = old.observedAt === retraction.observedAt;

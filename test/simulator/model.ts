@@ -131,7 +131,9 @@ export class Writer {
       ...retracted.flatMap((own) => (this.#versions(own).at(-1) === null ? [] : [this.#add(own, null)])),
     ];
     const retractions = retracted.map(({ market, day }): IngestRecordInput => {
-      return { type: 'retraction', ...this.#identity(market, day), reason: 'a mistake' };
+      // Always the same for one observation, so that a second retraction changes nothing.
+      const kinds = [{ kind: 'mistake' }, { kind: 'withdrawn' }, {}] as const;
+      return { type: 'retraction', ...this.#identity(market, day), ...kinds[day % 3], reason: 'a test' };
     });
     return { mode, partial, records: [...this.#definitions(rows), ...records, ...retractions], versions };
   }

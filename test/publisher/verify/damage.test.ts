@@ -279,8 +279,19 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
     },
     {
       damage: 'the newest observation is a mistake, and the market shows it',
-      edits: { [historyOf('e')]: withField('data.0.retraction', 'mistake') },
+      edits: {
+        [historyOf('e')]: withBody(({ data: [newest] }) => {
+          const unknown = { amountMinor: null, decimal: null, decimalPerUnit: null, unknownReason: 'not-applicable' };
+          Object.assign(newest, unknown, { retraction: 'mistake' });
+        }),
+      },
       rules: ['count'],
+    },
+    {
+      damage: 'an observation is a retraction, and has a value',
+      edits: { [historyOf('e')]: withField('data.0.retraction', 'mistake') },
+      // An unreadable history is not followed.
+      rules: ['count', 'older-than-its-link', 'schema', 'unsettled'],
     },
     {
       damage: 'the newest value of another source is not on the market',
