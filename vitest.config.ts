@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws', 'tools'];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
-const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 5 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
+const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 10 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {
@@ -18,7 +18,7 @@ export default defineConfig({
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks
     // and variables of the environment are restored here.
     isolate: set !== null,
-    ...(set === null ? { maxWorkers: '100%' } : {}),
+    ...(set === null || set === 'tools' ? { maxWorkers: '100%' } : {}),
     restoreMocks: true,
     unstubEnvs: true,
     // The slow tests clone, install and measure: one at a time.

@@ -15,7 +15,7 @@ const ANSWERS_AT_ONCE = Math.floor((MAX_TRANSACT_CHANGES - 1) / 2);
 
 /** Accepting a batch: the idempotency record, the compressed body and the audit records. */
 export function acceptedBatch({ packedKilobytes = 1 }: { readonly packedKilobytes?: number } = {}): OperationCounts {
-  const itemsChanged = 10;
+  const itemsChanged = 11;
   const writeUnits = WRITE_UNITS * (itemsChanged - 1 + Math.ceil(packedKilobytes));
   return { ...noOperations(), transactions: 1, itemsChanged, writeUnits };
 }

@@ -15,14 +15,26 @@ export interface FeatureDefinition {
   /** The highest limit that can be granted. */
   readonly maxLimit: number;
   readonly description: string;
+  /** Each write of an operation that has the feature uses one. */
+  readonly eachWrite?: true;
 }
+
+/** A limit on writes of one kind: generous for people and feeds, and a bound on what a stolen credential can add. */
+const writes = (defaultLimit: number, description: string) =>
+  ({ kind: 'rate', defaultLimit, maxLimit: 1_000_000, description, eachWrite: true }) as const;
 
 export const FEATURES = {
   watchlists: { kind: 'quota', defaultLimit: 20, maxLimit: 1_000, description: 'Watchlists' },
   // Each market of a watchlist is one check in its transaction, and a transaction holds at most 100 changes.
   'watchlist-items': { kind: 'quota', defaultLimit: 50, maxLimit: 80, description: 'Markets on one watchlist' },
+  'watchlist-writes-per-day': writes(5_000, 'Changes of watchlists in a day'),
   claims: { kind: 'boolean', defaultLimit: 1, maxLimit: 1, description: 'Filing claims at all' },
-  'claims-per-day': { kind: 'rate', defaultLimit: 20, maxLimit: 10_000, description: 'Claims filed in a day' },
+  'claims-per-day': { ...writes(20, 'Claims filed in a day'), maxLimit: 10_000 },
+  'claim-changes-per-day': writes(2_000, 'Evidence, withdrawals, reviews and decisions of claims in a day'),
+  'source-verifications-per-day': writes(10_000, 'Comparisons with sources recorded in a day'),
+  'publications-per-day': writes(1_000, 'Publications asked for in a day'),
+  'ingest-batches-per-day': writes(100_000, 'Batches sent in a day, dry runs too'),
+  'ingest-uploads-per-day': writes(1_000, 'Large files announced in a day'),
   'ingest-rows-per-day': {
     kind: 'rate',
     defaultLimit: 1_000_000,

@@ -3,10 +3,16 @@ import * as z from 'zod';
 import { millisecondInstant } from './instants.ts';
 import { INTERNAL_FIELDS, neverPublicIn, publicTextSchema } from './public-text.ts';
 
+/** Clients in Python write `+00:00`. It becomes `Z` here, so that the rest of the service knows one spelling. */
 export const instantSchema = z.iso
-  .datetime({ abort: true })
-  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/, { error: 'must be RFC 3339 in UTC, to the second or the millisecond' })
-  .describe('RFC 3339 in UTC with `Z`, to the second or the millisecond.');
+  .datetime({ offset: true, abort: true })
+  .regex(/T\d{2}:\d{2}:\d{2}(\.\d{1,3})?(Z|\+00:00)$/, {
+    error: 'must be RFC 3339 in UTC, to the second or the millisecond',
+  })
+  .overwrite((text) => text.replace('+00:00', 'Z'))
+  .describe(
+    'RFC 3339 in UTC, to the second or the millisecond. Answers have `Z`; a request may have `+00:00` instead.',
+  );
 
 /** The one spelling of an instant: a fraction of zero is left out, so that equal moments are equal texts. */
 export function canonicalInstant(instant: string): string {

@@ -61,7 +61,11 @@ function finish({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
   // reference needs no pattern beside it.
   if (zodSchema === instantSchema || zodSchema._zod.parent === instantSchema) delete jsonSchema.allOf;
   if (zodSchema === instantSchema) {
-    Object.assign(jsonSchema, { format: 'date-time', maxLength: 24, pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$' });
+    Object.assign(jsonSchema, {
+      format: 'date-time',
+      maxLength: 29,
+      pattern: 'T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?(Z|\\+00:00)$',
+    });
   }
   if ([zodSchema, zodSchema._zod.parent].some((one) => one === sourceUrlSchema || one === recordSourceUrlSchema)) {
     Object.assign(jsonSchema, { format: 'uri', pattern: SOURCE_URL, maxLength: 2048 });

@@ -13,6 +13,7 @@ import {
   ingestRecordSchema,
   marketRecordSchema,
   moneyObservationRecordSchema,
+  observationRecordSchema,
   retractionRecordSchema,
   scalarObservationRecordSchema,
 } from './ingest-records.ts';
@@ -64,6 +65,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     MarketRecord: marketRecordSchema,
     DecimalObservationRecord: decimalObservationRecordSchema,
     MoneyObservationRecord: moneyObservationRecordSchema,
+    ObservationRecord: observationRecordSchema,
     RetractionRecord: retractionRecordSchema,
     ScalarObservationRecord: scalarObservationRecordSchema,
     Slug: slugSchema,

@@ -51,6 +51,13 @@ const UNPRINTABLE =
 /** Something to see. U+2800 is a symbol of braille without dots. */
 const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--\u2800]/v;
 
+/**
+ * Characters that look like the dot of an address, in Unicode's confusables (UTS 39, version 15.1); and the ideographic
+ * full stop, which names of hosts may have for a dot (UTS 46). The sign `@` has no such character beyond form KC, and an
+ * address may have letters of any script.
+ */
+const LIKE_A_DOT = /[\u0660\u06f0\u0701\u0702\u3002\ua4f8\ua60e\u{10a50}\u{1d16d}]/gu;
+
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 
 /** A text that becomes public as it is. White space around it is trimmed. */
@@ -61,6 +68,15 @@ export function publicTextSchema(maxLength: number) {
     .min(1)
     .max(maxLength)
     .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined });
+}
+
+/** The fault of a text for reviewers and operators, who must see what was sent; null if there is none. */
+export function hiddenIn(text: string): string | null {
+  if (PLAIN_ASCII.test(text)) return null;
+  if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ' '))) {
+    return 'must be well-formed text without control or invisible characters and without marks of direction';
+  }
+  return text === '' || VISIBLE.test(text) ? null : 'must not look blank';
 }
 
 /** Stated once in each operation that takes texts in. */
@@ -74,7 +90,7 @@ function faultOf(text: string): string | null {
   if (text !== '' && !VISIBLE.test(text)) return 'must not look blank';
   // In a URL, a slash tells an address from a package. Texts have no such rule, so the second search ignores slashes.
   // Full-width and similar forms are read as the plain ones (Unicode TR15, form KC), so addresses in them are found too.
-  const plain = text.normalize('NFKC');
+  const plain = text.normalize('NFKC').replace(LIKE_A_DOT, '.');
   const found = neverPublicIn(text) ?? neverPublicIn(plain) ?? neverPublicIn(plain.replaceAll('/', ' '));
   return found === null ? null : `becomes public: leave out ${found}`;
 }

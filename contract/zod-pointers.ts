@@ -1,11 +1,15 @@
 /** Turns zod's issues into a flat list of faults, each with a JSON Pointer. */
 import type * as z from 'zod';
+import { redact } from './redact.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** JSON Pointer (RFC 6901) of a path into a document. */
+/**
+ * JSON Pointer (RFC 6901) of a path into a document. A name that is a credential is left out: pointers are answered and
+ * stored.
+ */
 export function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return path.map((part) => `/${redact(String(part)).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** For each object. More unknown fields than that mean a wrong document, not a wrong field. */

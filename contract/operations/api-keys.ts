@@ -128,6 +128,7 @@ export const apiKeyOperations = defineOperations({
       'encrypted, holds the same key. A request with a new idempotency key issues another key.',
     scopes: ['keys:admin'],
     body: apiKeyInputSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 201, description: 'Issued', body: issuedApiKeySchema },
     problems: ['conflict', 'quota-exceeded'],
     example: {
@@ -148,6 +149,7 @@ export const apiKeyOperations = defineOperations({
     scopes: ['keys:admin'],
     params,
     body: rotationSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 200, description: 'Rotated', body: issuedApiKeySchema },
     problems: ['not-found', 'state-transition'],
     example: {
@@ -166,6 +168,7 @@ export const apiKeyOperations = defineOperations({
       'nothing.',
     scopes: ['keys:admin'],
     params,
+    unlimitedBecause: 'a leaked key must always be revocable',
     success: { status: 204, description: 'Revoked', body: null },
     problems: ['not-found'],
     example: { params: { id: ID } },

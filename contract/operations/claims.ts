@@ -323,6 +323,7 @@ export const claimOperations = defineOperations({
     params,
     body: evidenceInputSchema,
     precondition: 'if-match-if-sent',
+    features: ['claim-changes-per-day'],
     success: changed('The claim, with the evidence'),
     problems: ['not-found', 'state-transition', 'conflict'],
     example: {
@@ -341,6 +342,7 @@ export const claimOperations = defineOperations({
     scopes: ['claims:write'],
     params,
     precondition: 'if-match-if-sent',
+    features: ['claim-changes-per-day'],
     success: changed('The claim, withdrawn'),
     problems: ['not-found', 'state-transition'],
     example: { params: { id: ID }, response: { ...submitted, state: 'withdrawn', revision: 2 } },
@@ -355,6 +357,7 @@ export const claimOperations = defineOperations({
     params,
     body: reviewInputSchema,
     precondition: 'if-match',
+    features: ['claim-changes-per-day'],
     success: changed('The claim, in its new state'),
     problems: ['not-found', 'state-transition'],
     example: { params: { id: ID }, body: { action: 'start' }, response: underReview },
@@ -373,6 +376,7 @@ export const claimOperations = defineOperations({
     params,
     body: decisionInputSchema,
     precondition: 'if-match',
+    features: ['claim-changes-per-day'],
     success: changed('The claim, decided'),
     problems: ['not-found', 'state-transition', 'conflict'],
     example: {

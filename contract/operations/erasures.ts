@@ -55,6 +55,7 @@ export const erasureOperations = defineOperations({
       'writes in that time is erased too.',
     scopes: ['waitlist:admin'],
     body: erasureInputSchema,
+    unlimitedBecause: 'the law gives a right to it',
     success: { status: 202, description: 'Accepted', body: erasureSchema, headers: ['Location'] },
     example: { body: { subject: 'user:alice' }, response: example },
   },

@@ -107,7 +107,7 @@ export const ingestOperations = defineOperations({
     maxBodyBytes: 1024 * 1024,
     mediaTypes: ['application/json', NDJSON_TYPE],
     line: ingestRecordSchema,
-    features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
+    features: ['ingest-batches-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: {
       status: 202,
       description: 'Accepted: the report will say what has become of each record',
@@ -186,7 +186,7 @@ export const ingestOperations = defineOperations({
       `\`dryRun\`.\n\n${PUBLIC_TEXT}`,
     scopes: FEED_SCOPES,
     body: uploadRequestSchema,
-    features: ['ingest-rows-per-day', 'ingest-bytes-per-day'],
+    features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],
     success: { status: 201, description: 'Announced', body: uploadSchema, headers: ['Location'] },
     problems: ['daily-quota-exceeded'],
     example: {

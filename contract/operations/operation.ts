@@ -60,6 +60,8 @@ export interface OperationDefinition {
   readonly precondition?: Precondition;
   /** The features that the operation uses: the subject's limits are checked in the transaction of the write. */
   readonly features?: readonly Feature[];
+  /** Why a write has no daily limit. Every other write has a feature of the kind `rate`. */
+  readonly unlimitedBecause?: string;
   readonly success: Success;
   /** Codes beside those that every operation of its kind can answer with. */
   readonly problems?: readonly ProblemCode[];

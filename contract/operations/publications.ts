@@ -72,6 +72,7 @@ export const publicationOperations = defineOperations({
       `${PUBLICATION_MARKETS_MAX} markets, or \`all\`.`,
     scopes: ['publications:write'],
     body: publicationInputSchema,
+    features: ['publications-per-day'],
     success: {
       status: 202,
       description: 'Accepted: read it again to see its generation',

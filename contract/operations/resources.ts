@@ -1,6 +1,7 @@
 /** Fields that several operations share: ids, pages, texts. */
 import * as z from 'zod';
 import { NEXT_CURSOR } from '../market.ts';
+import { hiddenIn } from '../public-text.ts';
 
 /**
  * An id: its prefix says the kind of resource, and its ULID sorts by time of creation. A ULID's first character is at
@@ -24,9 +25,7 @@ export function textSchema(maxLength: number) {
     .trim()
     .min(1)
     .max(maxLength)
-    .refine((text) => text.isWellFormed() && !/[\p{Cc}--[\n\t]]/v.test(text), {
-      error: 'must be well-formed text without control characters',
-    });
+    .refine((text) => hiddenIn(text) === null, { error: ({ input }) => hiddenIn(input as string) ?? undefined });
 }
 
 /** The same, on one line. */

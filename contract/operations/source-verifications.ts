@@ -93,6 +93,7 @@ export const sourceVerificationOperations = defineOperations({
       'verification from before a correction was recorded does not apply to the correction.',
     scopes: ['sources:verify'],
     body: z.strictObject(inputFields),
+    features: ['source-verifications-per-day'],
     success: { status: 201, description: 'Recorded', body: sourceVerificationRecordSchema, headers: ['Location'] },
     example: { body: input, response: example },
   },

@@ -40,8 +40,16 @@ export const waitlistRequestWithContactSchema = waitlistRequestSchema.extend({
   note: z.string().nullable().describe('A note on the decision. Null: there is no note, or it is erased.'),
 });
 
+/** zod's own pattern, but no label of the domain ends in a hyphen or has more than 63 characters (RFC 1035, 2.3.1 and 2.3.4). */
+const EMAIL = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/;
+
+const contactSchema = z
+  .email({ pattern: EMAIL })
+  .max(254)
+  .refine((address) => address.indexOf('@') <= 64, { error: 'has more than 64 characters before the @' });
+
 const waitlistRequestInputSchema = z.strictObject({
-  contact: z.email().max(254).describe('The e-mail address of the person.'),
+  contact: contactSchema.describe('The e-mail address of the person.'),
   useCase: textSchema(4_000).describe('What the person wants to do with the API, as stated.'),
   requestsPerDay: requestsPerDaySchema,
   consentedAt: instantSchema.describe(
@@ -98,6 +106,7 @@ export const waitlistRequestOperations = defineOperations({
     description: 'Only the list of requests shows contact and use case.',
     scopes: ['waitlist:admin'],
     body: waitlistRequestInputSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 201, description: 'Recorded', body: waitlistRequestSchema },
     example: {
       body: {
@@ -120,6 +129,7 @@ export const waitlistRequestOperations = defineOperations({
     scopes: ['waitlist:admin'],
     params: idParams('req'),
     body: waitlistDecisionSchema,
+    unlimitedBecause: 'scopes of operators only, whose own power does not end at a limit',
     success: { status: 200, description: 'Decided', body: waitlistRequestSchema },
     problems: ['not-found', 'state-transition'],
     example: {

@@ -187,7 +187,7 @@ export class ApiStack extends Stack {
       partitions: [PARTITIONS.marks, PARTITIONS.awaitingGeneration],
       // A modified mark counts too: a market may change again before its mark is cleared.
       events: ['INSERT', 'MODIFY'],
-      // The publisher can neither read nor write audit records, so whoever changed one has not changed its report.
+      // The publisher can neither read nor write audit records, so a change of one does not change its report.
       unchanging: APPEND_ONLY,
       coalesce: PUBLISHER_COALESCE,
     });

@@ -130,7 +130,9 @@ export const revokeApiKey = writeHandler<'revokeApiKey'>()({
     const refused = refusedPower(principal, value);
     if (refused !== null) return refused;
     const target = targetOf(params.id);
-    if (value.revokedAt !== null) return { kind: 'commit', target, changes: [], response: { body: null } };
+    if (value.revokedAt !== null) {
+      return { kind: 'commit', isUnchanged: true, target, changes: [], response: { body: null } };
+    }
     const changes = [
       replaced(key, revoked(value, now)),
       ...(application ? [putKeys(application, (keys) => keys.filter((id) => id !== params.id))] : []),

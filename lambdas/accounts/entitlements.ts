@@ -57,6 +57,16 @@ export const putEntitlement = writeHandler<'putEntitlement'>()({
       grantedAt: now,
       expiresAt: body.expiresAt === null ? null : canonicalInstant(body.expiresAt),
     };
+    if (item !== null && before?.limit === grant.limit && before.expiresAt === grant.expiresAt) {
+      const { partition, sort, revision } = item;
+      return {
+        kind: 'commit',
+        isUnchanged: true,
+        target: targetOf(params),
+        changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
+        response: { body: shown(params.feature, before, counter, nowMs), revision: before.revision },
+      };
+    }
     return {
       kind: 'commit',
       target: targetOf(params),

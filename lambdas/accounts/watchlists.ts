@@ -1,5 +1,6 @@
 /** The handlers of watchlists. A watchlist lives in its owner's partition, so another subject cannot name it. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import type { Watchlist } from '../../contract/operations/watchlists.ts';
 import type { OperationId } from '../../contract/operations.ts';
@@ -53,13 +54,15 @@ export const createWatchlist = writeHandler<'createWatchlist'>()({
   },
 });
 
-/** Reads nothing: the revision comes from `If-Match`, and the time of creation from the id. */
+/** The time of creation comes from the id. */
 export const replaceWatchlist = writeHandler<'replaceWatchlist'>()({
-  decide(request, _view, found) {
+  read: readWatchlist,
+  decide(request, item, found) {
     const { name, markets } = request.body;
-    return (
-      refusedMarkets(request, markets, found) ?? changed(request, found.get(keyOf(request)), { name, markets }, markets)
-    );
+    if (item !== null && isDeepStrictEqual([item.value.name, item.value.markets], [name, markets])) {
+      return unchanged(request, item);
+    }
+    return refusedMarkets(request, markets, found) ?? changed(request, item, { name, markets }, markets);
   },
 });
 
@@ -112,7 +115,10 @@ function keyOf({ principal, params }: OperationRequest<OneWatchlist>): ItemKey<W
   return watchlistKey(principal.subject, params.id);
 }
 
-function readWatchlist(request: OperationRequest<MarketOfWatchlist>, reader: LedgerReader): Promise<Found> {
+function readWatchlist(
+  request: OperationRequest<'replaceWatchlist' | MarketOfWatchlist>,
+  reader: LedgerReader,
+): Promise<Found> {
   return reader.get(keyOf(request));
 }
 
@@ -140,13 +146,17 @@ function changed<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
 }
 
 /** The watchlist is already as requested. Nothing changes, but the transaction checks that it is still so. */
-function unchanged<Id extends MarketOfWatchlist>(request: OperationRequest<Id>, found: Found): Decision<Id> {
+function unchanged<Id extends 'replaceWatchlist' | MarketOfWatchlist>(
+  request: OperationRequest<Id>,
+  found: Found,
+): Decision<Id> {
   const item = matched(request.ifMatch, found);
   if (isRefused(item)) return item;
   const { revision } = item;
   const body = toResource(item);
   return {
     kind: 'commit',
+    isUnchanged: true,
     target: targetOf((request.params as { id: string }).id),
     changes: [{ kind: 'check', key: keyOf(request), if: { kind: 'revision-is', revision } }],
     response: { body, revision } as never,

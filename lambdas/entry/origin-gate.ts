@@ -1,6 +1,6 @@
 /**
- * Lets in the requests that came through the write host's distribution. API Gateway's own endpoint is public too, and
- * whoever finds it would get past the web ACL and could claim any address.
+ * Lets in the requests that came through the write host's distribution. API Gateway's own endpoint is public too:
+ * somebody who finds it would get past the web ACL, and could claim any address.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';

@@ -35,9 +35,17 @@ import {
   type WriteHandler,
   type WriteTools,
 } from './handler.ts';
-import { countedUses, counterKey, endOfDayMs, type Quota, unchangedLimits } from './quota.ts';
+import {
+  countedUses,
+  counterKey,
+  endOfDayMs,
+  isCountedByWrites,
+  type Quota,
+  type QuotaUse,
+  unchangedLimits,
+} from './quota.ts';
 import type { RequestFactory } from './request.ts';
-import { SEAL_IV_BYTES, type Secrets } from './secrets.ts';
+import { pseudonymised, SEAL_IV_BYTES, type Secrets } from './secrets.ts';
 
 export const IDEMPOTENCY_LIFETIME_MS = 72 * 60 * 60 * 1000;
 
@@ -101,7 +109,9 @@ export async function commitWrite<Id extends WriteOperationId>(
   const { ledger, uploads = null } = dependencies;
   const lastBeginMs = dependencies.nowMs() + LAST_BEGIN_MS;
   let request = makeRequest();
-  const idempotency = idempotencyKey(request.principal.actor, identity.idempotencyKey);
+  const { kind, subject, actor } = request.principal;
+  // The actor of a user may be a pseudonym. Answers of a user are kept, and erased, by subject.
+  const idempotency = idempotencyKey(kind === 'user' ? subject : actor, identity.idempotencyKey);
   let found = new ConflictItems();
   const learnt = (entitlements: Item<EntitlementsValue> | null) => {
     dependencies.learn(request.principal.subject, entitlements);
@@ -123,7 +133,8 @@ export async function commitWrite<Id extends WriteOperationId>(
     const unit = makeUnit(dependencies, request, decision, found, idempotency, identity);
     const result = await transactWithRetry(dependencies, unit.changes, lastBeginMs);
     if (result.committed) {
-      unit.link.committed();
+      if (decision.isUnchanged) unit.link.refused();
+      else unit.link.committed();
       dependencies.onCommitted(unit.changes);
       return unit.answer;
     }
@@ -177,7 +188,7 @@ function makeUnit<Id extends WriteOperationId>(
     sealedBody: secrets.seal(text, sealContext(idempotency), randomBytes(SEAL_IV_BYTES)),
   };
   const id = request.newId('aud');
-  const { target } = decision;
+  const target = pseudonymised(secrets, decision.target);
   const link = chains.link({ id, at: request.now, actor, action: request.operation, target, requestId, fingerprint });
   const changes: Change[] = [
     {
@@ -188,9 +199,9 @@ function makeUnit<Id extends WriteOperationId>(
       expiresAtMs: request.nowMs + IDEMPOTENCY_LIFETIME_MS,
       if: { kind: 'absent-or-expired', atMs: request.nowMs },
     },
-    ...auditChanges(link.audit, decision.changes),
+    ...(decision.isUnchanged ? [] : auditChanges(link.audit, decision.changes)),
     ...decision.changes,
-    ...countedUses(quotaOf(request), decision.uses ?? [], found),
+    ...countedUses(quotaOf(request), usesOf(request, decision), found),
     ...(operationOf(request.operation).features === undefined ? [] : [unchangedLimits(quotaOf(request))]),
   ];
   const answer = { status: success.status, headers, body: text, replayed: false } as Omit<Committed, typeof COMMITTED>;
@@ -205,12 +216,21 @@ function quotaOf({ principal: { subject, entitlements }, nowMs }: OperationReque
   return { subject, entitlements, nowMs };
 }
 
+/** With the limits of a day that every write of the operation uses one of. */
+function usesOf<Id extends WriteOperationId>(
+  { operation }: OperationRequest<Id>,
+  { uses = [], isUnchanged }: Commit<Id>,
+): readonly QuotaUse[] {
+  const daily = (operationOf(operation).features ?? []).filter((feature) => isCountedByWrites(feature));
+  return isUnchanged ? uses : [...uses, ...daily.map((feature) => ({ feature, amount: 1 }))];
+}
+
 function exceededUse<Id extends WriteOperationId>(
   request: OperationRequest<Id>,
   decision: Commit<Id>,
   found: ConflictItems,
 ): Refused | null {
-  for (const { feature, amount } of decision.uses ?? []) {
+  for (const { feature, amount } of usesOf(request, decision)) {
     const counter = found.get(counterKey(quotaOf(request), feature));
     if (counter === undefined || amount < 0) continue;
     const limit = request.limitOf(feature);

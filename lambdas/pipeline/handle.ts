@@ -15,6 +15,7 @@ import {
   type WriteOperationId,
 } from '../../contract/operations.ts';
 import { type Problem, problem } from '../../contract/problems.ts';
+import { redact } from '../../contract/redact.ts';
 import type { Change } from '../../storage/ledger.ts';
 import { API_KEYS } from '../../storage/records/accounts.ts';
 import type { ApiKeyEnvironment } from '../credentials/api-key-format.ts';
@@ -28,13 +29,13 @@ import type { HttpEvent, HttpResult } from '../http/event.ts';
 import { entityTag, readIdempotencyKey } from '../http/headers.ts';
 import { readQuery } from '../http/query.ts';
 import { type RateLimiter, rateLimitFields } from '../http/rate-limit.ts';
-import { redact } from '../http/redact.ts';
 import { AuditChains } from '../review/audit-chains.ts';
 import { isRetryable } from '../worker/contended.ts';
 import { type CommitDependencies, type Committed, commitWrite } from './commit.ts';
 import { type OperationRequest, type ReadHandler, RefusedRequest, refuseScopes, type WriteHandler } from './handler.ts';
 import { type RequestFactory, requestFactory } from './request.ts';
 import { route } from './route.ts';
+import { pseudonymised } from './secrets.ts';
 import { validate } from './validate.ts';
 
 /** The log line of a request. It never holds a credential, or any content of the request. */
@@ -138,7 +139,8 @@ async function answer(
   if ('problem' in parameters && parameters.problem.code === 'credential-in-url') {
     throw new RefusedRequest(parameters.problem);
   }
-  const principal = await authenticate(dependencies, headers.authorization, http.sourceIp);
+  const authenticated = await authenticate(dependencies, headers.authorization, http.sourceIp);
+  const principal = { ...authenticated, actor: pseudonymised(dependencies.secrets, authenticated.actor) };
   trace.actor = principal.actor;
   trace.rateFields = takeFromRate(dependencies, principal);
   authorise(definition, principal);
@@ -208,7 +210,7 @@ function authorise({ scopes }: OperationDefinition, principal: Principal): void 
 }
 
 async function answerRead(
-  { ledger, cursors, uploads = null }: WriteApiDependencies,
+  { ledger, cursors, secrets, uploads = null }: WriteApiDependencies,
   request: OperationRequest,
   ifNoneMatch: string | undefined,
 ): Promise<HttpResult> {
@@ -217,6 +219,7 @@ async function answerRead(
     reader: ledger,
     cursors,
     uploads,
+    pseudonymOf: (text) => pseudonymised(secrets, text),
   });
   if ('problem' in answer) throw new RefusedRequest(answer.problem, answer.headers);
   const body = canonicalJson(answer.body as Json);

@@ -106,6 +106,11 @@ export interface Commit<Id extends WriteOperationId> {
   readonly target: string;
   /** The mutation with its conditions, and the marks of everything public that it changes. */
   readonly changes: readonly Change[];
+  /**
+   * The stored state is already as requested: the changes are checks only. Then nothing permanent is written: neither an
+   * audit record nor a use of a daily limit.
+   */
+  readonly isUnchanged?: true;
   /** Changes of the subject's quota counters, bounded by its limits at the moment of commit. */
   readonly uses?: readonly QuotaUse[];
   readonly response: Response<Id>;
@@ -132,6 +137,8 @@ export interface WriteTools {
 export interface ReadTools extends WriteTools {
   readonly reader: LedgerReader;
   readonly cursors: Cursors;
+  /** See `pseudonymised`. */
+  readonly pseudonymOf: (text: string) => string;
 }
 
 export interface ReadHandler<Id extends ReadOperationId> {

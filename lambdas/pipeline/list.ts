@@ -14,6 +14,8 @@ const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Stored, Value> {
   readonly range: KeyRange<Stored>;
+  /** A second range, whose items are all older. */
+  readonly older?: KeyRange<Stored> | null;
   /** The filter of the listing: a cursor of another filter is refused. */
   readonly filter?: Readonly<Record<string, string>>;
   /** Gives the values of a page's items, in order. May leave some out. */
@@ -28,7 +30,7 @@ export interface ListingPage<Value> {
 export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
-  { range, filter = {}, valuesOf }: Listing<Stored, Value>,
+  { range, older = null, filter = {}, valuesOf }: Listing<Stored, Value>,
 ): Promise<ListingPage<Value> | Refused> {
   const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
@@ -42,11 +44,16 @@ export async function paginate<Stored, Value>(
       'Pass "cursor" exactly as "nextCursor" of the previous page gives it, with the same credential and filter.',
     );
   }
-  const page = await readPage(reader, range, {
-    descending: true,
-    limit: LISTING_PAGE_SIZE,
-    ...(opened === null ? {} : { after: opened.after }),
-  });
+  const options = { descending: true, ...(opened === null ? {} : { after: opened.after }) };
+  let page = await readPage(reader, range, { ...options, limit: LISTING_PAGE_SIZE });
+  const room = LISTING_PAGE_SIZE - page.items.length;
+  if (older !== null && page.next === null) {
+    const rest = room === 0 ? null : await readPage(reader, older, { ...options, limit: room });
+    page = {
+      items: [...page.items, ...(rest?.items ?? [])],
+      next: rest ? rest.next : (page.items.at(-1)?.sort ?? null),
+    };
+  }
   // Rounded up, so that the same page has the same bytes, and the same ETag, for an hour.
   const expiresAtMs = Math.ceil((request.nowMs + CURSOR_LIFETIME_MS) / HOUR_MS) * HOUR_MS;
   const nextCursor = page.next === null ? null : cursors.sign({ ...binding, after: page.next, expiresAtMs });

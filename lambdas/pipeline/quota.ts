@@ -2,7 +2,7 @@
  * The quotas of a subject. What a write uses is counted in the write's own transaction, within limits that the same
  * transaction checks. Pure.
  */
-import { FEATURES, type Feature } from '../../contract/features.ts';
+import { FEATURES, type Feature, type FeatureDefinition } from '../../contract/features.ts';
 import type { ConflictItems } from '../../storage/conflict-items.ts';
 import type { CheckChange, CountChange, ItemKey } from '../../storage/ledger.ts';
 import {
@@ -72,4 +72,9 @@ export function countedUses(quota: Quota, uses: readonly QuotaUse[], found: Conf
 export function unchangedLimits({ subject, entitlements: { revision } }: Omit<Quota, 'nowMs'>): CheckChange {
   const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
   return { kind: 'check', key: entitlementsKey(subject), if: condition };
+}
+
+export function isCountedByWrites(feature: Feature): boolean {
+  const definition: FeatureDefinition = FEATURES[feature];
+  return definition.eachWrite === true;
 }

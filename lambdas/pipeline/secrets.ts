@@ -21,6 +21,16 @@ export interface Secrets {
   open(sealed: string, context: string): string;
 }
 
+const USER_WITH_ADDRESS = /user:[^/]*@[^/]*/;
+
+/**
+ * The text of an audit record or a log, with a keyed pseudonym for a user whose `sub` is an address. The same `sub` has the
+ * same pseudonym.
+ */
+export function pseudonymised({ fingerprint }: Pick<Secrets, 'fingerprint'>, text: string): string {
+  return text.replace(USER_WITH_ADDRESS, (user) => `user:~${fingerprint(['pseudonym', user]).slice(0, 32)}`);
+}
+
 export const SEAL_IV_BYTES = IV_BYTES;
 
 /** @throws RangeError for a secret that does not have {@link MASTER_SECRET_BYTES} */

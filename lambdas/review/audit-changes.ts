@@ -18,7 +18,7 @@ export function auditChanges(audit: AuditValue, changes: readonly Change[] = [])
  * whose report has the rows.
  */
 export function batchAudits(
-  { id: batch, actor, subject }: Pick<BatchValue, 'id' | 'actor' | 'subject'>,
+  { id: batch, actor }: Pick<BatchValue, 'id' | 'actor'>,
   changes: readonly Change[],
   atMs: number,
 ): readonly Change[] {
@@ -27,7 +27,7 @@ export function batchAudits(
     return slugOfRecordKey(change.key).map((slug) => {
       const id = changeAuditId(batch, slug, change.revision, atMs);
       const at = new Date(atMs).toISOString();
-      const by = { actor: actor ?? subject, action: BATCH_ACTION, requestId: batch, fingerprint: '' };
+      const by = { actor: actor ?? BATCH_ACTION, action: BATCH_ACTION, requestId: batch, fingerprint: '' };
       return created(auditOfTargetKey(marketTarget(slug), id), { id, at, target: marketTarget(slug), ...by });
     });
   });

@@ -1,24 +1,30 @@
+import type { QueryOf } from '../../contract/operations.ts';
 import type { KeyRange } from '../../storage/paging.ts';
 import { type AuditValue, auditOfActor, auditOfDay, auditOfTarget, dayOf } from '../../storage/records/audit.ts';
-import type { OperationRequest, ReadHandler } from '../pipeline/handler.ts';
+import type { ReadHandler } from '../pipeline/handler.ts';
 import { paginate } from '../pipeline/list.ts';
 
 export const listAuditRecords: ReadHandler<'listAuditRecords'> = {
   answer(request, tools) {
-    const { day, actor, target } = request.query;
+    const { day } = request.query;
+    const [actor, target] = [request.query.actor, request.query.target].map((name) => name && tools.pseudonymOf(name));
+    const range = rangeOf({ day, actor, target }, request.now);
+    const asSent = rangeOf(request.query, request.now);
     return paginate(request, tools, {
-      range: rangeOf(request),
+      range,
+      // Records of earlier versions have the address itself.
+      older: asSent.partition === range.partition ? null : asSent,
       filter: { ...(day && { day }), ...(actor && { actor }), ...(target && { target }) },
       valuesOf: (items) =>
         items
-          .filter(({ value }) => actor === undefined || value.actor === actor)
+          .filter(({ value }) => actor === undefined || value.actor === actor || value.actor === request.query.actor)
           .map(({ value: { fingerprint: _, chain: __, ...shown } }) => shown),
     });
   },
 };
 
 /** A market's listing holds records with other targets, too, so it is never searched for by the target in a record. */
-function rangeOf({ query: { day, actor, target }, now }: OperationRequest<'listAuditRecords'>): KeyRange<AuditValue> {
+function rangeOf({ day, actor, target }: QueryOf<'listAuditRecords'>, now: string): KeyRange<AuditValue> {
   if (target !== undefined) return auditOfTarget(target);
   if (actor !== undefined && day === undefined) return auditOfActor(actor);
   return auditOfDay(day ?? dayOf(now));

@@ -87,7 +87,6 @@ export const createClaim = writeHandler<'createClaim'>()({
       kind: 'commit',
       target: claimTarget(id),
       changes: [...createdClaim(value), ...mustExist(assertion)],
-      uses: [{ feature: 'claims-per-day', amount: 1 }],
       response: { body: toClaimResource({ revision: 1, value }), revision: 1, location: `/api/v1/claims/${id}` },
     };
   },

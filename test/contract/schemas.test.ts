@@ -342,7 +342,7 @@ describe('a snapshot', () => {
     ['a digest in upper case', { listDigest: 'A'.repeat(64) }, ['/listDigest']],
     ['half a digest', { listDigest: 'a'.repeat(32) }, ['/listDigest']],
     ['a count that is missing', { counts: { markets: 0, observations: 0 } }, ['/counts/unknownValues']],
-    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+00:00' }, ['/publishedAt']],
+    ['a time with an offset', { publishedAt: '2026-10-01T12:00:00+01:00' }, ['/publishedAt']],
     ['an unknown field', { actor: 'x' }, ['/actor']],
   ])('with %s is refused', (_, change, where) => {
     expect(refusals(snapshotSchema, { ...SNAPSHOT, ...change })).toEqual(where);
@@ -502,6 +502,20 @@ test('the spellings of an instant, with milliseconds and without, say the same m
       expect(canonicalInstant(instant)).toBe(date.replace('.000Z', 'Z'));
     }),
   );
+});
+
+test('+00:00 is another way to write Z, which generated clients for Python have', () => {
+  expect(instantSchema.parse('2026-09-29T00:00:00+00:00')).toBe('2026-09-29T00:00:00Z');
+  expect(instantSchema.parse('2026-09-29T00:00:00.5+00:00')).toBe('2026-09-29T00:00:00.5Z');
+});
+
+test.each([
+  '2026-09-29T00:00:00-00:00',
+  '2026-09-29T02:00:00+02:00',
+  '2026-09-29T00:00:00+00',
+  '2026-09-29T00:00+00:00',
+])('%s, which has another offset or no seconds, is refused', (instant) => {
+  expect(instantSchema.safeParse(instant).success).toBe(false);
 });
 
 test.each(['2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-01-01T24:00:00Z', '2026-06-30T23:59:60Z'])(

@@ -76,7 +76,7 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   },
   {
     id: 'AwsSolutions-SMG4',
-    path: /-api\/OriginSecret1\/Resource$/,
+    path: /-api\/OriginSecret\d+\/Resource$/,
     reason: 'A deployment with a higher number rotates it (originSecretNumber): the distribution must change with it.',
   },
   {

@@ -11,7 +11,10 @@ const FULL = {
   ...MINIMAL,
   readDomain: { host: 'api.example.com', certificateArn },
   writeDomain: { host: 'write.example.com', certificateArn },
+  writeRateLimit: 600,
+  originSecretNumber: 2,
   readAccessLogs: true,
+  uploadsKeptDays: 400,
   alarmEmail: 'ops@example.com',
 };
 

@@ -51,17 +51,17 @@ describe('audit records', () => {
   });
 
   it('are listed by target, with all actors', async () => {
-    const grant = (as: string, ifMatch: string | undefined) =>
+    const grant = (as: string, ifMatch: string | undefined, limit = 1) =>
       world.call({
         method: 'PUT',
         path: '/api/v1/entitlements/user:carol/watchlists',
-        body: { limit: 1 },
+        body: { limit },
         headers: ifMatch === undefined ? { 'if-none-match': '*' } : { 'if-match': ifMatch },
         as,
       });
     await grant('operator', undefined);
     world.nowMs += 1;
-    await grant('alice', '"1"');
+    await grant('alice', '"1"', 2);
     const { json } = await list('target=entitlements/user:carol/watchlists');
     expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual(['user:alice', 'key:operator']);
   });

@@ -12,7 +12,7 @@ import { openApiWorld, START_MS } from './world.ts';
 /** The reads of each write before its one transaction. A missing operation does not compile. */
 const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createWatchlist: [],
-  replaceWatchlist: [],
+  replaceWatchlist: ['get'],
   deleteWatchlist: [],
   addWatchlistMarket: ['get'],
   removeWatchlistMarket: ['get'],

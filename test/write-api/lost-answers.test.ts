@@ -102,9 +102,11 @@ describe('a write', () => {
     const others = openApiWorld({ ledger: memory, process: 'others' });
     const url = `/api/v1/watchlists/${json.id}`;
     let isOvertaken = true;
+    let faster = 0;
     const overtake = async (what: string): Promise<void> => {
       if (!isOvertaken || what !== 'transact arrives') return;
-      await others.call({ method: 'PUT', path: url, body: { name: 'Faster' }, headers: { 'if-match': '*' } });
+      const body = { name: `Faster ${++faster}` };
+      await others.call({ method: 'PUT', path: url, body, headers: { 'if-match': '*' } });
     };
     const ledger = watchLedger(memory, { delay: overtake });
     const world = openApiWorld({ ledger });

@@ -75,7 +75,11 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   replaceWatchlist: of('createWatchlist', WATCHLIST, ETAG_1),
   deleteWatchlist: of('createWatchlist', WATCHLIST, ETAG_1),
   addWatchlistMarket: of('createWatchlist', WATCHLIST, { params: { slug: 'gold-usd' } }),
-  removeWatchlistMarket: of('createWatchlist', WATCHLIST, { params: { slug: 'gold-usd' } }),
+  removeWatchlistMarket: of(
+    'createWatchlist',
+    { body: { name: 'Metals', markets: ['gold-usd'] } },
+    { params: { slug: 'gold-usd' } },
+  ),
   listClaims: () => ({ query: '' }),
   createClaim: () => CLAIM,
   getClaim: of('createClaim', CLAIM),

@@ -61,6 +61,8 @@ describe('waitlist requests', () => {
     ['consent without a time zone', { ...INPUT, consentedAt: '2026-11-19T09:30:00' }, '/consentedAt'],
     ['a contact that is no address', { ...INPUT, contact: 'jo at example.org' }, '/contact'],
     ['an address with a line break', { ...INPUT, contact: 'jo@example.org\nbcc@example.org' }, '/contact'],
+    ['an address with 65 characters before the @', { ...INPUT, contact: `${'a'.repeat(65)}@example.org` }, '/contact'],
+    ['an address with a label that ends in a hyphen', { ...INPUT, contact: 'jo@example-.org' }, '/contact'],
     ['an address that is too long', { ...INPUT, contact: `${'a'.repeat(250)}@example.org` }, '/contact'],
     ['a blank use case', { ...INPUT, useCase: '   ' }, '/useCase'],
     ['a use case with a control character', { ...INPUT, useCase: 'bell \u0007' }, '/useCase'],

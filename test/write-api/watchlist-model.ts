@@ -164,8 +164,11 @@ function marketsAfter({ action, markets }: Request, list: Watchlist | undefined)
   return action === 'delete' ? [] : markets;
 }
 
-/** A market that is on the list already is not added, and one that is not is not removed. */
-function isUnchanged({ action, markets: [slug] }: Request, { markets }: Watchlist): boolean {
+/** A market that is on the list already is not added, one that is not is not removed, and no list replaces itself. */
+export function isUnchanged(request: Request, { name, markets }: Pick<Watchlist, 'name' | 'markets'>): boolean {
+  const { action } = request;
+  const [slug] = request.markets;
+  if (action === 'replace') return request.name === name && String(request.markets) === String(markets);
   if (action === 'add') return markets.includes(slug);
   return action === 'remove' && !markets.includes(slug);
 }

@@ -54,7 +54,8 @@ describe('watchlists', () => {
     expect(replaced.json).toEqual({ ...json, name: 'Tin', markets: ['tin-usd'], revision: 2, updatedAt });
     expect(replaced.headers.etag).toBe('"2"');
     expect(code(await replace(json.id, '"1"'))).toEqual([412, 'precondition-failed']);
-    expect((await replace(json.id, '"9", "2"')).json).toMatchObject({ revision: 3 });
+    expect((await replace(json.id, '"9", "2"')).json).toMatchObject({ revision: 2, updatedAt });
+    expect((await replace(json.id, '"9", "2"', { name: 'Zinc' })).json).toMatchObject({ revision: 3 });
     expect((await replace(json.id, '*')).json).toMatchObject({ revision: 4 });
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { redact } from '../../lambdas/http/redact.ts';
+import { redact } from '../../contract/redact.ts';
 
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
 
@@ -10,6 +10,7 @@ describe('redact', () => {
     ['GET /api/v1/watchlists 200', 'GET /api/v1/watchlists 200'],
     ['key tdm_live_01jd_c2VjcmV0 refused', 'key [redacted] refused'],
     ['TDM_LIVE_01JD', '[redacted]'],
+    ['watchlists/user:jo@example.org is too long', 'watchlists/user:[redacted] is too long'],
     [`token ${JWT}, expired`, 'token [redacted], expired'],
     ['eyJhbGciOiJSUzI1NiJ9', '[redacted]'],
     [`${JWT}.a.b`, '[redacted]'],

@@ -1,4 +1,5 @@
-/** Removes credentials from texts for a log. */
+/** Removes credentials and addresses from texts for a log, and from names in answers. */
+import { EMAIL_ADDRESS } from './public-text.ts';
 
 const REDACTED = '[redacted]';
 
@@ -17,7 +18,8 @@ const CREDENTIALS = [
   /()(?:eyJ[\w-]*|(?<![\w-])e[wy][\w-]{8,}(?=\.))(?:\.[\w-]*)*/g,
 ];
 
-/** The text without anything that looks like a credential. In doubt it removes too much. */
+/** The text without anything that looks like a credential or an e-mail address. In doubt it removes too much. */
 export function redact(text: string): string {
-  return CREDENTIALS.reduce((rest, pattern) => rest.replace(pattern, `$1${REDACTED}`), text);
+  const withoutAddresses = text.includes('@') ? text.replace(EMAIL_ADDRESS, REDACTED) : text;
+  return CREDENTIALS.reduce((rest, pattern) => rest.replace(pattern, `$1${REDACTED}`), withoutAddresses);
 }

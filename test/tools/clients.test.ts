@@ -1,0 +1,112 @@
+/**
+ * Clients that generators make from docs/openapi.json, compiled and used. Each lists the markets, reads a history, sends a
+ * batch, reads its report, and reads a problem.
+ */
+import assert from 'node:assert/strict';
+import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
+import { startServerForTest } from '../embedded/server-process.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { GO_MODULE } from './installations.ts';
+import { runTool } from './run-tool.ts';
+import { toolFolder } from './tool-folder.ts';
+
+const CLIENTS = join(import.meta.dirname, 'clients');
+const TYPES = join(import.meta.dirname, '../../node_modules/@types');
+const MODULES = join(toolFolder('npm-tools'), 'node_modules');
+const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
+const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
+
+/** The addresses and the credential of a new server, as the clients take them. */
+async function startServer(): Promise<NodeJS.ProcessEnv> {
+  const dataFolder = await temporaryFolder();
+  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder }).started;
+  const key = (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim();
+  return { TIDEMARK_URL: baseUrl, TIDEMARK_KEY: key };
+}
+
+/** Runs it in the folder; the output is that of a success. */
+async function succeed(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { exitCode, stdout, output } = await runTool(program, args, { cwd, env });
+  assert.equal(exitCode, 0, `${program} ${args.join(' ')}\n${output}`);
+  return { stdout, output };
+}
+
+/** The sample has this many markets, and this newest price of gold. */
+const EXPECTED = { markets: 175, newest: '4129.10', state: 'applied', accepted: 1, problem: 'not-found' };
+
+describe('a generated client', () => {
+  test('in TypeScript, by @hey-api/openapi-ts, in strict mode', async () => {
+    const folder = await temporaryFolder();
+    const node = (script: string, args: readonly string[], env?: NodeJS.ProcessEnv) =>
+      succeed(folder, process.execPath, [script, ...args], env);
+    const generator = join(MODULES, '@hey-api/openapi-ts/bin/run.js');
+    await node(generator, [
+      '--input',
+      OPENAPI_FILE,
+      '--output',
+      'client',
+      '--client',
+      '@hey-api/client-fetch',
+      '--silent',
+    ]);
+    await copyFile(join(CLIENTS, 'typescript/use.mts'), join(folder, 'use.ts'));
+    const strict = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+    const target = [
+      '--target',
+      'es2022',
+      '--lib',
+      'es2022,dom,dom.iterable',
+      '--module',
+      'commonjs',
+      '--outDir',
+      'built',
+    ];
+    await node(join(MODULES, 'typescript/bin/tsc'), [
+      ...strict,
+      ...target,
+      '--typeRoots',
+      TYPES,
+      '--types',
+      'node',
+      'use.ts',
+    ]);
+    const { stdout } = await node('built/use.js', [], await startServer());
+    expect(JSON.parse(stdout)).toEqual(EXPECTED);
+  });
+
+  test('in Python, by openapi-python-client', async () => {
+    const folder = await temporaryFolder();
+    const options = [
+      '--meta',
+      'none',
+      '--output-path',
+      'tidemark_client',
+      '--config',
+      join(CLIENTS, 'python/config.yaml'),
+    ];
+    const generator = ['-m', 'openapi_python_client', 'generate', '--path', OPENAPI_FILE, ...options];
+    const { output } = await succeed(folder, PYTHON, generator);
+    // The generator knows no lines of JSON: such a client sends batches as JSON.
+    expect(output.match(/^WARNING.*|^Unsupported.*/gm)).toEqual([
+      'WARNING parsing POST /api/v1/ingest/batches within ingest.',
+      'Unsupported content type application/x-ndjson',
+    ]);
+    await copyFile(join(CLIENTS, 'python/use.py'), join(folder, 'use.py'));
+    const { stdout } = await succeed(folder, PYTHON, ['use.py'], await startServer());
+    expect(JSON.parse(stdout)).toEqual(EXPECTED);
+  });
+
+  test('in Go, by oapi-codegen', async () => {
+    const folder = await temporaryFolder();
+    await cp(GO_MODULE, folder, { recursive: true });
+    await mkdir(join(folder, 'tidemark'));
+    await succeed(folder, OAPI_CODEGEN, ['-config', 'oapi-codegen.yaml', OPENAPI_FILE]);
+    await succeed(folder, 'go', ['vet', '-mod=readonly', './...']);
+    await succeed(folder, 'go', ['build', '-mod=readonly', '-o', 'client', '.']);
+    const { stdout } = await succeed(folder, join(folder, 'client'), [], await startServer());
+    expect(JSON.parse(stdout)).toEqual(EXPECTED);
+  });
+});

@@ -1,0 +1,72 @@
+/** The tools and all that they need are under licences that we can work with. */
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { installedPackages, isAllowed, LICENCES_OF_TOOLS, licenceOf } from '../licences.ts';
+import { GO_MODULE } from './installations.ts';
+import { runTool } from './run-tool.ts';
+import { toolFolder } from './tool-folder.ts';
+
+const NPM = toolFolder('npm-tools');
+const PYTHON = toolFolder('python-tools');
+toolFolder('go-tools');
+
+/** How Python packages without an SPDX expression name their licence. */
+const CLASSIFIERS: Readonly<Record<string, string>> = {
+  'Apache Software License': 'Apache-2.0',
+  'BSD License': 'BSD-3-Clause',
+  'ISC License (ISCL)': 'ISC',
+  'MIT License': 'MIT',
+  'Mozilla Public License 2.0 (MPL 2.0)': 'MPL-2.0',
+};
+
+/** Modules of Go state their licence by its text alone. */
+const TEXTS: readonly (readonly [RegExp, string])[] = [
+  [/Apache License/, 'Apache-2.0'],
+  [/Permission is hereby granted, free of charge/, 'MIT'],
+  [/Permission to use, copy, modify, and(\/or)? distribute this software/, 'ISC'],
+  [/Redistribution and use in source and binary forms/, 'BSD-3-Clause'],
+];
+
+function licenceOfPython(metadata: string): string {
+  const expression = /^License-Expression: (.+)$/m.exec(metadata)?.[1];
+  const classifier = /^Classifier: License :: OSI Approved :: (.+)$/m.exec(metadata)?.[1];
+  const text = /^License: (.+)$/m.exec(metadata)?.[1];
+  return expression ?? CLASSIFIERS[classifier ?? ''] ?? text ?? 'none';
+}
+
+function licenceOfGo(folder: string): string {
+  const file = readdirSync(folder).find((name) => /^(LICEN[CS]E|COPYING)/i.test(name));
+  const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8');
+  return TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'none';
+}
+
+function refused(packages: readonly (readonly [string, string])[]): string[] {
+  return packages
+    .filter(([, licence]) => !isAllowed(licence, LICENCES_OF_TOOLS))
+    .map(([name, licence]) => `${name} is under "${licence}"`);
+}
+
+describe('licences', () => {
+  test('of npm packages', () => {
+    const packages = installedPackages(NPM, 'node_modules').map((path) => {
+      return [path, licenceOf(JSON.parse(readFileSync(join(NPM, path, 'package.json'), 'utf8')))] as const;
+    });
+    expect(packages.length).toBeGreaterThan(300);
+    expect(refused(packages)).toEqual([]);
+  });
+
+  test('of Python packages', () => {
+    const files = globSync('lib/python*/site-packages/*.dist-info/METADATA', { cwd: PYTHON });
+    expect(files.length).toBeGreaterThan(30);
+    expect(refused(files.map((file) => [file, licenceOfPython(readFileSync(join(PYTHON, file), 'utf8'))]))).toEqual([]);
+  });
+
+  test('of Go modules', async () => {
+    const args = ['list', '-mod=readonly', '-m', '-f', '{{if .Dir}}{{.Dir}}{{end}}', 'all'];
+    const { stdout } = await runTool('go', args, { cwd: GO_MODULE });
+    const folders = stdout.split('\n').filter((folder) => folder !== '' && folder !== GO_MODULE);
+    expect(folders.length).toBeGreaterThan(10);
+    expect(refused(folders.map((folder) => [folder, licenceOfGo(folder)]))).toEqual([]);
+  });
+});

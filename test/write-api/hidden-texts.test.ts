@@ -1,0 +1,144 @@
+/** Nothing that a sender hides in texts or names reaches reviewers, reports, answers, the audit or logs. */
+import { describe, expect, test } from 'vitest';
+import { createSecrets, pseudonymised } from '../../lambdas/pipeline/secrets.ts';
+import { answersOf } from '../../storage/records/accounts.ts';
+import { auditOfActor } from '../../storage/records/audit.ts';
+import { workOff } from '../ingest/work-off.ts';
+import { market } from '../publisher/world.ts';
+import { openMemoryLedger } from '../storage/memory-ledger.ts';
+import { ASSERTIONS, openClaimWorld } from './claim-world.ts';
+import { watchLedger } from './watched-ledger.ts';
+import { openApiWorld } from './world.ts';
+
+describe('a text for reviewers', () => {
+  const note = (text: string) => ({ url: 'https://evidence.example/1', note: text });
+
+  test.each([
+    ['an override of the direction', 'rejected \u202edetpecca'],
+    ['an isolate', 'a\u2067b\u2069'],
+    ['a mark of direction', 'a\u200fb'],
+    ['a zero-width space', 'con\u200bfirmed'],
+    ['a zero-width joiner between letters', 'a\u200db'],
+    ['a word joiner', 'a\u2060b'],
+    ['a byte order mark inside', 'a\ufeffb'],
+    ['tags', 'ok\u{e0041}\u{e0042}'],
+    ['a soft hyphen', 'a\u00adb'],
+    ['an escape sequence', '\u001b[2Ja'],
+    ['a letter that shows as nothing', '\u3164'],
+    ['braille without dots', '\u2800'],
+  ])('with %s is refused, and not silently changed', async (_, text) => {
+    const world = await openClaimWorld({ scopes: {} });
+    const body = { assertion: { ...ASSERTIONS.dispute, reason: text }, evidence: [note(text)] };
+    const { status, json } = await world.call({ method: 'POST', path: '/api/v1/claims', body });
+    expect([status, json.code]).toEqual([422, 'validation-failed']);
+    const places = json.errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(places).toEqual(expect.arrayContaining(['/assertion/reason', '/evidence/0/note']));
+  });
+
+  test('of several lines and scripts is kept as it was sent', async () => {
+    const world = await openClaimWorld({ scopes: {} });
+    const text = 'Line one\n\tline two – “日本銀行” قیمت\u200cها \u{1f375}';
+    const body = { assertion: ASSERTIONS.dispute, evidence: [note(text)] };
+    const { status, json } = await world.call({ method: 'POST', path: '/api/v1/claims', body });
+    expect([status, json.evidence[0].note]).toEqual([201, text]);
+  });
+});
+
+describe('a credential as the name of a field', () => {
+  const KEY = `tdm_live_4f8TqLw0ZkXcY2Rb_${'s'.repeat(43)}`;
+  const TOKEN = `eyJ${'h'.repeat(20)}.${'p'.repeat(20)}.${'s'.repeat(20)}`;
+
+  test.each([KEY, TOKEN])('%s is not repeated in a problem or a log', async (secret) => {
+    const world = openApiWorld();
+    for (const body of [
+      { name: 'A', [secret]: 1 },
+      `{"name":"A","${secret}":1,"${secret}":2}`,
+      `{"${secret}":1e999}`,
+    ]) {
+      const { text, status } = await world.call({ method: 'POST', path: '/api/v1/watchlists', body });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(text).not.toContain(secret);
+      expect(text).toContain('[redacted]');
+    }
+    expect(JSON.stringify(world.log)).not.toContain(secret);
+  });
+
+  test.each([KEY, TOKEN])('%s is not repeated in the report of a batch', async (secret) => {
+    const world = openApiWorld();
+    const body = { records: [{ ...market('gold-usd'), [secret]: 1 }] };
+    const { json } = await world.call({ method: 'POST', path: '/api/v1/ingest/batches', body });
+    await workOff({ ledger: world.ledger, nowMs: () => world.nowMs });
+    const report = await world.call({ path: `/api/v1/ingest/batches/${json.id}` });
+    expect(report.json.errors).toHaveLength(1);
+    expect(report.text).not.toContain(secret);
+  });
+});
+
+describe('a user whose `sub` is an e-mail address', () => {
+  const ADDRESS = 'jo@example.org';
+  const secrets = createSecrets(new Uint8Array(32).fill(7));
+  const pseudonym = pseudonymised(secrets, `user:${ADDRESS}`);
+
+  test('has a pseudonym in the audit and in logs, also as the target, and can be found by the address', async () => {
+    const ledger = watchLedger(openMemoryLedger());
+    const world = openApiWorld({ ledger });
+    const { status } = await world.call({
+      method: 'POST',
+      path: '/api/v1/watchlists',
+      body: { name: 'A' },
+      as: ADDRESS,
+    });
+    expect(status).toBe(201);
+    const path = `/api/v1/entitlements/user:${encodeURIComponent(ADDRESS)}/watchlists`;
+    const headers = { 'if-none-match': '*' };
+    await world.call({ method: 'PUT', path, body: { limit: 9 }, headers, as: 'operator' });
+    const audits = [...(await ledger.everything()).values()].filter(({ partition }) => partition.startsWith('audit/'));
+    expect(audits).toHaveLength(6);
+    for (const audit of audits) expect(JSON.stringify(audit)).not.toContain(ADDRESS);
+    expect(JSON.stringify(world.log)).not.toContain(ADDRESS);
+    const list = async (query: string) => {
+      const { json } = await world.call({ path: '/api/v1/audit-records', query, as: 'operator' });
+      return json.data.map(({ actor, target }: Record<string, string>) => [actor, target]);
+    };
+    const own = [[pseudonym, expect.stringMatching(/^watchlist\//)]];
+    expect(await list(`actor=user:${ADDRESS}`)).toEqual(own);
+    expect(await list(`actor=${pseudonym}`)).toEqual(own);
+    expect(await list(`target=entitlements/user:${ADDRESS}/watchlists`)).toEqual([
+      ['key:operator', `entitlements/${pseudonym}/watchlists`],
+    ]);
+  });
+
+  test('goes on with the resources, replays and records of before', async () => {
+    const world = openApiWorld();
+    const call = {
+      method: 'POST',
+      path: '/api/v1/watchlists',
+      body: { name: 'A' },
+      as: ADDRESS,
+      key: 'key-of-before-01',
+    };
+    const first = await world.call(call);
+    expect((await world.ledger.get({ ...answersOf(`user:${ADDRESS}`), sort: call.key }))?.revision).toBe(0);
+    expect((await world.call(call)).text).toBe(first.text);
+    expect((await world.call({ path: '/api/v1/watchlists', as: ADDRESS })).json.data).toHaveLength(1);
+    const older = { id: 'aud_01AAAAAAAAAAAAAAAAAAAAAAAA', at: '2020-01-01T00:00:00.000Z', actor: `user:${ADDRESS}` };
+    const value = { ...older, action: 'createWatchlist', target: 'watchlist/x', requestId: 'r', fingerprint: '' };
+    const key = { ...auditOfActor(`user:${ADDRESS}`), sort: older.id };
+    await world.ledger.transact([{ kind: 'put', key, revision: 0, value, if: { kind: 'absent' } }], { attemptId: 'a' });
+    const { json } = await world.call({
+      path: '/api/v1/audit-records',
+      query: `actor=user:${ADDRESS}`,
+      as: 'operator',
+    });
+    expect(json.data.map(({ actor }: { actor: string }) => actor)).toEqual([pseudonym, `user:${ADDRESS}`]);
+  });
+
+  test('has another pseudonym with another secret, and other users have none', () => {
+    expect(pseudonym).toMatch(/^user:~[0-9a-f]{32}$/);
+    const other = createSecrets(new Uint8Array(32).fill(8));
+    expect(pseudonymised(other, `user:${ADDRESS}`)).not.toBe(pseudonym);
+    for (const same of ['user:alice', 'key:4f8TqLw0ZkXcY2Rb', 'operator', 'watchlist/wl_1']) {
+      expect(pseudonymised(secrets, same)).toBe(same);
+    }
+  });
+});
