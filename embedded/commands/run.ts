@@ -96,7 +96,7 @@ function warnings({ host, issuer, isLocalIssuerAllowed }: EmbeddedConfig): reado
   if (isLoopback(host)) return [];
   const issuerState = isLocalIssuerAllowed
     ? 'Everybody who can read the file issuer-key can sign in as any user.'
-    : 'Users cannot sign in: set TIDEMARK_ISSUER, or TIDEMARK_LOCAL_ISSUER=everywhere for tokens of npm run token.';
+    : 'Users cannot sign in: set TIDEMARK_ISSUER, or TIDEMARK_LOCAL_ISSUER=everywhere for tokens of tidemark token.';
   return [
     `HOST is ${host}: tokens and API keys travel in clear text. Put a proxy with TLS in front of this port.`,
     ...(issuer === null ? [issuerState] : []),
@@ -118,9 +118,7 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
     ...(isUsable(operatorKey)
       ? [`curl -H "Authorization: Bearer $(cat ${folder}/operator-key)" ${url('/api/v1/me')}`]
       : []),
-    ...(config.issuer === null && config.isLocalIssuerAllowed
-      ? [`${where}npm run --silent token -- --user alice`]
-      : []),
+    ...(config.issuer === null && config.isLocalIssuerAllowed ? [`${where}npx tidemark token --user alice`] : []),
   ];
   const sample = ['/api/v1/markets/gold-usd', '/api/v1/markets/bitcoin-usd/history'];
   const reads = [

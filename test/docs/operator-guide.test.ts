@@ -1,0 +1,97 @@
+/** The commands of the operator's guide print what it shows, typed in their order beside a running server. */
+import { execFile } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../cli/exit-codes.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+
+const guide = await readFile(new URL('../../docs/operator-guide.md', import.meta.url), 'utf8');
+
+interface Typed {
+  readonly command: string;
+  readonly shown: readonly string[];
+  readonly code: number;
+}
+
+const typed = [...guide.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) => {
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((entry): Typed => {
+      // A here-document belongs to its command.
+      const [command = ''] = /^.*<<'(\w+)'\n[\s\S]*?^\1\n|^.*\n/m.exec(entry) ?? [];
+      const lines = entry
+        .slice(command.length)
+        .trimEnd()
+        .split('\n')
+        .filter((line) => line !== '');
+      const [, code] = /^\(exit code (\d)\)$/.exec(lines.at(-1) ?? '') ?? [];
+      return {
+        command: command.trimEnd(),
+        shown: code === undefined ? lines : lines.slice(0, -1),
+        code: Number(code ?? 0),
+      };
+    });
+});
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  const { folder } = temporary;
+  await writeFile(join(folder, 'tidemark'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  await chmod(join(folder, 'tidemark'), 0o755);
+  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
+  await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+test('the guide has transcripts', () => {
+  expect(typed.length).toBeGreaterThan(8);
+});
+
+test.each(typed)('$command', async ({ command, shown, code }) => {
+  const { folder } = temporary;
+  const PATH = [folder, process.env.PATH].join(delimiter);
+  const ended = await new Promise<{ readonly code: number; readonly output: string }>((resolve) => {
+    const script = `exec 2>&1; ${command}\n`;
+    execFile(
+      'bash',
+      ['-c', script],
+      { cwd: folder, env: { PATH, TIDEMARK_CONFIG: '/does/not/exist.json' } },
+      (error, output) => resolve({ code: error === null ? 0 : Number(error.code), output }),
+    );
+  });
+  const lines = ended.output
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line !== '');
+  expect([ended.code, lines]).toEqual([code, shown.map((line) => expect.stringMatching(patternOf(line)))]);
+});
+
+/** An ellipsis stands for what differs from run to run. */
+function patternOf(line: string): RegExp {
+  return new RegExp(
+    `^${line
+      .split('…')
+      .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
+      .join('.*')}$`,
+  );
+}
+
+test('the table has every exit code', () => {
+  const rows = [...guide.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(([, code, meaning]) => ({
+    code: Number(code),
+    meaning,
+  }));
+  expect(rows).toEqual(Object.values(EXIT_CODES));
+});

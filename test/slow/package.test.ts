@@ -1,0 +1,104 @@
+/** The packed package in an empty folder, with the Node of a user: installed, started and asked. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PACKED_BYTES_MAX = 500_000;
+
+interface PackedPackage {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder: string;
+let empty: string;
+let packed: PackedPackage;
+
+/** Without the Node and the tools of this project. */
+const path = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((entry) => !/[\\/](node_modules|node-gyp-bin)\b/.test(entry))
+  .join(delimiter);
+const kept =
+  /^(HOME|USER|LANG|TMPDIR|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|globalconfig|cafile))$/i;
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name))),
+  PATH: path,
+  TIDEMARK_CONFIG: '/does/not/exist.json',
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tidemark-package-'));
+  empty = join(folder, 'empty');
+  mkdirSync(empty);
+  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  [packed] = JSON.parse(output.slice(output.indexOf('[\n'))) as [PackedPackage];
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('is small, and holds no sources and no tests', () => {
+  expect(packed.size).toBeLessThan(PACKED_BYTES_MAX);
+  const names = packed.files.map((file) => file.path);
+  expect(names.filter((name) => !name.startsWith('dist/')).sort()).toEqual([
+    ...[
+      'LICENSE',
+      'README.md',
+      'cli/tidemark.mjs',
+      'docs/openapi.json',
+      'infra/edge/router.generated.js',
+      'package.json',
+    ],
+    ...['sample/currency-api.csv', 'sample/mapping.json'],
+  ]);
+});
+
+it('runs by npx in an empty folder: start, and then markets list', async () => {
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)], {
+    cwd: empty,
+    env: environment,
+    stdio: 'ignore',
+  });
+  expect(readdirSync(empty).sort()).toEqual(['node_modules', 'package-lock.json', 'package.json']);
+  const tidemark = (...words: readonly string[]) =>
+    execFileSync('npx', ['--no-install', 'tidemark', ...words], {
+      cwd: empty,
+      env: environment,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const server = spawn('npx', ['--no-install', 'tidemark', 'start', '--port', '0'], {
+    cwd: empty,
+    env: environment,
+    detached: true,
+  });
+  const ended = once(server, 'close');
+  try {
+    let output = '';
+    await new Promise<void>((resolve, reject) => {
+      server.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString('utf8');
+        if (/curl -i \S+/.test(output)) resolve();
+      });
+      server.once('close', () => reject(new Error(`it ended:\n${output}`)));
+    });
+    expect(tidemark('markets', 'list').trimEnd().split('\n')).toHaveLength(175);
+    expect(JSON.parse(tidemark('status', '--json')).health.status).toBe('ok');
+    expect(tidemark('publish', 'gold-usd')).toContain('state\tpublished');
+    expect(tidemark('gc', '--help')).toContain('--dry-run');
+  } finally {
+    // As a terminal sends Ctrl-C: to npx and everything below it.
+    process.kill(-(server.pid as number), 'SIGINT');
+    await ended;
+  }
+  expect(tidemark('gc', '--dry-run')).toContain('A run would remove: 0 objects');
+});
