@@ -16,8 +16,8 @@ import { pointerOf } from './zod-pointers.ts';
 /** Nesting of objects and arrays, at most. */
 export const MAX_JSON_DEPTH = 32;
 
-/** Members and elements of one text, at most, counted by brackets and commas. */
-export const MAX_JSON_VALUES = 100_000;
+/** Members and elements of one body, at most, counted by brackets and commas. Records of 1 MiB have some 40,000. */
+export const MAX_JSON_VALUES = 64_000;
 
 /** Of one object, at most. No schema has as many, and sets of many names are slow. */
 export const MAX_JSON_NAMES = 1_000;
@@ -28,7 +28,7 @@ const MAX_NAME_CHARACTERS = 256;
 /** No double needs more than 25. */
 const MAX_NUMBER_CHARACTERS = 32;
 
-/** Numbers of more than 15 characters or with an exponent, of one text: each takes a closer look. A record has few. */
+/** Numbers of more than 15 characters or with an exponent, of one body: each takes a closer look. A record has few. */
 const MAX_LONG_NUMBERS = 3_000;
 
 /** More faults would not help the sender. */
@@ -53,8 +53,18 @@ export type NdjsonResult = { readonly records: readonly unknown[] } | { readonly
  * never repeat values. Never throws.
  */
 export function parseJson(text: string): JsonResult {
+  return parseWithin(text, { values: 0, longNumbers: 0 });
+}
+
+/** The number of values of one body, so far: the limits are of the body, also if it has many lines. */
+interface Counted {
+  values: number;
+  longNumbers: number;
+}
+
+function parseWithin(text: string, counted: Counted): JsonResult {
   // Before the engine: it takes many times as long for a text of brackets or of names as for one of data.
-  const excess = excessOf(text);
+  const excess = excessOf(text, counted);
   if (excess !== null) return { faults: [{ pointer: '', ...excess }] };
   let value: unknown;
   try {
@@ -65,7 +75,7 @@ export function parseJson(text: string): JsonResult {
     const detail = `is not one JSON value, without comments or trailing commas (RFC 8259) ${place}`.trimEnd();
     return { faults: [{ pointer: '', code: 'json.malformed', detail }] };
   }
-  const faults = scan(text);
+  const faults = scan(text, counted);
   return faults.length === 0 ? { value } : { faults };
 }
 
@@ -82,9 +92,10 @@ export function parseNdjson(text: string, { maxRecords }: { readonly maxRecords:
   }
   const records: unknown[] = [];
   const faults: LineFault[] = [];
+  const counted = { values: 0, longNumbers: 0 };
   for (const [index, line] of lines.entries()) {
     // White space in JSON, but some readers take it for the end of a line.
-    const result: JsonResult = line.includes('\r') ? CARRIAGE_RETURN : parseJson(line);
+    const result: JsonResult = line.includes('\r') ? CARRIAGE_RETURN : parseWithin(line, counted);
     if ('value' in result) records.push(result.value);
     else faults.push(...result.faults.map((fault) => inLine(index + 1, fault)));
     if (faults.length >= MAX_FAULTS) break;
@@ -112,26 +123,25 @@ interface Container {
 }
 
 /** The limit that a text exceeds, well-formed or not; null if it exceeds none. */
-function excessOf(text: string): Fault | null {
+function excessOf(text: string, counted: Counted): Fault | null {
   const isObject: boolean[] = [];
   const commas: number[] = [];
   let depth = 0;
-  let values = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === QUOTE) at = endOfString(text, at);
     else if (character === COMMA) {
-      values++;
+      counted.values++;
       commas[depth] = (commas[depth] ?? 0) + 1;
       if (isObject[depth] && (commas[depth] ?? 0) >= MAX_JSON_NAMES) return TOO_MANY_NAMES;
     } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
-      values++;
+      counted.values++;
       if (depth === MAX_JSON_DEPTH) return TOO_DEEP;
       depth++;
       isObject[depth] = character === BRACE_OPEN;
       commas[depth] = 0;
     } else if (character === BRACE_CLOSE || character === BRACKET_CLOSE) depth = Math.max(0, depth - 1);
-    if (values > MAX_JSON_VALUES) return TOO_MANY_VALUES;
+    if (counted.values > MAX_JSON_VALUES) return TOO_MANY_VALUES;
   }
   return null;
 }
@@ -148,16 +158,14 @@ function endOfString(text: string, at: number): number {
 }
 
 /** The faults of a text that `JSON.parse` accepts. */
-function scan(text: string): ProblemError[] {
+function scan(text: string, counted: Counted): ProblemError[] {
   // Of the raw text: a pair may also not be written as one character and one escape.
   if (!text.isWellFormed()) return [{ pointer: '', ...LONE_SURROGATE }];
   const faults: ProblemError[] = [];
   const open: Container[] = [];
   let container: Container = { names: null, part: '' };
   let isName = false;
-  let values = 0;
   let nextEscape = -1;
-  let longNumbers = 0;
 
   const report = (fault: Fault | null): void => {
     if (fault !== null) faults.push({ pointer: pointerOf(open.map(({ part }) => part)), ...fault });
@@ -178,17 +186,12 @@ function scan(text: string): ProblemError[] {
           container.part = content.slice(0, MAX_NAME_CHARACTERS);
           report(faultOfName(content, container.names));
           container.names?.add(content);
-          if ((container.names?.size ?? 0) > MAX_JSON_NAMES) {
-            report(TOO_MANY_NAMES);
-            break;
-          }
           isName = false;
         }
         if (hasEscape && !content.isWellFormed()) report(LONE_SURROGATE);
       }
       at = end;
     } else if (character === COMMA) {
-      values++;
       isName = container.names !== null;
       if (!isName) (container.part as number)++;
     } else if (character === MINUS || (character >= ZERO && character <= NINE)) {
@@ -196,7 +199,7 @@ function scan(text: string): ProblemError[] {
       while (isInNumber(text.charCodeAt(end))) end++;
       const token = text.slice(at, end);
       if (needsCloserLook(token)) {
-        if (++longNumbers > MAX_LONG_NUMBERS) {
+        if (++counted.longNumbers > MAX_LONG_NUMBERS) {
           report(TOO_MANY_LONG_NUMBERS);
           break;
         }
@@ -204,11 +207,6 @@ function scan(text: string): ProblemError[] {
       }
       at = end - 1;
     } else if (character === BRACE_OPEN || character === BRACKET_OPEN) {
-      values++;
-      if (open.length === MAX_JSON_DEPTH) {
-        report(TOO_DEEP);
-        break;
-      }
       isName = character === BRACE_OPEN;
       container = { names: isName ? new Set() : null, part: 0 };
       open.push(container);
@@ -216,10 +214,6 @@ function scan(text: string): ProblemError[] {
       open.pop();
       container = open.at(-1) ?? container;
       isName = false;
-    }
-    if (values > MAX_JSON_VALUES) {
-      report(TOO_MANY_VALUES);
-      break;
     }
   }
   return faults;

@@ -292,6 +292,15 @@ describe('parseNdjson', () => {
     expect(parseNdjson(`${'\n'.repeat(1_000_000)}1`, rules)).toHaveProperty('faults.length', 1);
     expect(parseNdjson('x\n'.repeat(1_000_000), { maxRecords: 2_000_000 })).toHaveProperty('faults.length', 20);
   });
+
+  it.each([
+    ['values', '[0,0,0,0]', MAX_JSON_VALUES / 4, 'json.too-many-values'],
+    ['long numbers', '[1234567890.123456]', 3_000, 'json.too-many-long-numbers'],
+  ])('counts the %s of all lines together', (_, line, fitting, code) => {
+    const lines = (count: number) => parseNdjson(`${line}\n`.repeat(count), { maxRecords: 100_000 });
+    expect(lines(fitting)).toHaveProperty('records.length', fitting);
+    expect(lines(fitting + 1)).toMatchObject({ faults: [{ line: fitting + 1, code }] });
+  });
 });
 
 /** A megabyte of one shape. */
@@ -331,24 +340,27 @@ describe('a megabyte that keeps the engine busy is refused before the engine see
     expect(parse).not.toHaveBeenCalled();
   });
 
-  test.each<[string, string]>([
-    ['long integers', filled('1234567890123456')],
-    ['exponents', filled('123456789012345e-3')],
-    ['sixteen digits with an exponent', filled('1234567890123456e0')],
-  ])('so is the closer look at many numbers: %s', (_, text) => {
-    expect(faultsOf(text)).toEqual([expect.stringMatching(/^json\.too-many-long-numbers/)]);
+  test.each([
+    ['long integers', '1234567890123456'],
+    ['exponents', '123456789012345e-3'],
+    ['sixteen digits with an exponent', '1234567890123456e0'],
+  ])('so is the closer look at many numbers: %s', (_, number) => {
+    expect(faultsOf(`[${Array(3_001).fill(number).join()}]`)).toEqual([
+      expect.stringMatching(/^json\.too-many-long-numbers/),
+    ]);
   });
 
   test('texts of escapes are read once, not once for each escape', () => {
     const parse = vi.spyOn(JSON, 'parse');
     onTestFinished(() => parse.mockRestore());
-    const text = `[${Array(90_000).fill(String.raw`"\n\"\\"`).join()}]`;
+    const text = `[${Array(60_000).fill(String.raw`"\n\"\\"`).join()}]`;
     expect(faultsOf(text)).toEqual([]);
     expect(parse).toHaveBeenCalledTimes(1);
   });
 
-  test('a thousand of the largest records fit', () => {
-    const source = { label: 'a', url: 'https://a.b', publisher: null, licence: null, attribution: null };
+  test('a thousand records of markets with their sources, a megabyte in all, fit', () => {
+    const url = 'https://data.example/prices/2026';
+    const source = { label: 'Daily prices', url, publisher: null, licence: 'CC0-1.0', attribution: null };
     const record = {
       type: 'market',
       slug: 'a',
@@ -359,7 +371,7 @@ describe('a megabyte that keeps the engine busy is refused before the engine see
       sources: [source],
     };
     expect(
-      faultsOf(JSON.stringify({ records: Array(1000).fill({ ...record, sources: Array(13).fill(source) }) })),
+      faultsOf(JSON.stringify({ records: Array(1000).fill({ ...record, sources: Array(7).fill(source) }) })),
     ).toEqual([]);
   });
 });
