@@ -32,9 +32,10 @@ const VERIFY_SECONDS_A_READ = 0.02;
 export const ALARMS = 17;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
-/** A request to a distribution, and the function before it. */
-const EDGE_REQUEST = PRICES.edgeRequest + PRICES.routerRequest;
-const WRITE_HOST_REQUEST = EDGE_REQUEST + PRICES.apiRequest;
+/** A public read runs the router, and the function on its answer. */
+const READ_REQUEST = PRICES.edgeRequest + 2 * PRICES.edgeFunctionRequest;
+/** The write host has one function. */
+const WRITE_HOST_REQUEST = PRICES.edgeRequest + PRICES.edgeFunctionRequest + PRICES.apiRequest;
 /** The publisher's metrics, and CloudFront's additional ones. */
 export const METRICS = 3 + 8;
 
@@ -80,7 +81,7 @@ export function month(traffic: Traffic): readonly Line[] {
   const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
   const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
   return [
-    { what: 'reads, with the router', dollars: reads * EDGE_REQUEST },
+    { what: 'reads, with both functions', dollars: reads * READ_REQUEST },
     {
       what: 'write API: both hops, and its function',
       dollars: batches * (WRITE_HOST_REQUEST + PRICES.functionRequest + 0.1 * PRICES.apiFunctionSecond),
@@ -94,7 +95,7 @@ export function month(traffic: Traffic): readonly Line[] {
     { what: 'sweeps', dollars: HOURS * dollarsOf(swept) },
     {
       what: 'verify: reads and time',
-      dollars: verifyReads * (EDGE_REQUEST + VERIFY_SECONDS_A_READ * PRICES.functionSecond),
+      dollars: verifyReads * (READ_REQUEST + VERIFY_SECONDS_A_READ * PRICES.functionSecond),
     },
     { what: 'logs', dollars: (logKilobytes / 1e6) * PRICES.logGigabyte },
     {

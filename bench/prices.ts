@@ -13,7 +13,8 @@ export const PRICES = {
   functionRequest: 0.2 / 1_000_000,
   apiRequest: 1 / 1_000_000,
   edgeRequest: 0.01 / 10_000,
-  routerRequest: 0.1 / 1_000_000,
+  /** Of each function that a request runs through. */
+  edgeFunctionRequest: 0.1 / 1_000_000,
   /** Of 1,024 MB. */
   apiFunctionSecond: 0.0000133334,
   /** Ingested, and kept for a month. */

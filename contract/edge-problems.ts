@@ -21,6 +21,7 @@ export const PROBLEM_CODES = [
   'contention',
   'state-transition',
   'conflict',
+  'market-removed',
   'precondition-failed',
   'content-too-large',
   'uri-too-long',
@@ -54,6 +55,14 @@ export const EDGE_PROBLEMS = {
 } as const satisfies { readonly [Code in ProblemCode]?: ProblemDefinition };
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/**
+ * The HTTP status of a stored object. The problem document of a removed market is stored at the market's own keys, and
+ * its content type tells it from a body. So every host can see the status: the CDN sees header fields, and no metadata.
+ */
+export function statusOfObject(contentType: string): 200 | 410 {
+  return contentType === PROBLEM_CONTENT_TYPE ? 410 : 200;
+}
 
 /** `type` is a URL: it leads to the catalogue, and will not change. */
 export function problemType(code: ProblemCode): string {

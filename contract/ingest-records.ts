@@ -172,6 +172,7 @@ export const ROW_ERROR_CODES = [
   'duplicate.in-batch',
   'conflict.existing',
   'market.unknown',
+  'market.removed',
   'observation.unknown',
   'outlier',
   'scope.missing',

@@ -11,20 +11,33 @@ export const UPLOAD_RECORDS_MAX = 50_000_000;
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' });
 
+/** The effects of a dry run are in the worker's memory. */
+export const DRY_RUN_RECORDS_MAX = 50_000;
+
+const FILE_DRY_RUN =
+  'Examines the file and changes nothing. Each record is judged as if the records before it had been taken in. At most ' +
+  `${DRY_RUN_RECORDS_MAX.toLocaleString('en')} records.`;
+
 /** `POST /api/v1/ingest/uploads`: the announcement of a file. */
-export const uploadRequestSchema = z.strictObject({
-  sha256: sha256Schema.describe('SHA-256 of the file, in hex. The storage refuses another file.'),
-  bytes: z.int().min(1).max(UPLOAD_BYTES_MAX).describe('The length of the file.'),
-  records: z
-    .int()
-    .min(1)
-    .max(UPLOAD_RECORDS_MAX)
-    .describe(
-      'The most records that the file holds: they count against `ingest-rows-per-day`. Records beyond this number ' +
-        'are not taken in.',
-    ),
-  mode: ingestModeSchema.default('append'),
-});
+export const uploadRequestSchema = z
+  .strictObject({
+    sha256: sha256Schema.describe('SHA-256 of the file, in hex. The storage refuses another file.'),
+    bytes: z.int().min(1).max(UPLOAD_BYTES_MAX).describe('The length of the file.'),
+    records: z
+      .int()
+      .min(1)
+      .max(UPLOAD_RECORDS_MAX)
+      .describe(
+        'The most records that the file holds: they count against `ingest-rows-per-day`. Records beyond this number ' +
+          'are not taken in.',
+      ),
+    mode: ingestModeSchema.default('append'),
+    dryRun: z.boolean().default(false).describe(FILE_DRY_RUN),
+  })
+  .refine(({ dryRun, records }) => !dryRun || records <= DRY_RUN_RECORDS_MAX, {
+    path: ['records'],
+    error: `a dry run takes at most ${DRY_RUN_RECORDS_MAX} records: send the beginning of the file`,
+  });
 
 export const uploadTargetSchema = z.strictObject({
   url: z
@@ -40,9 +53,9 @@ export const uploadTargetSchema = z.strictObject({
 export const uploadSchema = z.strictObject({
   id: z.string(),
   state: z
-    .enum(['awaiting-content', 'queued', 'applying', 'applied', 'stopped'])
+    .enum(['awaiting-content', 'queued', 'applying', 'applied', 'examined', 'stopped'])
     .describe(
-      '`awaiting-content`, then `queued`, `applying` and `applied`. Or `stopped`: the records before that point are ' +
+      '`awaiting-content`, then `queued`, `applying` and `applied`; a dry run ends as `examined`. Or `stopped`: the records before that point are ' +
         'taken in, and the others are not.',
     ),
   stoppedBecause: z
@@ -53,6 +66,7 @@ export const uploadSchema = z.strictObject({
         'key that announced it was revoked or has expired, or its owner was erased.',
     ),
   mode: ingestModeSchema,
+  dryRun: z.boolean().describe(FILE_DRY_RUN),
   sha256: sha256Schema.describe('As announced.'),
   bytes: z.int().min(1).describe('As announced.'),
   records: z.int().min(1).describe('As announced.'),

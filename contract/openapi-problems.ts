@@ -90,6 +90,7 @@ const FIELDS: { readonly [Code in ProblemCode]?: readonly string[] } = {
   unauthenticated: ['WWW-Authenticate'],
   forbidden: ['WWW-Authenticate'],
   contention: ['Retry-After'],
+  'market-removed': ['ETag', 'Cache-Control', 'Age'],
   'precondition-failed': ['ETag'],
   'rate-limited': ['Retry-After'],
   'daily-quota-exceeded': ['Retry-After'],
@@ -105,10 +106,12 @@ export interface ProblemResponse {
   readonly response: Json;
 }
 
-/** An operation's problems by status. `refer` makes the reference to a header field or to the problem's schema. */
+type JsonSchema = { readonly [name: string]: Json };
+
+/** An operation's problems by status. `refer` makes references to header fields and to schemas. */
 export function problemResponsesOf(
   operation: OperationDefinition,
-  refer: { readonly header: (name: string) => Json; readonly problem: { readonly [name: string]: Json } },
+  refer: { readonly header: (name: string) => Json; readonly problem: JsonSchema; readonly removedMarket: JsonSchema },
 ): readonly ProblemResponse[] {
   const byStatus = Map.groupBy(problemCodesOf(operation), (code) => String(PROBLEMS[code].status));
   return Array.from(byStatus, ([status, codes]) => {
@@ -120,7 +123,9 @@ export function problemResponsesOf(
       headers,
       content: {
         [PROBLEM_CONTENT_TYPE]: {
-          schema: { allOf: [refer.problem, { type: 'object', properties: { code: { type: 'string', enum: codes } } }] },
+          schema: codes.includes('market-removed')
+            ? refer.removedMarket
+            : { allOf: [refer.problem, { type: 'object', properties: { code: { type: 'string', enum: codes } } }] },
         },
       },
     };

@@ -43,6 +43,7 @@ import { sourceVerificationRecordSchema } from './operations/source-verification
 import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
+import { removedMarketSchema } from './removed-market.ts';
 import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -89,6 +90,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    RemovedMarket: removedMarketSchema,
     ScalarMetric: scalarMetricSchema,
     Slug: slugSchema,
     Snapshot: snapshotSchema,
@@ -241,7 +243,8 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
     };
   }
   const problem = schemas.toJson(problemSchema, 'output');
-  for (const { status, name, response } of problemResponsesOf(row, { header, problem })) {
+  const removedMarket = schemas.toJson(removedMarketSchema, 'output');
+  for (const { status, name, response } of problemResponsesOf(row, { header, problem, removedMarket })) {
     shared.set(name, response);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }

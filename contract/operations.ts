@@ -10,6 +10,7 @@ import { claimOperations } from './operations/claims.ts';
 import { entitlementOperations } from './operations/entitlements.ts';
 import { erasureOperations } from './operations/erasures.ts';
 import { ingestOperations } from './operations/ingest.ts';
+import { marketOperations } from './operations/markets.ts';
 import { meOperations } from './operations/me.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicationOperations } from './operations/publications.ts';
@@ -22,6 +23,7 @@ export const OPERATIONS = {
   ...claimOperations,
   ...sourceVerificationOperations,
   ...ingestOperations,
+  ...marketOperations,
   ...publicationOperations,
   ...entitlementOperations,
   ...waitlistRequestOperations,

@@ -30,6 +30,7 @@ export const PROBLEMS = {
   contention: { status: 409, title: 'Too many simultaneous changes' },
   'state-transition': { status: 409, title: 'State does not allow this' },
   conflict: { status: 409, title: 'Conflicts with what is stored' },
+  'market-removed': { status: 410, title: 'Market removed' },
   'precondition-failed': { status: 412, title: 'Changed since it was read' },
   'content-too-large': { status: 413, title: 'Request body not accepted' },
   'uri-too-long': EDGE_PROBLEMS['uri-too-long'],

@@ -44,6 +44,8 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
   readonly pattern: RegExp;
   readonly contentType: string;
+  /** Whether the problem document of a removed market takes the object's place: see `statusOfObject`. */
+  readonly mayBeGone: boolean;
   readonly cacheControl: string;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
   readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
@@ -63,6 +65,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => `${ROOT}/markets.json`,
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'head',
@@ -71,6 +74,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'page',
@@ -79,6 +83,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: (name) => `${ROOT}/markets/${name.slug}.json`,
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: true,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
@@ -87,6 +92,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: (name) => `${ROOT}/histories/${name.slug}.json`,
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: true,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
@@ -95,6 +101,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'page',
@@ -103,6 +110,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => `${ROOT}/snapshot.json`,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
@@ -111,6 +119,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),
     contentType: PROBLEM_CONTENT_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: 'head',
@@ -119,6 +128,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => '/problems.json',
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'problems',
     retention: 'head',
@@ -127,6 +137,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => `${ROOT}/waitlist.json`,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'waitlist',
     retention: 'head',
@@ -135,6 +146,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => `${ROOT}/openapi.json`,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'openapi',
     retention: 'head',

@@ -7,6 +7,7 @@ import * as me from './accounts/me.ts';
 import * as waitlist from './accounts/waitlist-requests.ts';
 import * as watchlists from './accounts/watchlists.ts';
 import * as batches from './ingest/batches.ts';
+import * as marketRemoval from './ingest/market-removal.ts';
 import * as publications from './ingest/publications.ts';
 import * as uploads from './ingest/uploads.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
@@ -53,6 +54,7 @@ export const handlers: Handlers = {
     createSourceVerification: sourceVerifications.createSourceVerification,
     createIngestBatch: batches.createIngestBatch,
     createIngestUpload: uploads.createIngestUpload,
+    removeMarket: marketRemoval.removeMarket,
     createPublication: publications.createPublication,
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,

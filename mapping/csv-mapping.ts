@@ -125,12 +125,13 @@ const valueSchema = z.strictObject({
 });
 
 /**
- * `YYYY`, `MM`/`M`/`MMM` (`Jan`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`, `D.M.YYYY`, `YYYYMM`. Then
- * perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
+ * `YYYY`, `MM`/`M`/`MMM` (`Jan`)/`MMMM` (`January`) and `DD`/`D` with separators between them, e.g. `YYYY-MM-DD`,
+ * `D.M.YYYY`, `YYYYMM`; or `YYYY` with `Q` (`Q1` to `Q4`), or alone. Then perhaps a time: `HH`/`H`, `mm`, `ss`, `S` (a fraction of a second) and `Z` (an offset from UTC), e.g.
  * `YYYY-MM-DDTHH:mm:ssZ`. A letter twice takes two digits, a letter once takes one or two.
  */
 const dateFormat = z.string().max(40).refine(isDateFormat, {
-  error: 'must hold YYYY, a month (MM, M or MMM), at most one day (DD or D), at most one time, and separators',
+  error:
+    'must hold YYYY, perhaps a month (MM, M, MMM or MMMM) or quarter (Q), a day (DD or D) and a time, and separators',
 });
 
 /** One format, or several that are tried in order. No text may be a date by two of them. */
@@ -147,12 +148,12 @@ const dateSchema = z.strictObject({
   column: columnName,
   format: dateFormats,
   /**
-   * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`: 00:00 UTC of the month's first day; the day
-   * is ignored. `instant`: the moment itself. Then each format needs a time.
+   * `day`: 00:00 UTC of the day as it is written; a time is ignored. `month`, `quarter`, `year`: 00:00 UTC of its first
+   * day; the day is ignored. `instant`: the moment itself. Then each format needs a time.
    */
-  precision: z.enum(['day', 'month', 'instant']),
+  precision: z.enum(['instant', 'day', 'month', 'quarter', 'year']),
   offset,
-  /** Whether dates before 1900 are right. If not, ingest refuses their rows (date.implausible). */
+  /** Whether dates before 1900 are right. If not, their rows are refused (date.implausible). */
   early: z.enum(['refuse', 'confirmed']).default('refuse'),
   /** The column to use if the cell is empty. Without it, an empty date refuses the row. */
   whenBlank: z.strictObject({ column: columnName, format: dateFormats }).optional(),

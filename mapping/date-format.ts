@@ -3,11 +3,13 @@
 /** The tokens of a format, and the text that each one stands for. */
 const PATTERNS = {
   YYYY: '(?<year>\\d{4})',
+  MMMM: '(?<name>[A-Za-z]{3,9})',
   MMM: '(?<name>[A-Za-z]{3})',
   MM: '(?<month>\\d{2})',
   M: '(?<month>\\d{1,2})',
   DD: '(?<day>\\d{2})',
   D: '(?<day>\\d{1,2})',
+  Q: 'Q(?<quarter>[1-4])',
   HH: '(?<hour>\\d{2})',
   H: '(?<hour>\\d{1,2})',
   mm: '(?<minute>\\d{2})',
@@ -18,20 +20,23 @@ const PATTERNS = {
 
 type Token = keyof typeof PATTERNS;
 
-const TOKEN = /(YYYY|MMM|MM|M|DD|D|HH|H|mm|ss|S|Z)/;
+const TOKEN = /(YYYY|MMMM|MMM|MM|M|DD|D|Q|HH|H|mm|ss|S|Z)/;
 /** Tokens of one or more digits. Directly beside other digits, nobody could say where they end. */
 const OF_ANY_LENGTH: readonly string[] = ['M', 'D', 'H', 'S'];
-const NOT_DIGITS: readonly string[] = ['MMM', 'Z'];
+const NOT_DIGITS: readonly string[] = ['MMMM', 'MMM', 'Q', 'Z'];
 /** A token that has the first letter needs one that has the second. */
-const NEEDS = ['HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
+const NEEDS = ['DM', 'HD', 'Hm', 'mH', 'sm', 'Ss', 'ZH'] as const;
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTHS = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+];
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MINUTE_MS = 60_000;
 
 /** A date as it is written. */
 export interface WrittenDate {
-  /** `YYYY-MM-DD`: the first of the month if the format has no day. */
+  /** `YYYY-MM-DD`: the first day of the month, quarter or year if the format has no other. */
   readonly date: string;
   /** Milliseconds since midnight: 0 if the format has no time. */
   readonly timeMs: number;
@@ -40,8 +45,8 @@ export interface WrittenDate {
 }
 
 /**
- * Whether a text is a date format: year and month, no token twice, no time without a day, and separators between the
- * tokens. Digits of any length need a separator before the next digits.
+ * Whether a text is a date format: a year, no token twice, no day without a month, no time without a day, and separators
+ * between the tokens. Digits of any length need a separator before the next digits.
  */
 export function isDateFormat(format: string): boolean {
   const parts = format.split(TOKEN);
@@ -50,7 +55,7 @@ export function isDateFormat(format: string): boolean {
   return (
     new Set(letters).size === letters.length &&
     letters.includes('Y') &&
-    letters.includes('M') &&
+    !(letters.includes('M') && letters.includes('Q')) &&
     NEEDS.every((pair) => !letters.includes(pair.charAt(0)) || letters.includes(pair.charAt(1))) &&
     parts.every((part, index) => index % 2 === 1 || /^[-/.,: T]*$/.test(part)) &&
     tokens.every((token, index) => {
@@ -60,6 +65,16 @@ export function isDateFormat(format: string): boolean {
       return !OF_ANY_LENGTH.includes(token) && !OF_ANY_LENGTH.includes(next);
     })
   );
+}
+
+/** Whether dates of this format have a month. */
+export function hasMonth(format: string): boolean {
+  return tokensOf(format).some((token) => token.startsWith('M'));
+}
+
+/** Whether dates of this format have a quarter, and no month. */
+export function hasQuarter(format: string): boolean {
+  return tokensOf(format).includes('Q');
 }
 
 /** Whether dates of this format have a day. */
@@ -87,8 +102,8 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
   return (text) => {
     const groups = pattern.exec(text)?.groups;
     if (groups === undefined) return null;
-    const { year = '', name, day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
-    const month = name === undefined ? (groups.month as string) : String(MONTHS.indexOf(name.toLowerCase()) + 1);
+    const { year = '', day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset } = groups;
+    const month = monthOf(groups);
     if (Number(day) < 1 || Number(day) > daysOf(Number(year), Number(month))) return null;
     const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
     if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
@@ -96,6 +111,14 @@ export function dateReader(format: string): (text: string) => WrittenDate | null
     const timeMs = seconds * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
     return { date, timeMs, offsetMinutes: offset === undefined ? null : offsetMinutes(offset) };
   };
+}
+
+function monthOf({ month, name, quarter }: Readonly<Record<string, string | undefined>>): string {
+  if (name !== undefined) {
+    const found = MONTHS.findIndex((each) => each === name.toLowerCase() || each.slice(0, 3) === name.toLowerCase());
+    return String(found + 1);
+  }
+  return quarter === undefined ? (month ?? '1') : String(3 * Number(quarter) - 2);
 }
 
 /** Days of a month of the Gregorian calendar; 0 if there is no such month. */
@@ -140,7 +163,10 @@ function* textsOf(format: string): Generator<string> {
       const padded = (value: number, token: string) => String(value).padStart(token.length === 2 ? 2 : width, '0');
       yield format.replace(new RegExp(TOKEN, 'g'), (token) => {
         if (token === 'YYYY') return '2012';
-        if (token === 'MMM') return MONTHS[date.getUTCMonth()] as string;
+        const month = MONTHS[date.getUTCMonth()] as string;
+        if (token === 'MMMM') return month;
+        if (token === 'MMM') return month.slice(0, 3);
+        if (token === 'Q') return `Q${Math.ceil((date.getUTCMonth() + 1) / 3)}`;
         if (token === 'Z') return 'Z';
         if (token === 'S') return '5';
         const value = { M: date.getUTCMonth() + 1, D: date.getUTCDate(), H: 10, m: 11, s: 12 }[token.charAt(0)];

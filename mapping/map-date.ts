@@ -23,8 +23,17 @@ export function dateMapper(date: MappedDate, pointer: string): (columns: Columns
       return refusedPart(column, pointer, 'record.invalid', detail);
     }
     if (date.precision === 'instant') return { value: instantOf(found, elsewhere) };
-    return { value: `${date.precision === 'month' ? `${found.date.slice(0, 7)}-01` : found.date}T00:00:00Z` };
+    return { value: `${firstDayOf(found.date, date.precision)}T00:00:00Z` };
   };
+}
+
+/** The first day of the period to which a day belongs. */
+function firstDayOf(day: string, precision: Exclude<MappedDate['precision'], 'instant'>): string {
+  if (precision === 'day') return day;
+  if (precision === 'year') return `${day.slice(0, 4)}-01-01`;
+  if (precision === 'month') return `${day.slice(0, 7)}-01`;
+  const month = Math.floor((Number(day.slice(5, 7)) - 1) / 3) * 3 + 1;
+  return `${day.slice(0, 5)}${String(month).padStart(2, '0')}-01`;
 }
 
 function readerOf(format: string | readonly string[]) {

@@ -2,8 +2,9 @@
 
 import { checkCurrency, checkCurrencyCode, currencyExponent } from '../contract/currencies.ts';
 import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
-import { quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
+import { provenanceFields, quotedQuantitySchema, sourceUrlSchema } from '../contract/metric.ts';
 import { toMinorUnits } from '../contract/money.ts';
+import { plainWords } from '../contract/zod-words.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { dateMapper } from './map-date.ts';
 import { positiveInteger } from './map-market.ts';
@@ -35,7 +36,7 @@ export function observationMapper(
   const releaseOf = releaseMapper(mapping);
   const currencyOf = compileTemplate(observation.currency);
   const amountOf = amountMapper(mapping);
-  const labelOf = compileTemplate(observation.sourceLabel);
+  const labelOf = labelMapper(observation.sourceLabel);
   const urlOf = compileTemplate(observation.sourceUrl, encodeURIComponent);
   const confidenceOf = choiceOf(observation.confidence, '/confidence');
   const statusOf = choiceOf(observation.status, '/status');
@@ -49,26 +50,30 @@ export function observationMapper(
     const observedAt = take(dateOf(columns));
     columns.setObservedDate(observedAt?.slice(0, 10) ?? '');
     const releasedAt = take(releaseOf(columns));
+    refusals.push(...earlyFaults(mapping, { observedAt, releasedAt }));
     const currency = currencyOf(columns);
     const currencyFault = observedAt === null ? checkCurrencyCode(currency) : checkCurrency(currency, observedAt);
     // The meaning of an amount in an invalid currency cannot be guessed, so the amount is not checked further.
     const exponent = currencyFault === null ? currencyExponent(currency) : null;
     if (currencyFault !== null) refusals.push({ column: null, pointer: '/currency', ...currencyFault });
+    else if (observation.metric === 'price' && currency !== market.nativeCurrency) {
+      const detail = `the market's prices are in ${market.nativeCurrency}: add the column of ${currency} to match, so that it has a market of its own`;
+      refusals.push(refuse(null, '/currency', 'currency.not-native', detail));
+    }
     const amount = exponent === null ? null : take(amountOf(columns, market, currency, exponent));
     const confidence = take(confidenceOf(columns));
     const status = take(statusOf(columns));
-    const sourceLabel = labelOf(columns).trim();
-    if (sourceLabel === '' || sourceLabel.length > 200) {
-      refusals.push(refuse(null, '/sourceLabel', 'provenance.incomplete', 'sourceLabel must have 1 to 200 characters'));
-    }
+    const sourceLabel = take(labelOf(columns));
     const sourceUrl = urlOf(columns);
     if (observedAt !== null && !sourceUrlSchema.safeParse(sourceUrl).success) {
       const detail = `${JSON.stringify(sourceUrl)} is not an absolute http or https URL of at most 2,048 characters`;
       refusals.push(refuse(null, '/sourceUrl', 'source.url-not-absolute', detail));
     }
-    if (observedAt === null || amount === null || confidence === null || status === null || refusals.length > 0) {
-      return { refusals };
+    if (refusals.length > 0) return { refusals };
+    if (observedAt === null || amount === null || sourceLabel === null || confidence === null || status === null) {
+      throw new RangeError('a part of the row is missing without a refusal');
     }
+    const isEarly = observedAt < EARLIEST || (releasedAt !== null && releasedAt < EARLIEST);
     return {
       record: {
         type: 'observation',
@@ -82,9 +87,45 @@ export function observationMapper(
         ...(releasedAt === null ? {} : { releasedAt }),
         confidence,
         status,
-        ...(observedAt < '1900' && observation.date.early === 'confirmed' ? { dateConfirmed: true } : {}),
+        ...(isEarly ? { dateConfirmed: true } : {}),
       },
     };
+  };
+}
+
+/** The first year of the dates that need no confirmation. */
+const EARLIEST = '1900';
+
+function earlyFaults(
+  { observation: { date, releasedAt } }: CsvMapping,
+  times: { readonly observedAt: string | null; readonly releasedAt: string | null },
+): RowRefusal[] {
+  if (date.early === 'confirmed') return [];
+  const columns = { observedAt: date.column, releasedAt: typeof releasedAt === 'object' ? releasedAt.column : null };
+  return (['observedAt', 'releasedAt'] as const).flatMap((time) => {
+    const instant = times[time];
+    if (instant === null || instant >= EARLIEST) return [];
+    const detail = `${instant} is before ${EARLIEST}: if such dates are right, set "early" of the mapping's date to "confirmed"`;
+    return [refuse(columns[time], `/${time}`, 'date.implausible', detail)];
+  });
+}
+
+/** Most rows have the label of the row before. */
+function labelMapper(template: string): (columns: Columns) => RowPart<string> {
+  const labelOf = compileTemplate(template);
+  let last: { readonly text: string; readonly part: RowPart<string> } | null = null;
+  return (columns) => {
+    const text = labelOf(columns);
+    if (last?.text === text) return last.part;
+    const { data, error } = provenanceFields.sourceLabel.safeParse(text, { error: plainWords });
+    const why = error?.issues.map(({ message }) => message).join('; ');
+    const code = text.trim() === '' ? 'provenance.incomplete' : 'record.invalid';
+    const part =
+      data === undefined
+        ? refusedPart(null, '/sourceLabel', code, `the label ${JSON.stringify(text)}: ${why}`)
+        : { value: data };
+    last = { text, part };
+    return part;
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { pointerOf } from '../contract/zod-pointers.ts';
 import type { CsvMapping, MappedDate, MappingFault } from './csv-mapping.ts';
-import { ambiguousDate, hasDay, hasOffset, hasTime } from './date-format.ts';
+import { ambiguousDate, hasDay, hasMonth, hasOffset, hasQuarter, hasTime } from './date-format.ts';
 import { columnsOf, OBSERVED_DATE, parseTemplate } from './template.ts';
 
 /**
@@ -126,13 +126,19 @@ function releaseFaults({ observation: { releasedAt } }: CsvMapping): MappingFaul
   return dateFaults({ ...releasedAt, precision: 'instant', early: 'refuse' }, '/observation/releasedAt');
 }
 
+function missingPart(format: string, precision: MappedDate['precision']): string | null {
+  if (precision === 'year' || (precision === 'quarter' && hasQuarter(format))) return null;
+  if (!hasMonth(format)) return precision === 'quarter' ? 'quarter' : 'month';
+  if ((precision === 'day' || precision === 'instant') && !hasDay(format)) return 'day';
+  return precision === 'instant' && !hasTime(format) ? 'time' : null;
+}
+
 function formatFaults(format: MappedDate['format'], { precision, offset }: MappedDate, pointer: string) {
   const faults: MappingFault[] = [];
   for (const each of [format].flat()) {
-    if (precision !== 'month' && !hasDay(each)) {
-      faults.push({ pointer, detail: `${each} has no day, but the precision is "${precision}"` });
-    } else if (precision === 'instant' && !hasTime(each)) {
-      faults.push({ pointer, detail: `${each} has no time, but the precision is "instant"` });
+    const missing = missingPart(each, precision);
+    if (missing !== null) {
+      faults.push({ pointer, detail: `${each} has no ${missing}, but the precision is "${precision}"` });
     } else if (precision === 'instant' && !hasOffset(each) && offset === undefined) {
       faults.push({ pointer, detail: `${each} has no offset from UTC: give the date an "offset", e.g. "UTC"` });
     }

@@ -8,6 +8,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
+import { plainWords } from '../contract/zod-words.ts';
 import { type CsvMapping, csvMappingSchema, type MappingFault } from './csv-mapping.ts';
 import { findReferenceFaults } from './mapping-references.ts';
 
@@ -21,7 +22,7 @@ export const FILL_IN = 'FILL IN';
 /** Checks the shape, and that every placeholder names an available column. Reports all faults at once. */
 export function parseMapping(input: unknown): MappingResult {
   const toFill = [...unfilled(input)];
-  const parsed = csvMappingSchema.safeParse(input);
+  const parsed = csvMappingSchema.safeParse(input, { error: plainWords });
   const faults = parsed.success
     ? findReferenceFaults(parsed.data)
     : flattenIssues(parsed.error.issues).map((issue) => ({ pointer: pointerOf(issue.path), detail: issue.message }));

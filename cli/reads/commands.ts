@@ -1,6 +1,6 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Share } from '../../publisher/verify/share.ts';
+import { ALL_MARKETS, type Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
 import { type GlobalOptions, readProfile } from '../profile.ts';
@@ -12,6 +12,11 @@ const WAIT_SECONDS = 300;
 interface HistoryFlags extends GlobalOptions {
   readonly csv?: boolean;
   readonly ndjson?: boolean;
+}
+
+interface VerifyFlags extends GlobalOptions {
+  readonly share?: Share;
+  readonly removed?: readonly string[];
 }
 
 interface PublishFlags extends GlobalOptions {
@@ -73,12 +78,14 @@ export function addReadCommands(program: Command): void {
     .description('check every public promise of a service, without a key; ends with 1 on any finding')
     .argument('[url]', 'its base URL; default: that of the profile')
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
+    .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
     .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
     .action(async (url: string | undefined, _, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions & { readonly share?: Share }>();
+      const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      await verifyService(readUrl, options.share ?? null, options.json === true);
+      const { share = ALL_MARKETS, removed = [] } = options;
+      await verifyService(readUrl, { share, removed }, options.json === true);
     });
 
   program

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
-import { ALL_MARKETS, type Share } from '../../publisher/verify/share.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
 
@@ -11,13 +10,17 @@ import { counted, note, printFields, printJson, Table } from '../output.ts';
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
 
 /** Ends with `findings` if there is any. */
-export async function verifyService(url: URL, share: Share | null, asJson: boolean): Promise<void> {
+export async function verifyService(
+  url: URL,
+  asked: Parameters<typeof confirmFindings>[1],
+  asJson: boolean,
+): Promise<void> {
   const pause = async (): Promise<boolean> => {
     note(`There are findings. A publication in between may explain them: looking again in ${PAUSE_SECONDS} s.`);
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const report = await confirmFindings(readerOf(url), share ?? ALL_MARKETS, pause);
+  const report = await confirmFindings(readerOf(url), asked, pause);
   if (report.findings.length > 0) endWith('findings');
   if (asJson) return await printJson(report);
   const table = new Table(['RULE', 'URL', 'FINDING']);

@@ -58,6 +58,7 @@ const announced: Upload = {
   state: 'awaiting-content',
   stoppedBecause: null,
   mode: 'append',
+  dryRun: false,
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   bytes: 734003200,
   records: 900000,
@@ -180,10 +181,9 @@ export const ingestOperations = defineOperations({
       'status means that the file is kept. A refusal has the form of the storage that gives it, which may not be a problem ' +
       'document. A PUT that is answered with 412 or breaks off may have stored the file: read the upload before you put it ' +
       'again. When the file has arrived, a worker applies it from the first line to the last, in batches of at most 1,000 ' +
-      'records. Each batch has a report. Refused records are always set aside, and there is no dry run, because the ' +
-      'beginning of the file is public before the end is read. A line that is not JSON, or is longer than 128 KiB, is ' +
-      'refused as a record. To test a file, send its first records as a batch with ' +
-      `\`dryRun\`.\n\n${PUBLIC_TEXT}`,
+      'records. Each batch has a report. Refused records are always set aside, because the beginning of the file is public ' +
+      'before the end is read. A line that is not JSON, or is longer than 128 KiB, is refused as a record. With `dryRun` ' +
+      `nothing is taken in: the reports say what would be.\n\n${PUBLIC_TEXT}`,
     scopes: FEED_SCOPES,
     body: uploadRequestSchema,
     features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],

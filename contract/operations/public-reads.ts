@@ -114,7 +114,7 @@ export const publicReadOperations = defineOperations({
     scopes: null,
     params,
     success: { status: 200, description: 'The market', body: marketSchema },
-    problems: ['not-found'],
+    problems: ['not-found', 'market-removed'],
     example: { params: { slug: 'gold-usd' }, response: market },
   },
   getMarketHistory: {
@@ -129,7 +129,7 @@ export const publicReadOperations = defineOperations({
     params,
     query,
     success: { status: 200, description: 'A page of observations', body: historyPageSchema },
-    problems: ['not-found'],
+    problems: ['not-found', 'market-removed'],
     example: {
       params: { slug: 'gold-usd' },
       response: { data: [observation], page: { nextCursor: CURSOR } },

@@ -1,4 +1,6 @@
 /** A stored object as the edge sends it: its bytes in each content coding, with the header fields of each. */
+
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
@@ -24,6 +26,9 @@ const MAX_TEXT_BYTES = 16_384;
 
 /** The memory of a variant beside its body, mostly header fields: measured, rounded up. */
 const VARIANT_OVERHEAD_BYTES = 1_200;
+
+/** 410: the object says that its market is removed. */
+export type AnswerStatus = ReturnType<typeof statusOfObject> | 304;
 
 /** One coding of one object. Its header fields are ready, except those that change with time. */
 export class Variant {
@@ -56,27 +61,29 @@ export class Variant {
     return typeof this.body === 'string' ? Buffer.from(this.body, 'latin1') : this.body;
   }
 
-  /** The fields of an answer with status 200 or 304 (RFC 9110, section 15.4.5: a 304 repeats the validators). */
-  fields(status: 200 | 304, ageSeconds: number, cacheStatus: string): FieldList {
-    const fixed = status === 200 ? this.#ok : this.#notModified;
+  /** The fields of an answer with the object or with 304 (RFC 9110, section 15.4.5: a 304 repeats the validators). */
+  fields(status: AnswerStatus, ageSeconds: number, cacheStatus: string): FieldList {
+    const fixed = status === 304 ? this.#notModified : this.#ok;
     return [...fixed, 'Age', String(ageSeconds), 'Cache-Status', cacheStatus];
   }
 
   /** The same for a hit on a fresh entry. */
-  hitFields(status: 200 | 304, ageSeconds: number): FieldList {
+  hitFields(status: AnswerStatus, ageSeconds: number): FieldList {
     if (ageSeconds !== this.#hitAgeSeconds) {
       const cacheStatus = `Tidemark; hit; ttl=${FRESH_SECONDS - ageSeconds}`;
       this.#hitOk = this.fields(200, ageSeconds, cacheStatus);
       this.#hitNotModified = this.fields(304, ageSeconds, cacheStatus);
       this.#hitAgeSeconds = ageSeconds;
     }
-    return status === 200 ? this.#hitOk : this.#hitNotModified;
+    return status === 304 ? this.#hitNotModified : this.#hitOk;
   }
 }
 
 /** An object with its variants. Compressed variants are made on first use, and kept. */
 export class Representation {
   readonly etag: string;
+  /** Of an answer with the object. */
+  readonly status: Exclude<AnswerStatus, 304>;
   readonly identity: Variant;
   readonly #head: ObjectHead;
   readonly #link: string | null;
@@ -85,6 +92,7 @@ export class Representation {
 
   constructor(key: string, object: StoredObject) {
     this.etag = object.etag;
+    this.status = statusOfObject(object.metadata.contentType);
     // Without the body, so that the body is in memory only once.
     this.#head = { etag: object.etag, sizeBytes: object.sizeBytes, metadata: object.metadata };
     this.#link = nextPageLink(key, object.metadata.nextCursor);

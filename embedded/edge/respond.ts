@@ -10,14 +10,20 @@ import { CORS_FIELDS, type FieldList, type Representation, type Variant } from '
 
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
- * was not asked, such an answer is neither a hit nor forwarded.
+ * was not asked, such an answer is neither a hit nor forwarded. `statusOfFound` is that of the object.
  */
-export function cacheStatus(provenance: Provenance, status: number, ageSeconds: number | null): string {
+export function cacheStatus(
+  provenance: Provenance,
+  status: number,
+  ageSeconds: number | null,
+  statusOfFound = 200,
+): string {
   const parts = ['Tidemark'];
   if (provenance.forwarded !== null) {
     parts.push(`fwd=${provenance.forwarded}`);
     // Section 2.3: without the parameter, it is the status of the answer itself.
-    const originStatus = ORIGIN_STATUS[provenance.origin ?? 'failed'];
+    const { origin } = provenance;
+    const originStatus = origin === 'found' ? statusOfFound : ORIGIN_STATUS[origin ?? 'failed'];
     if (originStatus !== status || provenance.origin === null) parts.push(`fwd-status=${originStatus}`);
     if (provenance.stored) parts.push('stored');
     if (provenance.collapsed) parts.push('collapsed');
@@ -31,7 +37,7 @@ export function cacheStatus(provenance: Provenance, status: number, ageSeconds: 
   return parts.join('; ');
 }
 
-const ORIGIN_STATUS = { found: 200, 'not-modified': 304, absent: 404, failed: 503 } as const;
+const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const;
 
 /** Sends an object, or 304 if the client has it. `provenance` null: a hit on a fresh entry. */
 export function sendObject(
@@ -44,11 +50,11 @@ export function sendObject(
 ): void {
   const ifNoneMatch = request.headers['if-none-match'];
   const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.etag);
-  const status = isCurrent ? 304 : 200;
+  const status = isCurrent ? 304 : representation.status;
   const fields =
     provenance === null
       ? variant.hitFields(status, ageSeconds)
-      : variant.fields(status, ageSeconds, cacheStatus(provenance, status, ageSeconds));
+      : variant.fields(status, ageSeconds, cacheStatus(provenance, status, ageSeconds, representation.status));
   response.writeHead(status, fields as string[]);
   if (isCurrent || request.method === 'HEAD') response.end();
   else response.end(variant.body, 'latin1');

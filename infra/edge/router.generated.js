@@ -16,6 +16,7 @@ var PROBLEM_CODES = [
   "contention",
   "state-transition",
   "conflict",
+  "market-removed",
   "precondition-failed",
   "content-too-large",
   "uri-too-long",
@@ -66,6 +67,7 @@ var PUBLIC_OBJECTS = {
     path: () => `${ROOT}/markets.json`,
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "markets",
     retention: "head"
@@ -74,6 +76,7 @@ var PUBLIC_OBJECTS = {
     path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "markets",
     retention: "page"
@@ -82,6 +85,7 @@ var PUBLIC_OBJECTS = {
     path: (name) => `${ROOT}/markets/${name.slug}.json`,
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: true,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: "head"
@@ -90,6 +94,7 @@ var PUBLIC_OBJECTS = {
     path: (name) => `${ROOT}/histories/${name.slug}.json`,
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: true,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: "head"
@@ -98,6 +103,7 @@ var PUBLIC_OBJECTS = {
     path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: "page"
@@ -106,6 +112,7 @@ var PUBLIC_OBJECTS = {
     path: () => `${ROOT}/snapshot.json`,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "snapshot",
     retention: "head"
@@ -114,6 +121,7 @@ var PUBLIC_OBJECTS = {
     path: () => "/errors/404.json",
     pattern: whole("/errors/404\\.json"),
     contentType: PROBLEM_CONTENT_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: "head"
@@ -122,6 +130,7 @@ var PUBLIC_OBJECTS = {
     path: () => "/problems.json",
     pattern: whole("/problems\\.json"),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "problems",
     retention: "head"
@@ -130,6 +139,7 @@ var PUBLIC_OBJECTS = {
     path: () => `${ROOT}/waitlist.json`,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "waitlist",
     retention: "head"
@@ -138,6 +148,7 @@ var PUBLIC_OBJECTS = {
     path: () => `${ROOT}/openapi.json`,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
+    mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => "openapi",
     retention: "head"

@@ -26,7 +26,7 @@ import { accountWideName } from '../names.ts';
 import { publicBucketPolicy } from '../public-bucket-policy.ts';
 
 /** Built by scripts/build-router.ts. */
-const ROUTER_FILE = join(import.meta.dirname, '../edge/router.generated.js');
+const functionFile = (name: 'router' | 'response') => join(import.meta.dirname, `../edge/${name}.generated.js`);
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const NOT_FOUND_PATH = publicPath({ kind: 'not-found' });
@@ -113,7 +113,10 @@ export class EdgeStack extends Stack {
           compress: true,
           cachePolicyId: this.#addCachePolicy().cachePolicyId,
           responseHeadersPolicyId: this.#addResponseHeaders(configuration).responseHeadersPolicyId,
-          functionAssociations: [{ eventType: 'viewer-request', functionArn: this.#addRouter().functionArn }],
+          functionAssociations: [
+            { eventType: 'viewer-request', functionArn: this.#addFunction('Router', 'router').functionArn },
+            { eventType: 'viewer-response', functionArn: this.#addFunction('Response', 'response').functionArn },
+          ],
         },
         // No error page for 5xx, because a stale body comes first. No entry for 403, which means a wrong setup.
         customErrorResponses: [
@@ -178,10 +181,10 @@ export class EdgeStack extends Stack {
     });
   }
 
-  #addRouter(): EdgeFunction {
-    return new EdgeFunction(this, 'Router', {
+  #addFunction(id: string, name: Parameters<typeof functionFile>[0]): EdgeFunction {
+    return new EdgeFunction(this, id, {
       runtime: FunctionRuntime.JS_2_0,
-      code: FunctionCode.fromInline(readFileSync(ROUTER_FILE, 'utf8')),
+      code: FunctionCode.fromInline(readFileSync(functionFile(name), 'utf8')),
     });
   }
 

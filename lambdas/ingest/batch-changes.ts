@@ -12,6 +12,7 @@ import { awaitingGenerationKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { Breathe } from '../markets/check-rows.ts';
 import type { DecideOptions } from '../markets/examine-batch.ts';
+import type { Trial } from '../markets/trial.ts';
 import type { Checkpoint, StoredBatch } from './stored-batch.ts';
 import { COMMIT_FAULT_PARTS } from './stored-faults.ts';
 
@@ -19,6 +20,8 @@ export interface BatchDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId
   readonly ledger: Ledger;
   /** Default: no other task has to run. */
   readonly breathe?: Breathe;
+  /** Of a part of a dry run: the ledger as the parts before it would have left it. */
+  readonly trial?: Trial;
 }
 
 /** Further changes at the end of a batch: at most two, in the transaction that ends it. */
@@ -38,7 +41,7 @@ const UNTOUCHED: StrandValue = { ...NOTHING_DONE, revisions: {} };
 /** The checkpoint or a strand, the waiting item, the caller's changes at the end, an audit record, and faults. */
 const ENTRY_CHANGES = 5 + COMMIT_FAULT_PARTS;
 
-export function decideOptions({ batch, startedAtMs }: BatchRun): DecideOptions {
+export function decideOptions({ batch, startedAtMs }: Pick<BatchRun, 'batch' | 'startedAtMs'>): DecideOptions {
   const recordedAt = new Date(startedAtMs).toISOString();
   return { mode: batch.mode, authority: batch.authority, recordedAt, maxChanges: MAX_TRANSACT_CHANGES - ENTRY_CHANGES };
 }

@@ -95,7 +95,7 @@ async function begin(run: BatchRun): Promise<Outcome> {
   const options = decideOptions(run);
   const inputs = run.records.map(({ input }) => input);
   for (let tries = 1; ; tries++) {
-    const examination = await examineBatch(run.ledger, inputs, {
+    const examination = await examineBatch(run.trial ?? run.ledger, inputs, {
       ...options,
       nowMs: run.startedAtMs,
       breathe: run.breathe,
@@ -105,7 +105,11 @@ async function begin(run: BatchRun): Promise<Outcome> {
       throw new Contended(`batch ${run.batch.id}: its refused rows were judged on items that have changed`);
     }
     const isRefused = !partial && examination.faults.length > 0;
-    if (isRefused || dryRun) return await report(run, isRefused ? 'refused' : 'examined', examination);
+    if (isRefused || dryRun) {
+      const outcome = await report(run, isRefused ? 'refused' : 'examined', examination);
+      if (outcome === 'done') run.trial?.add(examination.markets);
+      return outcome;
+    }
     const faults = examinationFaults(run, examination.faults);
     const decisions = asOneTransaction(examination.markets, options.maxChanges);
     if (decisions === null || faults.length > COMMIT_FAULT_PARTS) return await open(run, examination);
@@ -126,7 +130,8 @@ async function begin(run: BatchRun): Promise<Outcome> {
  * visible: then a row that it makes right is not refused.
  */
 async function isCurrent(run: BatchRun, { checks }: Examination): Promise<boolean> {
-  for (const some of inBatches(checks, MAX_TRANSACT_CHANGES)) {
+  const ofLedger = checks.filter(({ key }) => run.trial?.has(key) !== true);
+  for (const some of inBatches(ofLedger, MAX_TRANSACT_CHANGES)) {
     if (!(await transact(run, some)).committed) return false;
   }
   return true;

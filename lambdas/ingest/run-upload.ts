@@ -3,7 +3,7 @@
  * same code as other batches. The transaction that ends a part's batch also updates the upload, under the condition of
  * the revision that was read. So the upload names the next part, and two workers never count one part twice.
  *
- *     awaiting-content ──► queued ──► applying ──► applied | stopped
+ *     awaiting-content ──► queued ──► applying ──► applied | examined | stopped
  *
  * The id of a part's batch follows from the upload's id and the part's number. The stored batch defines where the part
  * ends: the next worker may cut the file by other limits, and takes that part as it was cut. A part may use a market
@@ -24,8 +24,10 @@ import {
   workKey,
 } from '../../storage/records/batches.ts';
 import type { UploadFiles } from '../../storage/upload-store.ts';
+import type { Trial } from '../markets/trial.ts';
 import type { StepOutcome } from '../worker/run-work.ts';
 import type { BatchDependencies, ChangesAtEnd } from './batch-changes.ts';
+import { trialOf } from './read-trial.ts';
 import { runBatch } from './run-batch.ts';
 import { countRecords, newBatchOfLines, readExtent } from './stored-batch.ts';
 import { cutParts, exactly, PART_LIMITS, type PartLimits } from './upload-parts.ts';
@@ -54,10 +56,17 @@ const NO_ROWS: RowTotals = { accepted: 0, unchanged: 0, refused: 0 };
 export function createUploadRunner(dependencies: UploadDependencies): UploadRunner {
   const { ledger, newAttemptId, nowMs } = dependencies;
   const nextPart = createPartReader(dependencies);
+  /** The newest dry run, and the number of its parts. */
+  let trial: { readonly id: string; readonly parts: number; readonly effects: Trial } | null = null;
+  const effectsBefore = async (upload: UploadValue, known: typeof trial): Promise<Trial> =>
+    known?.parts === upload.partsDone ? known.effects : await trialOf(dependencies, upload);
   const commit = async (changes: readonly Change[]) =>
     (await ledger.transact(changes, { attemptId: newAttemptId() })).committed;
 
   return async function runUpload(uploadId) {
+    const known = trial?.id === uploadId ? trial : null;
+    // Unless this call ends well, the effects are read again.
+    if (known !== null) trial = null;
     const item = await ledger.get(uploadKey(uploadId));
     if (item === null) throw new StorageCorrupt(`there is work for upload ${uploadId}, but no such upload`);
     const upload = item.value;
@@ -79,7 +88,8 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
     const part = await nextPart(upload);
     if (upload.recordsDone + part.records > upload.records) return await stop('too-many-records');
     const isLast = part.end === upload.bytes;
-    const end: Partial<UploadValue> = isLast ? { state: 'applied', finishedAt } : { state: 'applying' };
+    const endState = upload.dryRun ? 'examined' : 'applied';
+    const end: Partial<UploadValue> = isLast ? { state: endState, finishedAt } : { state: 'applying' };
     let touched: readonly string[] = [];
     const atEnd: ChangesAtEnd = (totals, revisions = {}) => {
       touched = Object.keys(revisions);
@@ -90,7 +100,10 @@ export function createUploadRunner(dependencies: UploadDependencies): UploadRunn
       if (!(await commit(atEnd(NO_ROWS)))) return 'later';
     } else {
       if (part.content !== null && !(await keepPart(dependencies, upload, batch, part.content))) return 'later';
-      if ((await runBatch(dependencies, batch, atEnd)) === 'later') return 'later';
+      const effects = upload.dryRun ? await effectsBefore(upload, known) : undefined;
+      if ((await runBatch({ ...dependencies, ...(effects && { trial: effects }) }, batch, atEnd)) === 'later')
+        return 'later';
+      if (effects !== undefined) trial = { id: uploadId, parts: upload.partsDone + 1, effects };
     }
     return isLast ? await finish() : { more: touched };
   };
@@ -176,7 +189,7 @@ async function keepPart(
   const own = { ...(actor && { actor }), ...(authority && { authority }) };
   const receivedAt = new Date(nowMs()).toISOString();
   const firstLine = upload.linesDone + 1;
-  const sent = { id, subject, mode, ...own, partial: true, dryRun: false, receivedAt, firstLine };
+  const sent = { id, subject, mode, ...own, partial: true, dryRun: upload.dryRun === true, receivedAt, firstLine };
   const { batch, changes } = newBatchOfLines(sent, lines);
   const result = await ledger.transact(changes, { attemptId: newAttemptId() });
   if (result.committed) return true;

@@ -18,7 +18,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
     const id = newId('upl');
     return { id, target: (await uploads?.presign(id, body)) ?? null };
   },
-  decide({ principal, body, now }, { id, target }) {
+  decide({ principal, body: { dryRun, ...body }, now }, { id, target }) {
     if (target === null) return refuse('service-unavailable', NO_PLACE);
     const refused = refusedMode(principal, body.mode);
     if (refused !== null) return refused;
@@ -28,6 +28,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
       actor: principal.actor,
       ...authorityOf(principal),
       ...body,
+      ...(dryRun && { dryRun }),
       createdAt: now,
     });
     return {
@@ -47,7 +48,7 @@ export const createIngestUpload = writeHandler<'createIngestUpload'>()({
 export function newUpload(
   announced: Pick<
     UploadValue,
-    'id' | 'subject' | 'actor' | 'authority' | 'mode' | 'sha256' | 'bytes' | 'records' | 'createdAt'
+    'id' | 'subject' | 'actor' | 'authority' | 'mode' | 'dryRun' | 'sha256' | 'bytes' | 'records' | 'createdAt'
   >,
 ): UploadValue {
   const nothingDone = {
@@ -89,6 +90,7 @@ function shown(upload: UploadValue, put: UploadTarget | null, published: Generat
     state,
     stoppedBecause: state === 'stopped' ? (upload.stoppedBecause ?? 'too-many-records') : null,
     mode,
+    dryRun: upload.dryRun === true,
     sha256,
     bytes,
     records,

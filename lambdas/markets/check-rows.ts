@@ -1,8 +1,10 @@
 /** Checks a batch's rows one by one and against each other, before anything is decided. */
 import { authorityFaults, type FeedAuthority } from '../../contract/feed-authority.ts';
 import type { IngestMode, RowError } from '../../contract/ingest-records.ts';
+import type { Removal } from '../../contract/removed-market.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { MarketRecordValue } from '../../storage/records/markets.ts';
+import { removedFault } from './removal.ts';
 import { checkObservation, type MarketTerms, parseRecord } from './row-rules.ts';
 import { type Row, rowOf, slugOf } from './rows.ts';
 
@@ -65,7 +67,8 @@ export async function checkRows(
   const rows: Row[] = [];
   for (const row of parsed) {
     await breathe();
-    const found = faultsOf(row, terms, seen, rules);
+    const removal = markets.get(slugOf(row.record))?.value.removal;
+    const found = faultsOf(row, terms, removal, seen, rules);
     if (found.length === 0) rows.push(row);
     else keepFaults(faults, row.index, found);
   }
@@ -81,6 +84,7 @@ function keepFaults(kept: RowFault[], index: number, found: readonly RowError[])
 function faultsOf(
   { record, order }: Row,
   terms: ReadonlyMap<string, MarketTerms>,
+  removal: Removal | undefined,
   seen: Set<string>,
   { nowMs, mode, authority }: RowRules,
 ): readonly RowError[] {
@@ -91,6 +95,7 @@ function faultsOf(
     faults.push({ pointer: '', code: 'duplicate.in-batch', detail });
   }
   seen.add(identity);
+  if (removal !== undefined) return [...faults, removedFault(record, removal)];
   if (record.type === 'market') return faults;
   const market = terms.get(record.market) ?? null;
   if (market === null) {

@@ -19,7 +19,6 @@ import type {
 import { laterInstant } from '../../contract/instants.ts';
 import { MARKET_METRICS_MAX } from '../../contract/limits.ts';
 import { isShowable, type Metric, type Observation } from '../../contract/metric.ts';
-import { moneyTexts } from '../../contract/money-texts.ts';
 import type { Change, Item, PutChange } from '../../storage/ledger.ts';
 import { metricPart, newestValues, valuesIn } from '../../storage/newest-values.ts';
 import {
@@ -43,8 +42,9 @@ import {
   retracted,
   showValues,
 } from './observation-value.ts';
-import { isComparable, isOutlier, type Neighbours } from './outlier.ts';
+import { amountOf, isComparable, isOutlier, type Neighbours } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
+import { removedFault } from './removal.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
 
@@ -162,6 +162,12 @@ class MarketDraft {
   }
 
   apply({ index, record, order }: Row): void {
+    // It was checked with the batch, but may have been removed since.
+    const removal = this.#value?.removal;
+    if (removal !== undefined) {
+      this.#outcomes.set(index, { kind: 'refused', error: removedFault(record, removal) });
+      return;
+    }
     this.#outcomes.set(index, order === null ? this.#define(record as MarketRecord) : this.#version(record, order));
   }
 
@@ -389,10 +395,4 @@ function copyOf(value: MarketRecordValue): MarketRecordValue {
 
 function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {
   return { kind: 'refused', error: { pointer, code, detail } };
-}
-
-function amountOf(metric: Metric): string {
-  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
-  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
-  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }

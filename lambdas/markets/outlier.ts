@@ -5,6 +5,7 @@
  * a correction, is compared with the nearest one on each side in time: see `neighbours.ts`.
  */
 import type { Metric } from '../../contract/metric.ts';
+import { moneyTexts } from '../../contract/money-texts.ts';
 import type { PlacedMetric } from '../../storage/records/markets.ts';
 
 /**
@@ -70,4 +71,11 @@ function timeBetweenMs(one: Metric, other: Metric): number {
 function isMoneyLeap(one: number, other: number): boolean {
   const smaller = Math.max(Math.min(Math.abs(one), Math.abs(other)), COARSE_MINOR_UNITS);
   return Math.abs(one - other) > (MONEY_FACTOR - 1) * smaller;
+}
+
+/** The value as people read it. */
+export function amountOf(metric: Metric): string {
+  if (metric.kind !== 'money') return `${metric.value} ${metric.unit}`;
+  const { decimal } = moneyTexts(metric.amountMinor, metric.currency, 1);
+  return `${decimal} ${metric.currency} (amountMinor ${metric.amountMinor})`;
 }

@@ -30,15 +30,20 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map(
   };
 });
 
-/** The first part of every path of the write API, after `/api/v1/`. */
-const RESOURCES: ReadonlySet<string> = new Set(ROUTES.map(({ segments }) => segments[3] as string));
+/** The first part of paths of the write API, after `/api/v1/`. All paths below belong to it. */
+const RESOURCES: ReadonlySet<string> = new Set(
+  ROUTES.map(({ segments }) => segments[3] as string).filter((resource) => resource !== 'markets'),
+);
+
+/** The market itself is a public read. Only writes have a path of their own below it. */
+const WRITE_TO_MARKET = /^\/api\/v1\/markets\/[^/]+\/removal(\/|$)/;
 
 /** Whether a path belongs to the write API. Every other path is a public read. `path` has no query. */
 export function isWriteApiPath(encoded: string): boolean {
   const path = decodeUnreserved(encoded);
   if (!path.startsWith('/api/v1/')) return false;
   const end = path.indexOf('/', 8);
-  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end));
+  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end)) || WRITE_TO_MARKET.test(path);
 }
 
 /** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */

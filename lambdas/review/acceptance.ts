@@ -6,6 +6,7 @@ import { type MarketRecordValue, observationId } from '../../storage/records/mar
 import type { ClaimValue } from '../../storage/records/review.ts';
 import { decideMarket } from '../markets/decide.ts';
 import type { MarketState } from '../markets/read-markets.ts';
+import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
 import { disputedByClaim, standingOf, unchangedMarket, withStanding } from '../markets/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
@@ -36,6 +37,10 @@ export function acceptedChanges(
 ): Acceptance | Refused {
   const { slug, market } = state;
   if (market === null) return refuse('conflict', `The market ${slug} is not there any more.`);
+  const { removal } = market.value;
+  if (removal !== undefined) {
+    return refuse('conflict', `The claim cannot take effect, because ${removedDetail(slug, removal)}. Reject it.`);
+  }
   if (isOfObservation(assertion)) return supersededObservation(assertion, { ...state, market }, acceptedAt);
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {

@@ -11,6 +11,7 @@ import {
   orderKey,
 } from '../../storage/records/markets.ts';
 import { type ClaimValue, claimKey, claimsInState, claimsOfSubject } from '../../storage/records/review.ts';
+import { removedDetail } from '../markets/removal.ts';
 import { checkObservation } from '../markets/row-rules.ts';
 import {
   type OperationRequest,
@@ -57,10 +58,10 @@ export const getClaim: ReadHandler<'getClaim'> = {
   },
 };
 
-/** Reads only the market of a correction: the corrected value must pass the rules of that market. */
+/** Reads the market: it must not be removed, and the value of a correction must pass its rules. */
 export const createClaim = writeHandler<'createClaim'>()({
   async read({ body: { assertion } }, reader) {
-    return assertion.type === 'correction' ? await reader.get(marketKey(assertion.market)) : null;
+    return await reader.get(marketKey(assertion.market));
   },
   decide(request, market, found) {
     const { principal, now } = request;
@@ -105,6 +106,9 @@ function refusedAssertion(
   if (found.get(marketKey(assertion.market)) === null) {
     const detail = `no market ${assertion.market}: see /api/v1/markets`;
     errors.push({ pointer: '/assertion/market', code: 'market.unknown', detail });
+  } else if (market?.value.removal !== undefined) {
+    const detail = removedDetail(assertion.market, market.value.removal);
+    errors.push({ pointer: '/assertion/market', code: 'market.removed', detail });
   } else if (observation !== null && found.get(observation) === null) {
     const detail = 'no observation of this market, metric, observedAt and sourceUrl: see the history of the market';
     errors.push({ pointer: '/assertion', code: 'observation.unknown', detail });

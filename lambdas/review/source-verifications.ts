@@ -14,6 +14,7 @@ import {
   verificationsOfMarket,
 } from '../../storage/records/review.ts';
 import { type MarketState, readMarkets } from '../markets/read-markets.ts';
+import { removedDetail } from '../markets/removal.ts';
 import { rowOf } from '../markets/rows.ts';
 import {
   isSameStanding,
@@ -117,7 +118,8 @@ function aboutOf(
   { slug, market, known, corrections }: MarketState & { readonly corrections: readonly Observation[] },
 ): About | { readonly error: ProblemError } {
   if (market === null) return missing('/market', 'market.unknown', `no market ${slug}: see /api/v1/markets`);
-  const { sources, latest } = market.value;
+  const { sources, latest, removal } = market.value;
+  if (removal !== undefined) return missing('/market', 'market.removed', removedDetail(slug, removal));
   if (subject.type === 'source') {
     const source = sources.find(({ url }) => url === subject.url);
     if (source === undefined) {

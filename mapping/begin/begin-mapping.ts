@@ -21,14 +21,14 @@ export type BegunMapping =
 
 /**
  * Looks at a CSV file and writes a starting mapping, with its guesses in comments. A guess that the file does not
- * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded parts
- * of it are kept in memory.
+ * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded
+ * parts of it are kept in memory.
  *
  * @param open opens the file from its beginning
  * @param name of the file, for the text and for a slug
  */
 export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
-  let dialect = await guessDialect(open());
+  let dialect = await guessDialect(open);
   if (dialect === null) {
     return {
       fault: 'no line has two fields by comma, semicolon, tab or bar: is it a CSV file with a line of column names?',

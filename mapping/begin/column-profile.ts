@@ -17,13 +17,24 @@ const NUMBER_FORMATS: readonly NumberFormat[] = [
 const DAYS = [
   ...['YYYY-MM-DD', 'YYYY/MM/DD', 'YYYY.MM.DD', 'YYYYMMDD', 'YYYY-M-D', 'YYYY/M/D', 'YYYY.M.D'],
   ...['DD.MM.YYYY', 'D.M.YYYY', 'DD/MM/YYYY', 'MM/DD/YYYY', 'D/M/YYYY', 'M/D/YYYY', 'DD-MM-YYYY', 'MM-DD-YYYY'],
-  ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY'],
+  ...['DD-MMM-YYYY', 'D MMM YYYY', 'MMM D, YYYY', 'D MMMM YYYY', 'MMMM D, YYYY'],
 ];
-const MONTHS = ['YYYY-MM', 'YYYY/MM', 'YYYYMM', 'MM/YYYY', 'MMM YYYY', 'MMM-YYYY'];
+const PERIODS = [
+  'YYYY-MM',
+  'YYYY/MM',
+  'YYYYMM',
+  'MM/YYYY',
+  'MMM YYYY',
+  'MMM-YYYY',
+  'MMMM YYYY',
+  'YYYYQ',
+  'YYYY-Q',
+  'YYYY',
+];
 const TIMES = ['HH:mm', 'HH:mm:ss', 'HH:mm:ssZ', 'HH:mm:ss.S', 'HH:mm:ss.SZ'];
 const DATE_FORMATS: readonly string[] = [
   ...DAYS,
-  ...MONTHS,
+  ...PERIODS,
   ...TIMES.flatMap((time) =>
     ['YYYY-MM-DDT', 'YYYY-MM-DD ', 'YYYY/MM/DD ', 'DD/MM/YYYY ', 'MM/DD/YYYY ', 'DD.MM.YYYY '].map((day) => day + time),
   ),

@@ -6,17 +6,25 @@ import { type ParsedRow, parseCsvRows } from '../csv-rows.ts';
 
 export type Dialect = CsvMapping['csv'];
 
-/** Bytes of the file that decide. */
-const HEAD_BYTES = 256 * 1024;
+/** Bytes of the file that decide; the second number for a table whose lines are very long. */
+const HEAD_BYTES = [32 * 1024, 1024 * 1024] as const;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Null if no delimiter gives rows of more than one column. */
-export async function guessDialect(file: AsyncIterable<Uint8Array>): Promise<Dialect | null> {
-  const head = await headOf(file);
+export async function guessDialect(open: () => AsyncIterable<Uint8Array>): Promise<Dialect | null> {
+  for (const bytes of HEAD_BYTES) {
+    const head = await headOf(open(), bytes);
+    const dialect = await dialectOf(head, head.length < bytes);
+    if (dialect !== null) return dialect;
+  }
+  return null;
+}
+
+async function dialectOf(head: Uint8Array, isWhole: boolean): Promise<Dialect | null> {
   const encoding = guessEncoding(head);
   const text = new TextDecoder(encoding).decode(head);
   // The last line may be cut off.
-  const whole = head.length < HEAD_BYTES ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+  const whole = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1);
   const tries = await Promise.all(DELIMITERS.map((delimiter) => tryDelimiter(whole, delimiter)));
   const [best] = tries
     .filter((each) => each !== null)
@@ -25,13 +33,13 @@ export async function guessDialect(file: AsyncIterable<Uint8Array>): Promise<Dia
   return { delimiter: best.delimiter, encoding, linesBeforeHeader: best.headerLine - 1, rowsAfterHeader: 0 };
 }
 
-async function headOf(file: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+async function headOf(file: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of file) {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes >= HEAD_BYTES) break;
+    if (bytes >= most) break;
   }
   const head = new Uint8Array(bytes);
   let at = 0;
@@ -39,7 +47,7 @@ async function headOf(file: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
     head.set(piece, at);
     at += piece.length;
   }
-  return head.subarray(0, HEAD_BYTES);
+  return head.subarray(0, most);
 }
 
 function guessEncoding(head: Uint8Array): string {

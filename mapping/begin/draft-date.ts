@@ -7,7 +7,7 @@ import type { MappingDraft } from './draft.ts';
 const UNKNOWN = object(
   field('column', `${FILL_IN}: the column with the dates`),
   field('format', `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`),
-  field('precision', `${FILL_IN}: day, month or instant`),
+  field('precision', `${FILL_IN}: instant, day, month, quarter or year`),
 );
 
 export function draftDate({ guess: { date }, added }: MappingDraft): CommentedObject {
@@ -28,13 +28,15 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
       field(
         'whenBlank',
         object(field('column', whenBlank.column), field('format', oneOrList(whenBlank.formats))),
-        `The column is blank in ${date.column?.blank} rows.`,
+        `Rows in which the column is blank: ${date.column?.blank}.`,
       ),
   );
 }
 
 const PRECISIONS = {
   day: '',
+  quarter: '',
+  year: '',
   month: 'The dates name months: the day is ignored. If they are days, write day.',
   instant: 'The times of day count. If only the day does, write day, and remove the offset.',
 } as const;

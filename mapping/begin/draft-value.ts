@@ -21,18 +21,24 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
     blankWords.length > 0 && field('blankValues', blankWords, 'Texts that stand for a missing number.'),
     quantity.isLarger && field('quotedQuantity', '1', 'The file quotes for one.'),
     field('rounding', quantity.unfit === 0 ? 'refuse' : 'nearest', roundingComment(quantity)),
-    blank > 0 &&
-      field(
-        'blank',
-        object(field('unknownReason', 'not-published')),
-        `${blank} values are blank. Other reasons: not-yet-published, not-applicable, withheld, source-unreachable. Or "leave-out" instead of the object: then nothing is said about that date.`,
-      ),
+    blank > 0 && draftBlank(blank, added !== null && blank > sum(guess.values, ({ rows }) => rows) * MANY_BLANKS),
     zeros > 0 &&
       field(
         'zero',
         `${FILL_IN}: values that are zero: ${zeros}. "asserted" if zero is the price; "refuse" if it stands for a missing one`,
       ),
   );
+}
+
+/** In a wide table, so many blanks are columns that begin late or end early. */
+const MANY_BLANKS = 0.2;
+
+function draftBlank(blank: number, isLeftOut: boolean): CommentedField {
+  const reasons = 'not-published, not-yet-published, not-applicable, withheld, source-unreachable';
+  const comment = isLeftOut
+    ? `Blank values, which give nothing: ${blank}. To say that a value is not known, write { "unknownReason": "not-published" }; or ${reasons.slice(15)}.`
+    : `Blank values: ${blank}. Reasons: ${reasons}. Or "leave-out" instead of the object: then nothing is said about that date.`;
+  return field('blank', isLeftOut ? 'leave-out' : object(field('unknownReason', 'not-published')), comment);
 }
 
 function numberFields(number: MappingDraft['guess']['number']): CommentedField[] {
@@ -59,7 +65,7 @@ function roundingComment({ isLarger, unfit, numbers, example }: DraftQuantity): 
   const loss = isLarger
     ? 'For the larger quantity, rounding takes next to nothing from them.'
     : 'Write refuse to refuse them.';
-  return `${unfit} of ${numbers} numbers have more decimals than their currency, such as ${example}. ${loss}`;
+  return `Numbers with more decimals than their currency: ${unfit} of ${numbers}, such as ${example}. ${loss}`;
 }
 
 /** A few words without digits, in a column of numbers. */

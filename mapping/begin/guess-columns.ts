@@ -1,6 +1,7 @@
 /** Guesses the meaning of a file's columns. */
 import { checkCurrencyCode } from '../../contract/currencies.ts';
-import { dateReader, hasDay, hasTime } from '../date-format.ts';
+import type { MappedDate } from '../csv-mapping.ts';
+import { dateReader, hasDay, hasMonth, hasQuarter, hasTime } from '../date-format.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { type Candidates, ColumnProfile } from './column-profile.ts';
 import { guessMarketColumns, type MarketColumns } from './guess-market-columns.ts';
@@ -13,7 +14,7 @@ export interface DateGuess {
   /** Whether only one of the formats is right, and the file does not say which one. */
   readonly isAmbiguous: boolean;
   readonly example: string;
-  readonly precision: 'day' | 'month' | 'instant';
+  readonly precision: MappedDate['precision'];
   /** Another column of dates, for rows in which this one is blank. */
   readonly whenBlank: { readonly column: string; readonly formats: readonly string[] } | null;
 }
@@ -47,8 +48,9 @@ const NO_VALUE_NAME =
 /** Several numbers of one market, not several markets. */
 const QUOTE_PART_NAME =
   /^(open|high|low|close|last|bid|ask|mid|settle|volume|vwap|(adj|adjusted)[ ._]?close|turnover)\*?$/i;
-const DATE_NAME = /^(date|day|time|timestamp|period|month|datetime|time_period|ref_date|observation_date)$/i;
-const LIKE_DATE_NAME = /date|time|day|month|period/i;
+const DATE_NAME =
+  /^(date|day|time|timestamp|period|month|quarter|year|datetime|time_period|ref_date|observation_date)$/i;
+const LIKE_DATE_NAME = /date|time|day|month|quarter|year|period/i;
 const QUOTE_NAME = /quote|counter|target|^to$|curr|ccy/i;
 
 /** The name of the column that `unpivot` adds with a value, and of that with a date. */
@@ -58,7 +60,9 @@ export function guessColumns(table: TableProfile): ColumnGuess {
   const named = table.columns.filter(({ name }) => name !== '');
   const dates = named.flatMap((column) => {
     const found = column.dateFormat();
-    return found === null ? [] : [{ column, ...found }];
+    // A price such as 1950 or 202601 may be a year or a month by chance.
+    const isNumber = column.integers === column.filled && !LIKE_DATE_NAME.test(column.name);
+    return found === null || isNumber ? [] : [{ column, ...found }];
   });
   const [ownDate, secondDate] = dates.sort((one, other) => dateScore(other) - dateScore(one));
   const isDate = (column: ColumnProfile) => dates.some((date) => date.column === column);
@@ -124,8 +128,7 @@ function isNumeric(column: ColumnProfile): boolean {
 
 function dateScore({ column }: { readonly column: ColumnProfile }): number {
   const byName = DATE_NAME.test(column.name) ? 2 : LIKE_DATE_NAME.test(column.name) ? 1 : 0;
-  // A number such as 202601 may be a month by chance.
-  return byName - (column.integers > 0 && byName === 0 ? 2 : 0) - column.blank / (column.rows + 1) / 2;
+  return byName - column.blank / (column.rows + 1) / 2;
 }
 
 /** The columns with the highest score: their names, decimals, and many different numbers speak for them. */
@@ -155,19 +158,20 @@ function numberFormatOf(columns: readonly ColumnProfile[]): Candidates<NumberFor
 
 function precisionOf(formats: readonly string[], column: ColumnProfile | null): DateGuess['precision'] {
   if (formats.every(hasTime)) return 'instant';
+  if (!formats.every(hasMonth)) return formats.every(hasQuarter) ? 'quarter' : 'year';
   if (!formats.every(hasDay)) return 'month';
   // The same day in each month stands for the month.
   return column !== null && column.daysOfMonth.size === 1 && (column.distinct?.size ?? 0) > 2 ? 'month' : 'day';
 }
 
-/** The names of columns that are dates, if most of them are. */
+/** The names of columns that are dates, if nearly all names with digits are. */
 function datesIn(
   names: readonly string[],
 ): { names: string[]; format: { formats: readonly string[]; isAmbiguous: boolean; example: string } } | null {
   const profile = new ColumnProfile('', names.length);
   const dated = names.filter((name) => /\d/.test(name));
   for (const name of dated) profile.add(name);
-  const format = dated.length >= 2 && dated.length * 2 > names.length ? profile.dateFormat() : null;
+  const format = dated.length >= 2 ? profile.dateFormat() : null;
   if (format === null) return null;
   const readers = format.formats.map(dateReader);
   return { names: dated.filter((name) => readers.some((read) => read(name) !== null)), format };

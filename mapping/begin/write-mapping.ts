@@ -90,7 +90,7 @@ function unitRows({ columns, sample }: TableProfile, { date, values, number }: C
 
 function faultsOf({ faults, firstFault }: TableProfile): string {
   if (firstFault === null) return '';
-  return `${faults} rows are not readable. The first is line ${firstFault.line}: it ${firstFault.detail}`;
+  return `Rows that are not readable: ${faults}. The first one is on line ${firstFault.line}: ${firstFault.detail}`;
 }
 
 function draftUnpivot(

@@ -6,7 +6,7 @@ import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { type BundleLine, readBundle } from './bundle.ts';
+import { type BundleLine, type HeadPut, readBundle } from './bundle.ts';
 import { countPublished } from './count-published.ts';
 import { fencedPut } from './fenced-put.ts';
 import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head.ts';
@@ -14,9 +14,13 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
 /**
  * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
  * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
- * a link (sweep/collect-garbage.ts).
+ * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so.
  */
-const PUT_ORDER: readonly PublicObjectKind[] = [...STATIC_KINDS, 'history', 'market', 'market-list', 'snapshot'];
+const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'snapshot'] as const;
+
+function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
+  return isGone ? 'gone' : parsePublicKey(key)?.kind;
+}
 
 /**
  * Puts every body of HEAD's generation, records what is published, marks the generation applied, and removes its
@@ -52,9 +56,9 @@ async function applyPart(
 ): Promise<void> {
   const concurrency = OBJECT_CONCURRENCY;
   const puts = lines.filter((line) => line.kind === 'put');
-  for (const kind of PUT_ORDER) {
-    const ofKind = puts.filter((line) => parsePublicKey(line.key)?.kind === kind);
-    await pMap(ofKind, (line) => fencedPut(objects, generation, line.key, line.body, line.nextCursor), { concurrency });
+  for (const place of PUT_ORDER) {
+    const some = puts.filter((line) => placeOf(line) === place);
+    await pMap(some, (line) => fencedPut(objects, generation, line), { concurrency });
   }
 
   const records = lines.filter((line) => line.kind === 'record');

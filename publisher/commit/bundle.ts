@@ -12,10 +12,19 @@ import type { ObjectRef } from '../../storage/records/publication.ts';
 import { BundleLost, HOW_TO_REBUILD } from '../errors.ts';
 import { putPacked, readPacked } from './packed-object.ts';
 
+/** A head body to put, fenced by its generation. */
+export interface HeadPut {
+  readonly kind: 'put';
+  readonly key: string;
+  readonly body: string;
+  readonly nextCursor: string | null;
+  /** The body is the problem document of a removed market. */
+  readonly isGone?: boolean;
+}
+
 /** One step of applying a generation. */
 export type BundleLine =
-  /** A head body to put, fenced by its generation. */
-  | { readonly kind: 'put'; readonly key: string; readonly body: string; readonly nextCursor: string | null }
+  | HeadPut
   /** The ledger's record of the published state; null removes the item. */
   | { readonly kind: 'record'; readonly key: ItemKey; readonly value: Json };
 

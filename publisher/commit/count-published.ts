@@ -18,7 +18,7 @@ export async function countPublished(ledger: Ledger): Promise<HeadValue['counts'
   const counts = { markets: 0, observations: 0, unknownValues: 0 };
   for (const batch of inBatches([...(await publishedSlugs(ledger))], RECORDS_AT_ONCE)) {
     for (const heads of await readMany(ledger, batch.map(publishedHeadsKey))) {
-      if (heads === null) continue;
+      if (heads === null || heads.value.isRemoved) continue;
       counts.markets++;
       counts.observations += heads.value.observations;
       counts.unknownValues += heads.value.unknownValues;

@@ -19,6 +19,7 @@
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { ledgerBehind } from '../errors.ts';
+import type { HeadPut } from './bundle.ts';
 import { publicMetadata } from './put-immutable.ts';
 
 /** More rounds than publishers that could ever race for one head. After that, something else is wrong. */
@@ -30,13 +31,11 @@ const MAX_ROUNDS = 20;
 export async function fencedPut(
   objects: ObjectStore,
   generation: number,
-  key: string,
-  body: string,
-  nextCursor: string | null,
+  { key, body, nextCursor, isGone = false }: HeadPut,
 ): Promise<void> {
   const name = parsePublicKey(key);
   if (name === null) throw new RangeError(`${key} is not the key of a public object`);
-  const metadata = publicMetadata(name, generation, nextCursor);
+  const metadata = publicMetadata(name, generation, nextCursor, isGone);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const present = await objects.stat(key);
     if (present?.metadata.generation === generation) return;

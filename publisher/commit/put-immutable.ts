@@ -1,17 +1,25 @@
 /** Puts public pages, which may never change. */
 import { cursorGeneration } from '../../contract/cursors.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
-/** The metadata of a public object, from the table of kinds. */
+/**
+ * The metadata of a public object, from the table of kinds.
+ *
+ * @param isGone the object is the problem document of a removed market
+ */
 export function publicMetadata(
   name: PublicObjectName,
   generation: number,
   nextCursor: string | null = null,
+  isGone = false,
 ): ObjectMetadata {
-  const { contentType, cacheControl } = PUBLIC_OBJECTS[name.kind];
-  return { contentType, cacheControl, cacheTag: cacheTagOf(name), generation, nextCursor };
+  const { contentType, cacheControl, mayBeGone } = PUBLIC_OBJECTS[name.kind];
+  if (isGone && !mayBeGone) throw new RangeError(`a ${name.kind} cannot be gone`);
+  const cacheTag = cacheTagOf(name);
+  return { contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType, cacheControl, cacheTag, generation, nextCursor };
 }
 
 /**

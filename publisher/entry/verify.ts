@@ -1,7 +1,8 @@
 /**
  * The oracle as a Lambda function, on a schedule: reads the public URLs as readers do, and fails if there are findings.
  * If one run has not enough time for everything, it checks the whole list and one share of the markets. Invoked by hand
- * with `{ "share": { "index": 3, "of": 128 } }`, it checks that share.
+ * with `{ "share": { "index": 3, "of": 128 } }`, it checks that share; with `{ "removed": ["gold-usd"] }`, these removed
+ * markets too.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { LambdaInvocation } from '../../contract/aws.ts';
@@ -9,7 +10,7 @@ import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../verify/confirm-findings.ts';
 import { httpReader } from '../verify/reader.ts';
-import { shareAsked, shareDue } from '../verify/share.ts';
+import { askedOf, shareDue } from '../verify/share.ts';
 import { logLine } from './log.ts';
 
 const { readBaseUrl, verifyEveryHours } = readLambdaEnvironment(process.env, {
@@ -22,17 +23,22 @@ const PAUSE_MS = (FRESH_SECONDS + 1) * 1000;
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<void> {
   const startedMs = Date.now();
   const reader = httpReader(readBaseUrl);
-  const share = shareAsked(event) ?? (await shareDue(reader, startedMs, Number(verifyEveryHours)));
+  const asked = askedOf(event);
+  const share = asked.share ?? (await shareDue(reader, startedMs, Number(verifyEveryHours)));
   const inWords = `${share.index} of ${share.of}`;
-  const { findings, generation, markets, observations, pages } = await confirmFindings(reader, share, async () => {
-    // The second walk takes as long as the first, or a little longer.
-    if (invocation.getRemainingTimeInMillis() < PAUSE_MS + 1.25 * (Date.now() - startedMs)) {
-      logLine('error', 'no time for a second look: a publication may explain the findings', { share: inWords });
-      return false;
-    }
-    await setTimeout(PAUSE_MS);
-    return true;
-  });
+  const { findings, generation, markets, observations, pages } = await confirmFindings(
+    reader,
+    { ...asked, share },
+    async () => {
+      // The second walk takes as long as the first, or a little longer.
+      if (invocation.getRemainingTimeInMillis() < PAUSE_MS + 1.25 * (Date.now() - startedMs)) {
+        logLine('error', 'no time for a second look: a publication may explain the findings', { share: inWords });
+        return false;
+      }
+      await setTimeout(PAUSE_MS);
+      return true;
+    },
+  );
   for (const { url, rule, detail } of findings) logLine('error', 'finding', { url, rule, detail });
   const seen = { generation, share: inWords, markets, observations, pages, durationMs: Date.now() - startedMs };
   logLine('info', 'verified', { ...seen, findings: findings.length });

@@ -10,6 +10,7 @@ import { LIST_CHANGES, type ListState, listChangeKey, publishedHeadsKey } from '
 import type { BundleWriter } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { type ListChange, type ListChanges, readPublishedBody } from './list-items.ts';
+import { isListed } from './plan-market.ts';
 import type { MarketsPlan } from './plan-markets.ts';
 
 type Changed = Pick<MarketsPlan, 'changedItems' | 'joinedBefore'>;
@@ -49,7 +50,7 @@ export async function takeListChanges(
   for (const [index, { sort: slug, value }] of remembered.entries()) {
     changes.set(slug, {
       wasListed: value.wasListed,
-      isListed: heads[index] !== null,
+      isListed: isListed(heads[index]?.value ?? null),
       item: () => readPublishedBody(objects, slug),
     });
   }

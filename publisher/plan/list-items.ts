@@ -95,9 +95,10 @@ export async function listedMarkets(
       items.map(({ sort }) => publishedHeadsKey(sort)),
     );
     for (const [index, { sort: slug }] of items.entries()) {
-      const digest = heads[index]?.value.marketDigest ?? null;
+      const { marketDigest: digest = null, isRemoved = false } = heads[index]?.value ?? {};
       const isKnown = !changes.has(slug) && !isDue(slug);
-      if (changes.get(slug)?.isListed ?? digest !== null) listed.push({ slug, digest: isKnown ? digest : null });
+      if (changes.get(slug)?.isListed ?? (digest !== null && !isRemoved))
+        listed.push({ slug, digest: isKnown ? digest : null });
     }
   }
   return listed;

@@ -29,8 +29,10 @@ import type { IndexedPage, OrderedObservation } from './history-cutter.ts';
 
 export interface MarketView {
   readonly slug: string;
-  /** Null if the market is removed. */
+  /** Null if the ledger has lost the market. */
   readonly record: Item<MarketRecordValue> | null;
+  /** Whether its history is public: it has a record, and is not removed. */
+  readonly isShown: boolean;
   /** Whether the index of markets has it. Assumed, not read, for a published market that needs no refresh. */
   readonly isIndexed: boolean;
   /** The published state; null if the market is not published. */
@@ -64,9 +66,10 @@ export async function viewMarket(
   const published = (await ledger.get(publishedHeadsKey(slug)))?.value ?? null;
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
+  const isShown = record !== null && record.value.removal === undefined;
   const marks = await readAll(ledger, historyMarksOf(slug));
   const historyMarks = marks.filter((mark) => mark.revision <= revision);
-  const fromOrder = isRefresh || record === null ? '' : lowestOrder(historyMarks);
+  const fromOrder = isRefresh || !isShown ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
     page.sum !== undefined && page.count === pageSize && (fromOrder === null || page.last < fromOrder);
   // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
@@ -76,12 +79,13 @@ export async function viewMarket(
   return {
     slug,
     record,
+    isShown,
     isIndexed,
     published,
     keptPages: lastKept ? lastKept.index + 1 : 0,
     publishedPages,
     async *observations() {
-      if (record === null) return;
+      if (!isShown) return;
       const range = observationsOf(slug);
       const after = lastKept ? { after: range.prefix + lastKept.page.last } : {};
       for await (const items of queryPages(ledger, range, after)) {

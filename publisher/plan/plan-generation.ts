@@ -50,8 +50,9 @@ export async function planGeneration(
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked);
+  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful);
   const left = whatIsLeft(due, markets);
+  if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
     before,
     generation,
@@ -59,6 +60,8 @@ export async function planGeneration(
     markets,
     left,
   });
+
+  for (const line of markets.gone) await bundle.add(line);
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
@@ -118,9 +121,10 @@ interface Left {
   readonly takenTo: string;
 }
 
-/** Marks that were not read, and marks of markets for which there was no room. Put-off markets are not counted. */
+/** Marks that were not read, and marks of markets for which there was no room. Markets that wait are not counted. */
 function whatIsLeft({ markets, isFreshLeft, isRefreshLeft }: DueMarkets, plan: MarketsPlan): Left {
-  const isLeft = ({ slug }: { slug: string }) => !plan.planned.has(slug) && !plan.putOff.has(slug);
+  const isLeft = ({ slug }: { slug: string }) =>
+    !plan.planned.has(slug) && !plan.putOff.has(slug) && !plan.waiting.has(slug);
   const passedOver = markets.filter(isLeft);
   const lookedAt = markets.filter((market) => market.revision !== null && !isLeft(market));
   return {
@@ -138,10 +142,32 @@ interface ListContext {
   readonly left: Left;
 }
 
+function dueAtMsOf({ listEverySeconds = defaultListEverySeconds }: PublisherDependencies, list: ListState): number {
+  return list.publishedAtMs + listEverySeconds(list.markets) * 1000;
+}
+
+/** A doubtful list waits until no market waits for its refresh, because its items come from the published bodies. */
+function isBlocked({ isDoubtful }: ListState, { isFreshLeft, isRefreshLeft }: Left): boolean {
+  return isDoubtful && (isFreshLeft || isRefreshLeft);
+}
+
 /**
- * Publishes the list at most once in its cadence. A doubtful list waits until no market waits for its refresh, because
- * its items come from the published bodies.
+ * Whether a generation with these changes publishes a list, as far as its cadence and doubts are concerned. A list with a
+ * time in the future was published before the clock was set back: it does not delay the next one.
  */
+function mayPublishList(
+  dependencies: PublisherDependencies,
+  before: HeadValue | null,
+  left: Left,
+  atMs: number,
+): boolean {
+  if (before === null) return true;
+  const { list } = before;
+  const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMsOf(dependencies, list);
+  return !isEarly && !isBlocked(list, left);
+}
+
+/** Publishes the list at most once in its cadence. */
 async function planListIfDue(
   dependencies: PublisherDependencies,
   bundle: BundleWriter,
@@ -151,19 +177,13 @@ async function planListIfDue(
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
   if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
-    return { list: { ...list, shows: generation }, dueAtMs: null, endsDoubt: false };
+    const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
+    return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
   }
-  if (list !== null) {
-    const isBlocked = list.isDoubtful && (left.isFreshLeft || left.isRefreshLeft);
-    const dueAtMs =
-      list.publishedAtMs + (dependencies.listEverySeconds ?? defaultListEverySeconds)(list.markets) * 1000;
-    // A list with a time in the future was published before the clock was set back. It does not delay the next list.
-    const isEarly = list.publishedAtMs <= atMs && atMs < dueAtMs;
-    if (isBlocked || isEarly) {
-      // A list that is cut from all bodies needs no remembered changes.
-      if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
-      return { list, dueAtMs: isBlocked ? null : dueAtMs, endsDoubt: false };
-    }
+  if (list !== null && !mayPublishList(dependencies, before, left, atMs)) {
+    // A list that is cut from all bodies needs no remembered changes.
+    if (!list.isDoubtful) await rememberListChanges(dependencies, bundle, list, markets);
+    return { list, dueAtMs: isBlocked(list, left) ? null : dueAtMsOf(dependencies, list), endsDoubt: false };
   }
   const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);

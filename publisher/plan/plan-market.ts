@@ -1,12 +1,14 @@
 /** The part of a generation that one market contributes. Pure. */
+import { canonicalJson } from '../../contract/canonical-json.ts';
 import { publicKey } from '../../contract/public-objects.ts';
+import { type Removal, removedMarketDocument } from '../../contract/removed-market.ts';
 import {
   historyPageKey,
   type PublishedHeads,
   publishedHeadsKey,
   supersededPageKey,
 } from '../../storage/records/publication.ts';
-import type { BundleLine } from '../commit/bundle.ts';
+import type { BundleLine, HeadPut } from '../commit/bundle.ts';
 import type { HistoryPlan } from './history-cutter.ts';
 import type { MarketView } from './market-view.ts';
 import { marketBody, rendered } from './render.ts';
@@ -18,7 +20,7 @@ export interface ShownHeads {
 }
 
 export interface MarketPlan {
-  /** The market's body, which is also its item in the list; null if the market is removed. */
+  /** The market's body, which is also its item in the list; null if the market is removed or lost. */
   readonly body: string | null;
   /**
    * Whether its list item changes: it differs from the published one, or the ledger has no record of the published one.
@@ -26,6 +28,8 @@ export interface MarketPlan {
   readonly isChanged: boolean;
   /** The lines of the bundle: changed head bodies, and the records of them. */
   readonly lines: readonly BundleLine[];
+  /** The problem documents of a removed market, to be put after a list without it. */
+  readonly gone: readonly HeadPut[];
 }
 
 /** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
@@ -36,7 +40,8 @@ export function planMarket(
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
 ): MarketPlan {
   const { slug, record, published } = view;
-  if (record === null) return planRemoval(view, generation);
+  if (record === null) return planLoss(view, generation);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, shown);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [];
@@ -61,7 +66,7 @@ export function planMarket(
   }
   lines.push(...pageRecords(slug, generation, history));
   // A lost generation may have put the body: then it is in place, but no list shows the market.
-  return { body: market.body, isChanged: isPut || published === null, lines };
+  return { body: market.body, isChanged: isPut || published === null, lines, gone: [] };
 }
 
 function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
@@ -69,14 +74,51 @@ function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): b
   return published !== null && names.every((name) => heads[name] === published[name]);
 }
 
+/** Whether the published list may show the market. */
+export function isListed(published: PublishedHeads | null): boolean {
+  return published !== null && !published.isRemoved;
+}
+
+/** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
+function planRemoval(
+  { slug, record, published }: MarketView,
+  history: HistoryPlan,
+  generation: number,
+  shown: ShownHeads,
+): MarketPlan {
+  const { revision, value } = record as NonNullable<MarketView['record']>;
+  const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
+  const gone: HeadPut[] = [];
+  for (const kind of ['history', 'market'] as const) {
+    if (digest === shown[kind]) continue;
+    gone.push({ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor: null, isGone: true });
+  }
+  const heads: PublishedHeads = {
+    marketDigest: digest,
+    historyDigest: digest,
+    revision,
+    closedPages: 0,
+    observations: 0,
+    unknownValues: 0,
+    joined: published?.joined ?? generation,
+    isRemoved: true,
+  };
+  const lines: BundleLine[] = [];
+  if (gone.length > 0 || !saysTheSame(heads, published)) {
+    lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
+  }
+  lines.push(...pageRecords(slug, generation, history));
+  return { body: null, isChanged: !published?.isRemoved, lines, gone };
+}
+
 /** The bodies stay for the sweep. It removes bodies of markets without a published record. */
-function planRemoval({ slug, published, publishedPages }: MarketView, generation: number): MarketPlan {
-  if (published === null) return { body: null, isChanged: false, lines: [] };
+function planLoss({ slug, published, publishedPages }: MarketView, generation: number): MarketPlan {
+  if (published === null) return { body: null, isChanged: false, lines: [], gone: [] };
   const lines: BundleLine[] = [
     ...pageRecords(slug, generation, { pages: [], superseded: publishedPages, closedPages: 0 }),
     { kind: 'record', key: publishedHeadsKey(slug), value: null },
   ];
-  return { body: null, isChanged: true, lines };
+  return { body: null, isChanged: !published.isRemoved, lines, gone: [] };
 }
 
 function pageRecords(

@@ -2,14 +2,14 @@
 import { pMapIterable } from 'p-map';
 import type { Item } from '../../storage/ledger.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
-import { type HeadValue, REMOVED_REVISION } from '../../storage/records/publication.ts';
-import type { BundleWriter } from '../commit/bundle.ts';
+import type { HeadValue } from '../../storage/records/publication.ts';
+import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
-import { type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
+import { isListed, type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 import { shownDigest } from './shown-digest.ts';
 
 /** The part of a generation that the marked markets contribute. */
@@ -20,10 +20,16 @@ export interface MarketsPlan {
   readonly joinedBefore: ReadonlyMap<string, number | null>;
   /** The marks that this plan covers. */
   readonly marks: readonly Item[];
-  /** The revision of each planned market. For a removed market, every revision. */
+  /** The revision of each planned market. For a market without a record, every revision. */
   readonly planned: ReadonlyMap<string, number>;
   /** The reason for each put-off market, by slug. */
   readonly putOff: ReadonlyMap<string, string>;
+  /** Slugs of removed markets that wait for a generation with a list: the list must leave them out first. */
+  readonly waiting: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
+  /** Takes these markets into the plan, because the generation publishes a list. */
+  readonly takeWaiting: () => Promise<void>;
+  /** The problem documents of removed markets, to be added to the bundle after the list. */
+  readonly gone: readonly HeadPut[];
   /** The change of the snapshot's counts. */
   readonly countsDelta: HeadValue['counts'];
 }
@@ -47,30 +53,31 @@ type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
  * is put off: it keeps its marks, and delays no other market.
+ *
+ * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
+ *   it.
  */
 export async function planMarkets(
   storage: PublisherStorage,
   bundle: BundleWriter,
   generation: number,
   due: readonly MarkedMarket[],
+  isDoubtful: boolean,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
   const marks: Item[] = [];
   const planned = new Map<string, number>();
   const putOff = new Map<string, string>();
+  const waiting = new Map<string, () => Promise<void>>();
+  const gone: HeadPut[] = [];
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const planOne = async (market: MarkedMarket) => ({ market, outcome: await planMarked(storage, generation, market) });
-  for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
+  const take = async (market: MarkedMarket, { view, plan }: Planned): Promise<void> => {
     const { slug } = market;
-    if (typeof outcome === 'string') {
-      putOff.set(slug, outcome);
-      continue;
-    }
-    const { view, plan } = outcome;
     for (const line of plan.lines) await bundle.add(line);
+    gone.push(...plan.gone);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
       joinedBefore.set(slug, view.published?.joined ?? null);
@@ -78,10 +85,32 @@ export async function planMarkets(
     marks.push(...market.marks, ...view.historyMarks);
     planned.set(slug, view.record?.revision ?? Number.POSITIVE_INFINITY);
     addDifference(countsDelta, view);
+  };
+  const takeWaiting = async (): Promise<void> => {
+    for (const takeOne of waiting.values()) await takeOne();
+    waiting.clear();
+  };
+
+  const planOne = async (market: MarkedMarket) => ({ market, outcome: await planMarked(storage, generation, market) });
+  for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
+    if (typeof outcome === 'string') {
+      putOff.set(market.slug, outcome);
+      continue;
+    }
+    if (!isDoubtful && isForList(outcome)) {
+      waiting.set(market.slug, () => take(market, outcome));
+      continue;
+    }
+    await take(market, outcome);
     rendered += outcome.rendered;
     if (rendered > MAX_RENDERED) break;
   }
-  return { changedItems, joinedBefore, marks, planned, putOff, countsDelta };
+  return { changedItems, joinedBefore, marks, planned, putOff, waiting, takeWaiting, gone, countsDelta };
+}
+
+/** Whether the market is removed, and a list may show it: a list without it must come first. */
+function isForList({ view, plan }: Planned): boolean {
+  return view.record !== null && !view.isShown && plan.isChanged;
 }
 
 /** The plan, or the reason why the market is put off. */
@@ -106,9 +135,7 @@ async function planOnce(
 ): Promise<Planned | string> {
   const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
   const { record } = view;
-  if (revision === REMOVED_REVISION && record !== null)
-    return 'its mark says that it is removed, but its record exists';
-  if (revision !== null && revision !== REMOVED_REVISION && record === null) return 'its record does not exist';
+  if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
     return `its record is of revision ${record.revision}, its mark of ${revision}`;
   }
@@ -117,10 +144,10 @@ async function planOnce(
   const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
-  if (record !== null && history.sum !== record.value.sum) {
-    return `its observations do not add up to its record of revision ${record.revision}`;
+  if (view.isShown && history.sum !== record?.value.sum) {
+    return `its observations do not add up to its record of revision ${record?.revision}`;
   }
-  const shown = isRefresh ? await readShownHeads(objects, slug, history.head.nextCursor) : undefined;
+  const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
   return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
 }
 
@@ -139,16 +166,21 @@ async function cutHistory(
   return cutter.finish();
 }
 
-async function readShownHeads(objects: ObjectStore, slug: string, nextCursor: string | null): Promise<ShownHeads> {
+async function readShownHeads(
+  objects: ObjectStore,
+  { slug, isShown }: MarketView,
+  nextCursor: string | null,
+): Promise<ShownHeads> {
   const [market, history] = await Promise.all([
-    shownDigest(objects, { kind: 'market', slug }),
-    shownDigest(objects, { kind: 'history', slug }, nextCursor),
+    shownDigest(objects, { kind: 'market', slug }, null, !isShown),
+    shownDigest(objects, { kind: 'history', slug }, nextCursor, !isShown),
   ]);
   return { market, history };
 }
 
-function addDifference(counts: HeadValue['counts'], { record, published }: MarketView): void {
-  counts.markets += Number(record !== null) - Number(published !== null);
-  counts.observations += (record?.value.observations ?? 0) - (published?.observations ?? 0);
-  counts.unknownValues += (record?.value.unknownValues ?? 0) - (published?.unknownValues ?? 0);
+function addDifference(counts: HeadValue['counts'], { record, isShown, published }: MarketView): void {
+  const now = isShown ? record?.value : undefined;
+  counts.markets += Number(isShown) - Number(isListed(published));
+  counts.observations += (now?.observations ?? 0) - (published?.observations ?? 0);
+  counts.unknownValues += (now?.unknownValues ?? 0) - (published?.unknownValues ?? 0);
 }

@@ -10,9 +10,11 @@ export async function shownDigest(
   objects: ObjectStore,
   name: PublicObjectName,
   nextCursor: string | null = null,
+  isGone = false,
 ): Promise<string | null> {
   const found = await objects.get(publicKey(name));
   if (found.kind !== 'found') return null;
-  const isRight = isDeepStrictEqual(found.metadata, publicMetadata(name, found.metadata.generation, nextCursor));
+  const right = publicMetadata(name, found.metadata.generation, nextCursor, isGone);
+  const isRight = isDeepStrictEqual(found.metadata, right);
   return isRight ? sha256Hex(found.body) : null;
 }

@@ -2,10 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { PUBLIC_CACHE_CONTROL } from '../../contract/public-objects.ts';
 import { INTERNAL_FIELDS, NEVER_PUBLIC } from '../../contract/public-text.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
-import type { PublicReader } from './reader.ts';
+import type { PublicReader, PublicResponse } from './reader.ts';
 import type { Finding, VerifyRule } from './report.ts';
 
 /** Collects findings. Several checks look at the same bytes. */
@@ -45,12 +46,24 @@ export async function checkBody<Value>(
   schema: z.ZodType<Value>,
   isExcused: Excuse = () => false,
 ): Promise<Checked<Value> | null> {
-  const response = await reader(url);
-  if (response.status !== 200) {
-    findings.add(url, 'status', `answered ${response.status}, expected 200`);
+  return checkAnswer(findings, url, await reader(url), schema, isExcused);
+}
+
+/** The same for an answer that was read already. */
+export function checkAnswer<Value>(
+  findings: Findings,
+  url: string,
+  response: PublicResponse,
+  schema: z.ZodType<Value>,
+  isExcused: Excuse = () => false,
+  status: 200 | 410 = 200,
+): Checked<Value> | null {
+  if (response.status !== status) {
+    findings.add(url, 'status', `answered ${response.status}, expected ${status}`);
     return null;
   }
-  const expected = { 'content-type': 'application/json', 'cache-control': PUBLIC_CACHE_CONTROL };
+  const contentType = status === 200 ? 'application/json' : PROBLEM_CONTENT_TYPE;
+  const expected = { 'content-type': contentType, 'cache-control': PUBLIC_CACHE_CONTROL };
   for (const [name, value] of Object.entries(expected)) {
     const found = response.headers.get(name);
     if (found !== value) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${value}`);

@@ -1,8 +1,7 @@
 /** Verifies through a shared cache, which may mix bodies of different times within the lifetime of a cached body. */
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
-import type { Share } from './share.ts';
-import { verify } from './verify.ts';
+import { type VerifyOptions, verify } from './verify.ts';
 
 /**
  * Verifies a share, and repeats it after findings. Only findings at the same place in both walks are reported. A
@@ -13,12 +12,12 @@ import { verify } from './verify.ts';
  */
 export async function confirmFindings(
   reader: PublicReader,
-  share: Share,
+  asked: Pick<VerifyOptions, 'share' | 'removed'>,
   pause: () => Promise<boolean>,
 ): Promise<VerifyReport> {
-  const first = await verify(reader, { share });
+  const first = await verify(reader, asked);
   if (first.findings.length === 0 || !(await pause())) return first;
-  const second = await verify(reader, { share });
+  const second = await verify(reader, asked);
   const nameOf = ({ url, rule }: VerifyReport['findings'][number]) => `${rule} ${url}`;
   const found = new Set(first.findings.map(nameOf));
   return { ...second, findings: second.findings.filter((finding) => found.has(nameOf(finding))) };

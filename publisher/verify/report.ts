@@ -19,6 +19,7 @@ export type VerifyRule =
   | 'page-size'
   | 'older-than-its-link'
   | 'count'
+  | 'removed'
   | 'amount'
   | 'time'
   | 'link'

@@ -1,7 +1,7 @@
 /** The share of the markets that one run of `verify` checks, if one invocation has not enough time for all. */
 import * as z from 'zod';
 import { OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
-import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
+import { type Snapshot, slugSchema, snapshotSchema } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { PublicReader } from './reader.ts';
@@ -72,22 +72,31 @@ async function readCounts(reader: PublicReader): Promise<Snapshot['counts'] | nu
   }
 }
 
-const eventSchema = z.strictObject({ share: z.strictObject({ index: z.int(), of: z.int() }).optional() });
+const eventSchema = z.strictObject({
+  share: z.strictObject({ index: z.int(), of: z.int() }).optional(),
+  removed: z.array(slugSchema).max(1_000).default([]),
+});
+
+/** What an invocation by hand asks for: a share, or null for the one that is due; and removed markets to check. */
+export interface Asked {
+  readonly share: Share | null;
+  readonly removed: readonly string[];
+}
 
 /**
- * The share of an invocation by hand, such as `{ "share": { "index": 0, "of": 1 } }`. Null for the schedule's event,
- * which names no share.
+ * Reads an event such as `{ "share": { "index": 0, "of": 1 }, "removed": ["gold-usd"] }`. The schedule's event asks for
+ * nothing.
  *
  * @throws TypeError or RangeError for any other event: a mistyped one must not run the share that is due
  */
-export function shareAsked(event: unknown): Share | null {
+export function askedOf(event: unknown): Asked {
   const isScheduled = typeof event === 'object' && event !== null && 'detail-type' in event;
-  if (isScheduled || event === null || event === undefined) return null;
+  if (isScheduled || event === null || event === undefined) return { share: null, removed: [] };
   const asked = eventSchema.safeParse(event);
   if (!asked.success) {
-    throw new TypeError(`give {} or {"share":{"index":0,"of":1}}, not ${JSON.stringify(event)}`);
+    throw new TypeError(`give {}, {"share":{"index":0,"of":1}} or {"removed":["slug"]}, not ${JSON.stringify(event)}`);
   }
-  const { share = null } = asked.data;
+  const { share = null, removed } = asked.data;
   if (share !== null) assertShare(share);
-  return share;
+  return { share, removed };
 }

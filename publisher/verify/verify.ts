@@ -7,9 +7,10 @@ import { canonicalJson } from '../../contract/canonical-json.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
-import { type Checked, checkBody, Findings } from './check-body.ts';
+import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
 import { checkHistory } from './check-history.ts';
+import { checkRemoved } from './check-removed.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
 import { ALL_MARKETS, assertShare, type Share } from './share.ts';
@@ -28,6 +29,11 @@ export interface VerifyOptions {
    * checked as a whole.
    */
   readonly share?: Share;
+  /**
+   * Slugs of markets whose removal is published: their URLs must say so, and the list must not show them. Only the
+   * ledger knows them all.
+   */
+  readonly removed?: readonly string[];
 }
 
 const MARKETS_AT_ONCE = 8;
@@ -37,17 +43,25 @@ const MARKETS_AT_ONCE = 8;
  * a finding.
  */
 export async function verify(reader: PublicReader, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS } = options;
+  const { pageSizes = DEFAULT_PAGE_SIZES, settled = false, share = ALL_MARKETS, removed = [] } = options;
   assertShare(share);
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
+  const leftMeanwhile: string[] = [];
   const totals = { observations: 0, unknownValues: 0, pages: 0 };
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = settled ? await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
-    const market = await checkBody(reader, findings, marketUrl(item.slug), marketSchema);
+    const url = marketUrl(item.slug);
+    const response = await reader(url);
+    if (response.status === 410 && !settled) {
+      // It may have been removed since the list was read.
+      leftMeanwhile.push(item.slug);
+      return;
+    }
+    const market = checkAnswer(findings, url, response, marketSchema);
     if (market === null) return;
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
@@ -59,6 +73,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     totals.pages += history.pages;
   };
   await pMap(list.itemsOf(share), checkMarket, { concurrency: MARKETS_AT_ONCE });
+  await checkRemoved(reader, findings, new Set([...removed, ...leftMeanwhile]), pageSizes);
 
   // The snapshot is put last, so it is read last. It may be older than the list only while something is being
   // published.

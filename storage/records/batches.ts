@@ -89,13 +89,15 @@ export type UploadValue = {
   /** As of a batch. */
   authority?: FeedAuthority;
   mode: IngestMode;
+  /** Its records are examined, and none is taken in. Absent: they are taken in. */
+  dryRun?: true;
   /** As the sender announced them. */
   sha256: string;
   bytes: number;
   records: number;
   createdAt: string;
   /** `stopped`: the rest of the file is not taken in, see `stoppedBecause`. */
-  state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'stopped';
+  state: 'awaiting-content' | 'queued' | 'applying' | 'applied' | 'examined' | 'stopped';
   /** Absent: not stopped, or stopped by an earlier version because of too many records. */
   stoppedBecause?: StopReason;
   /** Bytes of the file that are applied. */

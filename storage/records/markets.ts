@@ -12,6 +12,7 @@
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { Market, Source, SourceVerification, Unit } from '../../contract/market.ts';
 import type { Metric, Observation } from '../../contract/metric.ts';
+import type { Removal } from '../../contract/removed-market.ts';
 import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { sha256Hex } from '../sha256.ts';
@@ -42,6 +43,8 @@ export type MarketRecordValue = {
   updatedAt: string | null;
   /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
+  /** Absent unless the market is removed. A removed market keeps its record, and never changes again. */
+  removal?: Removal;
 };
 
 /** A metric, and the place of its observation in the history. */

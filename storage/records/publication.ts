@@ -116,6 +116,8 @@ export type PublishedHeads = {
   unknownValues: number;
   /** The generation that first published it. */
   joined: number;
+  /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
+  isRemoved?: true;
 };
 
 /** Whether the last list shows the market. */
@@ -132,15 +134,9 @@ const INDEX_DIGITS = 9;
 const MARKS = 'dirty';
 /**
  * Marks everything that shows the market: its body, the newest page of its history, its list page. Revision: that of
- * the market's record, as the same transaction writes it, or {@link REMOVED_REVISION}. A view that is older than its
- * mark is not complete yet.
+ * the market's record, as the same transaction writes it. A view that is older than its mark is not complete yet.
  */
 export const marketMarkKey = (slug: string) => keyIn(FRESH_MARKS, slug);
-/**
- * The revision of a removed market's mark. A removed market has no record; the record of a new market may only be not
- * visible yet.
- */
-export const REMOVED_REVISION = -1;
 /**
  * Marks the closed pages of a history from this place on. Needed unless the observation was appended. Revision: as
  * above.

@@ -218,7 +218,7 @@ describe('findings through a cache', () => {
   ])('%s', async (_, times, hasTime, pauses, findings) => {
     const pause = vi.fn(async () => hasTime);
     const reader = failing(await publishedReader(), '/api/v1/markets/a', times);
-    const report = await confirmFindings(reader, ALL_MARKETS, pause);
+    const report = await confirmFindings(reader, { share: ALL_MARKETS }, pause);
     expect(pause).toHaveBeenCalledTimes(pauses);
     expect(new Set(report.findings.map(({ url }) => url)).size).toBe(findings);
   });
@@ -232,7 +232,7 @@ describe('findings through a cache', () => {
     };
     const of = 2;
     const index = isInShare('a', { index: 0, of }) ? 1 : 0;
-    expect((await confirmFindings(reading, { index, of }, async () => true)).findings).toHaveLength(1);
+    expect((await confirmFindings(reading, { share: { index, of } }, async () => true)).findings).toHaveLength(1);
     expect(read.filter((url) => url === '/api/v1/snapshot')).toHaveLength(2);
     expect(read).not.toContain('/api/v1/markets/a');
   });

@@ -23,10 +23,14 @@ export class FaultyObjects implements Pick<ObjectStore, 'get'> {
   /** When set, reads wait for it before they answer. */
   gate: Promise<void> | null = null;
 
-  put(name: PublicObjectName, body: string, nextCursor: string | null = null): string {
+  put(
+    name: PublicObjectName,
+    body: string,
+    nextCursor: string | null = null,
+    contentType = 'application/json',
+  ): string {
     const bytes = new TextEncoder().encode(body);
     const etag = `"${createHash('md5').update(bytes).digest('hex')}"` as ETag;
-    const contentType = 'application/json';
     const metadata = { contentType, cacheControl: PUBLIC_CACHE_CONTROL, cacheTag: null, generation: 1, nextCursor };
     this.#objects.set(publicKey(name), { etag, sizeBytes: bytes.length, body: bytes, metadata });
     return etag;

@@ -2,31 +2,44 @@ import { readFile } from 'node:fs/promises';
 import { createContext, runInContext } from 'node:vm';
 import { transform } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
 import { toEvent } from '../../embedded/edge/router-sandbox.ts';
 import { handler } from '../../infra/edge/router.ts';
-import { buildRouter, ROUTER_FILE, ROUTER_LANGUAGE, ROUTER_MAX_BYTES } from '../../scripts/build-router.ts';
+import {
+  buildEdgeFunction,
+  EDGE_FUNCTIONS,
+  edgeFunctionFile,
+  FUNCTION_LANGUAGE,
+  FUNCTION_MAX_BYTES,
+} from '../../scripts/build-router.ts';
 
 let built = '';
+let response = '';
 
 beforeAll(async () => {
-  built = await readFile(ROUTER_FILE, 'utf8');
+  built = await readFile(edgeFunctionFile('router'), 'utf8');
+  response = await readFile(edgeFunctionFile('response'), 'utf8');
 });
 
-test('the committed file is what its source builds to', async () => {
-  expect(built).toBe(await buildRouter());
-});
+describe.each(EDGE_FUNCTIONS)('the function %s', (name) => {
+  test('is committed as its source builds it', async () => {
+    expect(await readFile(edgeFunctionFile(name), 'utf8')).toBe(await buildEdgeFunction(name));
+  });
 
-test('it fits into a CloudFront function', () => {
-  expect(Buffer.byteLength(built)).toBeLessThanOrEqual(ROUTER_MAX_BYTES);
+  test('fits into a CloudFront function', async () => {
+    expect(Buffer.byteLength(await buildEdgeFunction(name))).toBeLessThanOrEqual(FUNCTION_MAX_BYTES);
+  });
+
+  test('has nothing that esbuild would rewrite', async () => {
+    const committed = await readFile(edgeFunctionFile(name), 'utf8');
+    const { code } = await transform(committed, FUNCTION_LANGUAGE);
+    expect(committed.endsWith(code)).toBe(true);
+    expect(code).toContain('function handler(event)');
+  });
 });
 
 describe('its syntax is that of CloudFront Functions', () => {
-  test('esbuild finds nothing in it that needs rewriting', async () => {
-    const { code } = await transform(built, ROUTER_LANGUAGE);
-    expect(built.endsWith(code)).toBe(true);
-    expect(code).toContain('function handler(event)');
-  });
-
   test.each([
     'var { a } = b;',
     'function f(a = 1) {}',
@@ -39,7 +52,7 @@ describe('its syntax is that of CloudFront Functions', () => {
     'function* f() {}',
   ])('%s would be rewritten or refused', async (code) => {
     const asIs = await transform(code, { target: 'esnext' });
-    const isNoticed = transform(code, { ...ROUTER_LANGUAGE, logLevel: 'silent' }).then(
+    const isNoticed = transform(code, { ...FUNCTION_LANGUAGE, logLevel: 'silent' }).then(
       (rewritten) => rewritten.code !== asIs.code,
       () => true,
     );
@@ -122,5 +135,38 @@ describe('in a context with no builtins but those of its runtime', () => {
     const event = JSON.stringify(toEvent(method, url));
     const answered = runInContext(`${built}\nJSON.stringify(handler(${event}));`, bareContext());
     expect(JSON.parse(answered)).toEqual(JSON.parse(JSON.stringify(handler(JSON.parse(event)))));
+  });
+});
+
+describe('the function of responses', () => {
+  const answered = (answer: object) =>
+    JSON.parse(
+      runInContext(`${response}\nJSON.stringify(handler(${JSON.stringify({ response: answer })}));`, bareContext()),
+    );
+  const answerOf = (statusCode: number, contentType?: string) => ({
+    statusCode,
+    statusDescription: 'OK',
+    headers: {
+      etag: { value: '"1"' },
+      ...(contentType === undefined ? {} : { 'content-type': { value: contentType } }),
+    },
+  });
+
+  test.each(Object.values(PUBLIC_OBJECTS).filter(({ contentType }) => contentType !== PROBLEM_CONTENT_TYPE))(
+    'leaves $pattern as it is',
+    ({ contentType }) => {
+      expect(answered(answerOf(200, contentType))).toEqual(answerOf(200, contentType));
+    },
+  );
+
+  test('makes a stored problem document 410, and leaves its fields alone', () => {
+    const answer = answerOf(200, PROBLEM_CONTENT_TYPE);
+    expect(answered(answer)).toEqual({ ...answer, statusCode: 410, statusDescription: 'Gone' });
+  });
+
+  test.each([204, 206, 301, 304, 404])('leaves %i as it is, with and without a content type', (status) => {
+    for (const answer of [answerOf(status, PROBLEM_CONTENT_TYPE), answerOf(status)]) {
+      expect(answered(answer)).toEqual(answer);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
+import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import type { PublicObjectName } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
@@ -70,6 +70,37 @@ describe('the resources', () => {
       'access-control-expose-headers': 'ETag, Age, Link, Cache-Status, Retry-After',
       'x-content-type-options': 'nosniff',
     });
+  });
+
+  test('the problem document of a removed market is 410, with the fields of an object', async () => {
+    const gone = JSON.stringify({ code: 'market-removed', detail: 'tide'.repeat(1_000) });
+    edge.objects.put(GOLD, '{}');
+    const before = await ask(edge, GOLD_URL);
+    edge.clock.advanceSeconds(15);
+    const etag = edge.objects.put(GOLD, gone, null, PROBLEM_CONTENT_TYPE);
+    const reply = await ask(edge, GOLD_URL, { 'if-none-match': before.headers.etag as string });
+    expect(reply).toMatchObject({ status: 410, body: Buffer.from(gone) });
+    expect(reply.headers).toMatchObject({
+      etag,
+      'content-type': PROBLEM_CONTENT_TYPE,
+      'cache-control': 'public, max-age=15, stale-if-error=300',
+      'cache-status': 'Tidemark; fwd=stale; stored',
+      'access-control-allow-origin': '*',
+    });
+    edge.clock.advanceSeconds(7);
+    expect(await ask(edge, GOLD_URL)).toMatchObject({ status: 410, headers: { age: '7' }, body: Buffer.from(gone) });
+    expect(await ask(edge, GOLD_URL, {}, 'HEAD')).toMatchObject({
+      status: 410,
+      headers: { etag },
+      body: Buffer.alloc(0),
+    });
+    expect(await ask(edge, GOLD_URL, { 'if-none-match': etag })).toMatchObject({ status: 304, body: Buffer.alloc(0) });
+    const packed = await ask(edge, GOLD_URL, { 'accept-encoding': 'gzip' });
+    expect(packed).toMatchObject({ status: 410, headers: { 'content-encoding': 'gzip', etag: `W/${etag}` } });
+    expect(gunzipSync(packed.body).toString()).toBe(gone);
+    edge.clock.advanceSeconds(8);
+    edge.objects.mode = 'unavailable';
+    expect(await ask(edge, GOLD_URL)).toMatchObject({ status: 410, body: Buffer.from(gone) });
   });
 
   test('a Range is disregarded', async () => {

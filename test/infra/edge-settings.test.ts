@@ -132,16 +132,29 @@ describe('the distribution', () => {
     expect(`/${distribution.DefaultRootObject}`).toBe(PUBLIC_OBJECTS['not-found'].path({ kind: 'not-found' }));
   });
 
-  it('edge function: on viewer-request only, runtime JS 2.0, the built file and at most 10,240 B', () => {
+  it('edge functions: the router on requests, the status on responses; runtime JS 2.0, built files of at most 10,240 B', () => {
+    const arnOf = (id: RegExp) => ({ 'Fn::GetAtt': [expect.stringMatching(id), 'FunctionARN'] });
     expect(behaviour.FunctionAssociations).toEqual([
-      { EventType: 'viewer-request', FunctionARN: { 'Fn::GetAtt': [expect.stringMatching(/^Router/), 'FunctionARN'] } },
+      { EventType: 'viewer-request', FunctionARN: arnOf(/^Router/) },
+      { EventType: 'viewer-response', FunctionARN: arnOf(/^Response/) },
     ]);
     expect(behaviour).not.toHaveProperty('LambdaFunctionAssociations');
-    const { FunctionCode, FunctionConfig, AutoPublish } = onlyOf(edge, 'AWS::CloudFront::Function');
-    expect(FunctionConfig.Runtime).toBe('cloudfront-js-2.0');
-    expect(AutoPublish).toBe(true);
-    expect(FunctionCode).toBe(readFileSync(join(import.meta.dirname, '../../infra/edge/router.generated.js'), 'utf8'));
-    expect(Buffer.byteLength(FunctionCode)).toBeLessThanOrEqual(10_240);
+    const functions: [string, Properties][] = Object.entries(edge.findResources('AWS::CloudFront::Function'));
+    expect(functions).toHaveLength(2);
+    for (const [id, { Properties }] of functions) {
+      const { FunctionCode, FunctionConfig, AutoPublish } = Properties;
+      const file = id.startsWith('Router') ? 'router' : 'response';
+      expect(FunctionConfig.Runtime).toBe('cloudfront-js-2.0');
+      expect(AutoPublish).toBe(true);
+      const built = join(import.meta.dirname, `../../infra/edge/${file}.generated.js`);
+      expect(FunctionCode).toBe(readFileSync(built, 'utf8'));
+      expect(Buffer.byteLength(FunctionCode)).toBeLessThanOrEqual(10_240);
+    }
+  });
+
+  it('the function on responses reads a field that the headers policy leaves', () => {
+    const removed = headersPolicy.RemoveHeadersConfig.Items.map(({ Header }: Properties) => Header);
+    expect(removed).not.toContain('content-type');
   });
 
   it('methods: allows GET, HEAD, OPTIONS; caches GET, HEAD', () => {

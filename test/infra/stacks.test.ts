@@ -93,7 +93,7 @@ describe('the stacks', () => {
         onlyOf(edge, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig.Name,
         onlyOf(edge, 'AWS::CloudFront::OriginAccessControl').OriginAccessControlConfig.Name,
         onlyOf(edge, 'AWS::CloudFront::CachePolicy').CachePolicyConfig.Name,
-        onlyOf(edge, 'AWS::CloudFront::Function').Name,
+        ...Object.values(edge.findResources('AWS::CloudFront::Function')).map(({ Properties }) => Properties.Name),
         onlyOf(api, 'AWS::CloudFront::ResponseHeadersPolicy').ResponseHeadersPolicyConfig.Name,
         onlyOf(api, 'AWS::CloudFront::Function').Name,
         onlyOf(own, 'AWS::Budgets::Budget').Budget.BudgetName,

@@ -5,7 +5,7 @@ import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { PROBLEM_CODES, problemType } from '../../contract/edge-problems.ts';
 import { writeEdgeCode } from '../../infra/write-edge.ts';
-import { ROUTER_LANGUAGE, ROUTER_MAX_BYTES } from '../../scripts/build-router.ts';
+import { FUNCTION_LANGUAGE, FUNCTION_MAX_BYTES } from '../../scripts/build-router.ts';
 import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised } from './synthesised.ts';
 
 const api = synthesised()('api');
@@ -174,9 +174,9 @@ describe('the function of the write host', () => {
     expect(behaviour.FunctionAssociations).toEqual([
       { EventType: 'viewer-request', FunctionARN: { 'Fn::GetAtt': [expect.any(String), 'FunctionARN'] } },
     ]);
-    expect(Buffer.byteLength(code)).toBeLessThan(ROUTER_MAX_BYTES);
+    expect(Buffer.byteLength(code)).toBeLessThan(FUNCTION_MAX_BYTES);
     // Nothing in it needs rewriting.
-    expect((await transform(code, ROUTER_LANGUAGE)).code).toBe((await transform(code)).code);
+    expect((await transform(code, FUNCTION_LANGUAGE)).code).toBe((await transform(code)).code);
   });
 
   it('tells the origin the address of the viewer, whatever the viewer says', () => {

@@ -1,11 +1,14 @@
 /** Each code of a refused row, with an example. */
 import { expect, test } from 'vitest';
 import { ROW_ERROR_CODES, type RowErrorCode } from '../../contract/ingest-records.ts';
+import { removedChanges } from '../../lambdas/markets/removal.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { type MarketRecordValue, marketKey } from '../../storage/records/markets.ts';
 import { market, price, START_MS } from '../publisher/world.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { openRecordedLedger } from './recorded-ledger.ts';
 
-const known = [market('a'), price('a', 0, 6117)];
+const known = [market('a'), price('a', 0, 6117), market('gone')];
 const but = (fields: object): unknown => ({ ...price('a', 1, 6117), outlierConfirmed: false, ...fields });
 const retraction = {
   type: 'retraction',
@@ -35,6 +38,7 @@ const ROWS: { readonly [Code in RowErrorCode]: readonly unknown[] } = {
   'duplicate.in-batch': [but({}), but({ amountMinor: 6118 })],
   'conflict.existing': [{ ...price('a', 0, 6118) }],
   'market.unknown': [but({ market: 'nowhere' })],
+  'market.removed': [{ ...price('gone', 1, 6117) }],
   'observation.unknown': [retraction],
   outlier: [but({ amountMinor: 611_700 })],
   'scope.missing': [retraction],
@@ -49,6 +53,9 @@ const AUTHORITIES: { readonly [Code in RowErrorCode]?: IngestOptions } = {
 test.each(ROW_ERROR_CODES)('%s', async (code) => {
   const dependencies = { ledger: openRecordedLedger(), nowMs: () => START_MS, newAttemptId: () => crypto.randomUUID() };
   expect((await ingest(dependencies, known)).taken).toBe(true);
+  const gone = (await dependencies.ledger.get(marketKey('gone'))) as Item<MarketRecordValue>;
+  const removal = { reason: 'ended', replacedBy: 'a', removedAt: new Date(START_MS).toISOString() };
+  await dependencies.ledger.transact(removedChanges('gone', gone, removal), { attemptId: 'removal' });
   const { taken, faults } = await ingest(dependencies, ROWS[code], AUTHORITIES[code]);
   expect(taken).toBe(false);
   expect(faults.map((fault) => [fault.index, fault.code])).toEqual([[ROWS[code].length - 1, code]]);

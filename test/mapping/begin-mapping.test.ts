@@ -97,6 +97,36 @@ describe('a wide table', () => {
     });
   });
 
+  test('as central banks publish it, with currencies that begin and end, leaves blanks out', async () => {
+    const csv =
+      'Date,USD,CYP,HRK,\n2026-01-05,1.08,N/A,N/A,\n2022-12-30,1.07,N/A,7.5365,\n2007-12-31,1.4721,0.585274,7.3308,\n2001-01-02,0.9423,0.57341,N/A,\n';
+    const { observation } = await documentOf(csv);
+    expect(observation.value).toMatchObject({ blankValues: ['N/A'], blank: 'leave-out' });
+    const daily = await documentOf('Date, USD, JPY, \n02 January 2026, 1.0836, 160.12, \n');
+    expect(daily).toMatchObject({
+      unpivot: { columns: { except: ['Date'] } },
+      observation: { date: { format: 'D MMMM YYYY', precision: 'day' } },
+    });
+  });
+
+  test('of years, with its dates in the header', async () => {
+    expect(await documentOf('good,2023,2024,2025\ntea,1,2,3\nsalt,1,2,3\n')).toMatchObject({
+      unpivot: { columns: { except: ['good'] }, name: 'date' },
+      observation: { date: { column: 'date', format: 'YYYY', precision: 'year' } },
+    });
+  });
+
+  test('of years and many other columns, below a title', async () => {
+    const csv =
+      '"Source","World",\n\n"Country","Code","Indicator","1960","1961",\n"Aruba","ABW","Price","","1.5",\n"Chad","TCD","Price","3","1.5",\n';
+    expect(await documentOf(csv)).toMatchObject({
+      csv: { linesBeforeHeader: 2 },
+      unpivot: { columns: { except: ['Country', 'Code', 'Indicator'] }, name: 'date' },
+      match: ['Country', 'Code', 'Indicator'],
+      observation: { date: { format: 'YYYY' }, value: { blank: 'leave-out' } },
+    });
+  });
+
   test('with its dates in the header', async () => {
     const csv = 'item,currency,2026-01,2026-02,2026-03\ntea,USD,1,2,3\nmilk,EUR,1,2,3\nsalt,EUR,1,2,3\noil,USD,1,2,3\n';
     expect(await documentOf(csv)).toMatchObject({
@@ -182,6 +212,8 @@ describe('dates', () => {
     ['that can only be month first', ['01/02/2026', '01/13/2026'], 'MM/DD/YYYY', 'day'],
     ['without leading zeros', ['1.2.2026', '13.2.2026', '1.12.2026'], 'D.M.YYYY', 'day'],
     ['of months', ['2026-01', '2026-02'], 'YYYY-MM', 'month'],
+    ['of quarters', ['2026-Q1', '2026-Q2'], 'YYYY-Q', 'quarter'],
+    ['of years', ['2024', '2025'], 'YYYY', 'year'],
     ['always of the same day', ['2026-01-15', '2026-02-15', '2026-03-15'], 'YYYY-MM-DD', 'month'],
     ['with names of months', ['Jan 02, 1986', 'Feb 13, 1986'], 'MMM D, YYYY', 'day'],
     ['of two forms', ['2026-01-02', '2026-01-03', '2026-01-04', '13.1.2026'], ['YYYY-MM-DD', 'D.M.YYYY'], 'day'],
@@ -200,6 +232,13 @@ describe('dates', () => {
   test('with times without an offset ask for it', async () => {
     const { observation } = await documentOf(dated(['2026-01-02 10:30', '2026-01-03 10:30']));
     expect(observation.date).toMatchObject({ format: 'YYYY-MM-DD HH:mm', offset: expect.stringMatching(/^FILL IN/) });
+  });
+
+  test('are not seen in prices that could be years or months', async () => {
+    const csv = ['day,gold', ...days(9).map((day, index) => `${day},${1950 + 10 * index}`)].join('\n');
+    expect(await documentOf(csv)).toMatchObject({
+      observation: { value: { column: 'gold' }, date: { column: 'day' } },
+    });
   });
 
   test('that are in no column are asked for', async () => {
@@ -300,9 +339,16 @@ describe('a file', () => {
     });
   });
 
+  test('with very long lines', async () => {
+    const names = Array.from({ length: 4000 }, (_, index) => `market ${index}`);
+    const rows = days(3).map((day) => [day, ...names.map(() => '1.25')].join(','));
+    const { unpivot } = await documentOf([['Date', ...names].join(','), ...rows].join('\n'));
+    expect(unpivot).toMatchObject({ columns: { except: ['Date'] } });
+  });
+
   test('with rows that are not readable says so in a comment', async () => {
     const begun = await begin(['Date,Price', ...ROWS, '2026-02-01,1,5'].join('\n'));
-    expect('text' in begun && begun.text).toMatch(/\/\/ 1 rows are not readable\. The first is line 11:/);
+    expect('text' in begun && begun.text).toMatch(/\/\/ Rows that are not readable: 1\. The first one is on line 11:/);
   });
 
   test.each([

@@ -85,6 +85,18 @@ describe('a mapping', () => {
       'instant',
       ['/observation/date/format', '/observation/date/whenBlank/format'],
     ],
+    [
+      'months without a month',
+      '/observation/date',
+      { column: 'day', format: 'YYYYQ', precision: 'month' },
+      ['/observation/date/format'],
+    ],
+    [
+      'quarters without a quarter',
+      '/observation/date',
+      { column: 'day', format: 'YYYY', precision: 'quarter' },
+      ['/observation/date/format'],
+    ],
     ['an offset for days', '/observation/date/offset', '+01:00', ['/observation/date/offset']],
     ['a time zone by name', '/observation/date/offset', 'Europe/Berlin', ['/observation/date/offset']],
     ['nothing to unpivot', '/unpivot', { columns: [], name: 'a', value: 'b' }, ['/unpivot/columns']],
@@ -171,6 +183,12 @@ describe('dates', () => {
     ['MMM DD, YYYY', 'Jan 02, 1986', '1986-01-02'],
     ['DD-MMM-YYYY', '02-FEB-2024', '2024-02-02'],
     ['D MMM YYYY', '2 Foo 2024', null],
+    ['D MMM YYYY', '2 March 2024', null],
+    ['D MMMM YYYY', '02 September 2024', '2024-09-02'],
+    ['D MMMM YYYY', '2 Septembre 2024', null],
+    ['YYYY-Q', '2026-Q3', '2026-07-01'],
+    ['YYYYQ', '2026Q5', null],
+    ['YYYY', '2026', '2026-01-01'],
     ['YYYY-MM-DD HH:mm:ss', '2026-09-29 23:59:59', '2026-09-29'],
     ['YYYY-MM-DD HH:mm:ss', '2026-09-29 24:00:00', null],
     ['YYYY-MM-DD HH:mm:ss', '2026-09-29 23:60:00', null],
@@ -181,7 +199,7 @@ describe('dates', () => {
   });
 
   test.each([
-    ...['', 'YYYY', 'MM-DD', 'YY-MM-DD', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
+    ...['', 'MM-DD', 'Q', 'YY-MM-DD', 'YYYY-DD', 'YYYY-MM-Q', 'YYYY-MM-MM', 'YYYY-MM-MMM', 'YYYY-MM-DD (.*)'],
     ...['YYYY-MM-DDTHH', 'YYYY-MM HH:mm', 'YYYY-MM-DD mm:ss', 'YYYY-MM-DD HH:mm S', 'YYYY-MM-DDZ'],
     ...['YYYYMD', 'DMYYYY', 'YYYY-MM-DD Hmm'],
   ])('%j is no form', (format) => {
@@ -205,6 +223,7 @@ describe('dates', () => {
     [['D.M.YYYY', 'MM.DD.YYYY'], true],
     [['MM-DD-YYYY', 'YYYY-MM-DD', 'DD-MM-YYYY'], true],
     [['YYYYMMDD', 'DDMMYYYY'], true],
+    [['YYYYMM', 'YYYY', 'YYYYQ', 'YYYY-MM'], false],
     [['YYYY-MM-DD', 'YYYYMMDD'], false],
     [['DD/MM/YYYY', 'MM.DD.YYYY'], false],
     [['DD/MM/YYYY', 'D/M/YYYY'], false],

@@ -123,8 +123,7 @@ describe('rows become records', () => {
 
   test('a date before 1900 is confirmed if the mapping says so', async () => {
     const early = file('tea,yen,123,1861-01-02,,actual');
-    const [unsaid] = await observations(early);
-    expect(unsaid).not.toHaveProperty('dateConfirmed');
+    expect(await refusals(early)).toEqual(['2 date.implausible /observedAt (day)']);
     const mapping = withChange(exampleMapping, '/observation/date/early', 'confirmed');
     expect(await observations(early, mapping)).toMatchObject([{ dateConfirmed: true }]);
     expect((await observations(file('tea,yen,123,1900-01-01,,actual'), mapping))[0]).not.toHaveProperty(
@@ -243,6 +242,29 @@ describe('rows that are refused', () => {
     expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
       '2 source.url-not-absolute /sourceUrl (-)',
     ]);
+  });
+
+  test.each([
+    ['an e-mail address', 'me@example.org'],
+    ['a control character', 'a\u0007b'],
+    ['too many characters', 'a'.repeat(201)],
+  ])('a label with %s', async (_, version) => {
+    const mapping = withChange(exampleMapping, '/observation/sourceLabel', '{version}');
+    // Twice, because the label of the row before is remembered.
+    const rows = [`tea,yen,1,2026-01-02,"${version}",actual`, `tea,yen,1,2026-01-05,"${version}",actual`];
+    expect(await refusals(file(...rows, 'tea,yen,1,2026-01-06,shop,actual'), mapping)).toEqual([
+      '2 record.invalid /sourceLabel (-)',
+      '3 record.invalid /sourceLabel (-)',
+    ]);
+  });
+
+  test('a price in another currency than its market', async () => {
+    const mapping = withChange(exampleMapping, '/observation/currency', 'USD');
+    expect(await refusals(file('tea,yen,1,2026-01-02,,actual'), mapping)).toEqual([
+      '2 currency.not-native /currency (-)',
+    ]);
+    const other = withChange(mapping, '/observation/metric', 'fee');
+    expect(await observations(file('tea,yen,1,2026-01-02,,actual'), other)).toMatchObject([{ currency: 'USD' }]);
   });
 
   test('an empty label', async () => {

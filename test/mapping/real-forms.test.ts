@@ -266,6 +266,17 @@ describe('dates', () => {
     ]);
   });
 
+  test.each([
+    ['month', 'YYYY-MM-DD', '2026-05-17', '2026-05-01'],
+    ['quarter', 'YYYY-MM-DD', '2026-05-17', '2026-04-01'],
+    ['quarter', 'YYYY-Q', '2026-Q4', '2026-10-01'],
+    ['year', 'YYYY-MM-DD', '2026-05-17', '2026-01-01'],
+    ['year', 'YYYY', '2026', '2026-01-01'],
+  ])('of a %s (%s) are its first day', async (precision, format, text, day) => {
+    const mapping = withChange(SERIES, '/observation/date', { column: 'Date', format, precision });
+    expect(await observationsOf(mapping, `Date,Price\n${text},1\n`)).toEqual([`2 oil-usd 100 ${day}`]);
+  });
+
   test('with a time are days as they are written, if the mapping asks for days', async () => {
     const date = { column: 'Date', format: 'YYYY-MM-DDTHH:mm:ssZ', precision: 'day' };
     const mapping = withChange(SERIES, '/observation/date', date);

@@ -1,20 +1,17 @@
-import type { Change } from '../../storage/ledger.ts';
-import { marketIndexKey, marketKey, marketPartition, OBSERVATION_PREFIX } from '../../storage/records/markets.ts';
-import { historyMarkKey, marketMarkKey, REMOVED_REVISION } from '../../storage/records/publication.ts';
+import { removedChanges } from '../../lambdas/markets/removal.ts';
+import { marketKey } from '../../storage/records/markets.ts';
 import type { World } from './world.ts';
 
-/** Removes a market with up to 90 observations from the ledger, and marks it. */
-export async function removeMarket({ ledger, dependencies }: World, slug: string): Promise<void> {
-  const observations = await ledger.query(marketPartition(slug), { prefix: OBSERVATION_PREFIX, limit: 90 });
-  const any = { kind: 'any' } as const;
-  const gone = [
-    marketKey(slug),
-    marketIndexKey(slug),
-    ...observations.items.map(({ partition, sort }) => ({ partition, sort })),
-  ];
-  const deletes = gone.map((key): Change => ({ kind: 'delete', key, if: any }));
-  // Marks the closed pages too: a market of the same name may be defined before the removal is published.
-  const marks = [marketMarkKey(slug), historyMarkKey(slug, '')];
-  const puts = marks.map((key): Change => ({ kind: 'put', key, revision: REMOVED_REVISION, value: null, if: any }));
-  await ledger.transact([...deletes, ...puts], { attemptId: dependencies.newAttemptId() });
+/** Removes a market, as the write API does. */
+export async function removeMarket(
+  { ledger, dependencies, clock }: World,
+  slug: string,
+  replacedBy: string | null = null,
+): Promise<void> {
+  const market = await ledger.get(marketKey(slug));
+  if (market === null) throw new Error(`there is no market ${slug}`);
+  const removedAt = new Date(clock.nowMs).toISOString();
+  const changes = removedChanges(slug, market, { reason: 'a test removes it', replacedBy, removedAt });
+  const { committed } = await ledger.transact(changes, { attemptId: dependencies.newAttemptId() });
+  if (!committed) throw new Error(`${slug} was written to`);
 }

@@ -1,6 +1,6 @@
 /** A small Tidemark without a server: a ledger, a strict object store, a clock that tests move, and a reader. */
 
-import { NOT_FOUND_PROBLEM } from '../../contract/edge-problems.ts';
+import { NOT_FOUND_PROBLEM, statusOfObject } from '../../contract/edge-problems.ts';
 import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
 import { PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
@@ -85,7 +85,7 @@ export function readerOf(objects: ObjectStore): PublicReader {
       ['etag', found.etag as string],
     ]);
     if (headers['if-none-match'] === found.etag) return { status: 304, headers: fields, body: new Uint8Array() };
-    return { status: 200, headers: fields, body: found.body };
+    return { status: statusOfObject(contentType), headers: fields, body: found.body };
   };
 }
 

@@ -4,7 +4,9 @@ import { StorageUnavailable } from '../../storage/errors.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { Actor, type Actors } from './actors.ts';
+import { isMarket } from './facts.ts';
 import { type SentBatch, Writer } from './model.ts';
+import type { Random } from './random.ts';
 import { requestOf } from './requests.ts';
 import type { World } from './world.ts';
 
@@ -22,14 +24,19 @@ export class Client {
     this.#name = name;
   }
 
-  /** The answer's body. */
-  async post(path: string, body: unknown): Promise<{ readonly id: string }> {
+  /**
+   * The answer's body.
+   *
+   * @param mayBeInvisible the subject was committed a moment ago, and reads may not show it yet: 404 is tried again
+   */
+  async post(path: string, body: unknown, mayBeInvisible = false): Promise<{ readonly id: string }> {
     const key = `${this.#name}-${this.#world.newNumber()}`;
     return await this.#untilAnswered(`POST ${path} ${key}`, async () => {
       const request = requestOf(path, this.#name, key, body, this.#world.nowMs());
       const answer = await this.#actors.api.state.request(request);
       if (answer.statusCode < 300) return JSON.parse(answer.body ?? '');
-      if (answer.statusCode < 500 && answer.statusCode !== 409) {
+      const isPassing = answer.statusCode === 409 || (mayBeInvisible && answer.statusCode === 404);
+      if (answer.statusCode < 500 && !isPassing) {
         this.#world.fail('write-refused', `${path} ${key}: ${answer.statusCode} ${answer.body}`);
       }
       throw new StorageUnavailable(`${answer.statusCode}`);
@@ -121,6 +128,35 @@ export async function sendUpload(world: World, actors: Actors, rows: number): Pr
     isTold = false;
     arrival.wake(0);
   });
+}
+
+/** Longer than a worker waits for a fault to end. */
+const LONGEST_WAIT_MS = 4 * 60 * 60 * 1000;
+
+/**
+ * Defines a market, writes to it, and removes it; the last writes come at the same time as the removal, which may refuse
+ * them. Nobody else writes to it, so only the ledger knows its content.
+ */
+export async function removeOne(world: World, actors: Actors, random: Random): Promise<void> {
+  const slug = `old-${world.newNumber()}`;
+  const writer = new Writer(`remover-${slug}`, random, new Map());
+  const client = new Client(world, actors, `remover-${slug}`);
+  const send = (rows: number) => sendBatch(world, client, { ...writer.rows(slug, rows), versions: [] });
+  await send(random.int(1, 9));
+  const endMs = world.nowMs() + LONGEST_WAIT_MS;
+  while (!isMarket(world.items, slug)) {
+    // Its definition was torn: it waits for the operator.
+    if (world.torn.has(slug)) return;
+    if (world.nowMs() > endMs) return world.fail('never-acknowledged', `${slug} was never taken in`);
+    await world.scheduler.sleep(100);
+  }
+  await world.scheduler.sleep(random.spread(1, 10_000));
+  const later = send(random.int(1, 3));
+  await world.scheduler.sleep(random.spread(1, 1_000));
+  const body = { reason: 'it ended', replacedBy: random.chance(0.5) ? 'a' : null };
+  await new Client(world, actors, 'operator').post(`/api/v1/markets/${slug}/removal`, body, true);
+  world.removed.add(slug);
+  await later;
 }
 
 /** Asks for a publication of some markets, or of all. */

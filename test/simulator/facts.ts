@@ -1,7 +1,14 @@
 /** Facts about the committed records of a simulated ledger, read without the code under test. */
 import type { Change } from '../../storage/ledger.ts';
 import { batchKey, uploadKey, WORK_QUEUE } from '../../storage/records/batches.ts';
-import { marketIndexKey, OBSERVATION_PREFIX, observationsOf } from '../../storage/records/markets.ts';
+import {
+  MARKET_INDEX,
+  type MarketRecordValue,
+  marketIndexKey,
+  marketKey,
+  OBSERVATION_PREFIX,
+  observationsOf,
+} from '../../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
   FRESH_MARKS,
@@ -83,13 +90,29 @@ export function batchesOf(changes: readonly Change[]): readonly string[] {
   return [...new Set(names)];
 }
 
-export function publishedIn(items: LedgerItems): { readonly generation: number; readonly layout: string | null } {
+export interface PublishedState {
+  readonly generation: number;
+  readonly layout: string | null;
+  readonly isDoubtful: boolean;
+}
+
+export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  return { generation: head?.generation ?? 0, layout: head?.list.layout?.key ?? null };
+  const { generation = 0, list } = head ?? {};
+  return { generation, layout: list?.layout?.key ?? null, isDoubtful: list?.isDoubtful === true };
 }
 
 export function isMarket(items: LedgerItems, slug: string): boolean {
   return items.committed(marketIndexKey(slug)) !== null;
+}
+
+/** The slugs of removed markets. */
+export function removedIn(items: LedgerItems): readonly string[] {
+  const slugs = items.committedIn(MARKET_INDEX).map(({ sort }) => sort);
+  return slugs.filter((slug) => {
+    const record = items.committed(marketKey(slug))?.value as MarketRecordValue | undefined;
+    return record?.removal !== undefined;
+  });
 }
 
 /** Whether the ledger has this batch or upload. */

@@ -8,7 +8,7 @@
  */
 import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { hostAtOnce } from './base-world.ts';
-import { historyIn, isAnswered, isMarket, withoutPublication } from './facts.ts';
+import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';
 import { versionsShown } from './model.ts';
 import { bodyOf, chainOf, shownHistory } from './published.ts';
 import type { ObjectEntries } from './simulated-objects.ts';
@@ -29,8 +29,13 @@ export async function judge(world: World): Promise<void> {
       world.fail('never-told', `nobody was told that batch ${id} is public`);
     }
   }
-  const host = hostAtOnce(world.items, world.objects, 'verify', world.settings);
-  const [finding] = await findingsIn(host);
+  const removed = removedIn(world.items);
+  for (const slug of world.removed) {
+    if (!removed.includes(slug)) world.fail('lost-or-twice', `the removal of ${slug} was acknowledged, and is lost`);
+  }
+  // A copy, because the world's items may not be visible yet.
+  const host = hostAtOnce(world.items.copy(), world.objects, 'verify', world.settings);
+  const [finding] = await findingsIn(host, removed);
   if (finding !== undefined) world.fail('verify', finding);
   if (!world.hasGoneBack && world.torn.size === 0) {
     const [fault] = await auditFindingsIn(host);

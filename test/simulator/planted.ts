@@ -118,6 +118,19 @@ export const PLANTED: readonly Planted[] = [
     within: 10,
   },
   {
+    what: 'the order of the list and of the bodies of a removed market',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      objects: (objects, name) =>
+        name.startsWith('publisher')
+          ? lateFor(objects, { isHeld: isList, isLast: (key) => parsePublicKey(key)?.kind === 'snapshot' })
+          : objects,
+    },
+    within: 100,
+    butFor: 'older-than-its-link',
+  },
+  {
     what: 'the revisions that a batch waits for',
     options: {
       kind: 'ordinary',
@@ -258,6 +271,10 @@ function isBody(key: string): boolean {
 function isPage(key: string): boolean {
   const name = parsePublicKey(key);
   return name !== null && 'cursor' in name;
+}
+
+function isList(key: string): boolean {
+  return parsePublicKey(key)?.kind === 'market-list';
 }
 
 function isHistory(key: string): boolean {

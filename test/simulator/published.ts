@@ -1,4 +1,5 @@
 /** The public state of a store at one moment, read without simulated operations. */
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
@@ -69,9 +70,14 @@ export function itemsBehind<Item>(entries: ObjectEntries, key: string, first: St
   return items;
 }
 
-/** The published history of a market, newest first; empty if nothing is published. */
+/** Whether this is the problem document of a removed market. */
+export function isGone({ metadata }: StoredEntry): boolean {
+  return statusOfObject(metadata.contentType) === 410;
+}
+
+/** The published history of a market, newest first; empty if nothing is published, or the market is removed. */
 export function shownHistory(entries: ObjectEntries, slug: string): readonly ShownObservation[] {
   const key = publicKey({ kind: 'history', slug });
   const first = entries.get(key);
-  return (first && itemsBehind<ShownObservation>(entries, key, first)) ?? [];
+  return (first && !isGone(first) && itemsBehind<ShownObservation>(entries, key, first)) || [];
 }

@@ -4,7 +4,15 @@ import { publicKey } from '../../contract/public-objects.ts';
 import { createObjectCache } from '../../embedded/edge/cache.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { immortal } from './processes.ts';
-import { bodyOf, LIST_KEY, type ListedMarket, pageItems, pageKeyOf, type ShownObservation } from './published.ts';
+import {
+  bodyOf,
+  isGone,
+  LIST_KEY,
+  type ListedMarket,
+  pageItems,
+  pageKeyOf,
+  type ShownObservation,
+} from './published.ts';
 import type { StoredEntry } from './simulated-objects.ts';
 import type { World } from './world.ts';
 
@@ -110,6 +118,8 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
   const body = await readSurely(world, read, publicKey({ kind: 'market', slug: item.slug }));
   if (body === 'absent')
     return world.fail('missing-page', `${name}: the list links to ${item.slug}, which is not there`);
+  // It has left the list meanwhile: the watch has seen to the order.
+  if (isGone(body)) return;
   const market = bodyOf<ListedMarket>(body);
   // After a restore, markets may be older than the list, until all of them are published again.
   const isOfBefore = first.metadata.generation <= world.watch.lastOfBefore;
@@ -122,6 +132,7 @@ export async function followLinks(world: World, read: Read, name: string, pauseM
   for (let key: string | null = publicKey(history); key !== null; ) {
     const page: StoredEntry | 'absent' = await readSurely(world, read, key);
     if (page === 'absent') return world.fail('torn-walk', `${name}: ${key} is not there`);
+    if (isGone(page)) return;
     ids.push(...pageItems<ShownObservation>(page).map(({ id }) => id));
     key = page.metadata.nextCursor === null ? null : pageKeyOf(history, page.metadata.nextCursor);
     await world.scheduler.sleep(pauseMs());

@@ -2,7 +2,7 @@
 import { type Actors, startActors } from './actors.ts';
 import { baseWorld } from './base-world.ts';
 import { judgeBusy } from './busy.ts';
-import { askForPublication, Client, sendMany, sendUpload, writeBatches } from './clients.ts';
+import { askForPublication, Client, removeOne, sendMany, sendUpload, writeBatches } from './clients.ts';
 import { deploy } from './deployment.ts';
 import { judgeEfficiency } from './efficiency.ts';
 import { CALM, type Conditions, drawConditions } from './faults.ts';
@@ -161,6 +161,8 @@ async function script(world: World, actors: Actors, { isRestored, isPlain }: Scr
       const name = `writer-${index + 1}${age}`;
       return { client: new Client(world, actors, name), writer: new Writer(name, random, world.expected, isPlain) };
     });
+  // Chance of its own, so that a world without a removal is the same as before.
+  const removals = new Random(world.seed ^ 0x7f4a7c15);
   let writers = writersOf('');
   const edge = random.chance(0.3) ? edgeReader(world, 'edge') : null;
   const phases = random.int(1, size.phases);
@@ -173,6 +175,7 @@ async function script(world: World, actors: Actors, { isRestored, isPlain }: Scr
     if (random.chance(0.1) && phase === 1) busy.push(sendUpload(world, actors, random.int(4, 10)));
     if (random.chance(0.03)) busy.push(sendMany(world, actors, isPlain));
     if (random.chance(0.08)) busy.push(deploy(world, actors));
+    if (removals.chance(0.25)) busy.push(removeOne(world, actors, removals));
     if (random.chance(0.4)) actors.sweeper.wake(random.spread(1, 20_000));
     readDuring(world, edge);
     await Promise.all(busy);

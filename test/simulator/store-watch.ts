@@ -4,7 +4,16 @@
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
-import { bodyOf, chainOf, LIST_KEY, type ListedMarket, pageItems, SNAPSHOT_KEY, shownHistory } from './published.ts';
+import {
+  bodyOf,
+  chainOf,
+  isGone,
+  LIST_KEY,
+  type ListedMarket,
+  pageItems,
+  SNAPSHOT_KEY,
+  shownHistory,
+} from './published.ts';
 import type { ObjectEntries, StoredEntry, StoreWitness } from './simulated-objects.ts';
 
 /** A cache may hand out a list this late. Its cursors must work for their lifetime from then on. */
@@ -15,6 +24,8 @@ export interface WatchedWorld {
   readonly fail: (rule: string, detail: string) => void;
   /** Whether the ledger has this market. */
   readonly isThere: (slug: string) => boolean;
+  /** Whether the ledger says that the published list is not known. */
+  readonly isDoubtful: () => boolean;
 }
 
 export class StoreWatch implements StoreWitness {
@@ -22,6 +33,7 @@ export class StoreWatch implements StoreWitness {
   readonly #nowMs: () => number;
   readonly #fail: (rule: string, detail: string) => void;
   readonly #isThere: (slug: string) => boolean;
+  readonly #isDoubtful: () => boolean;
   /** By key; kept for ever. */
   readonly #immutable = new Map<string, string>();
   readonly #newest = new Map<string, number>();
@@ -35,11 +47,12 @@ export class StoreWatch implements StoreWitness {
   /** All versions of each first page or body, with the time of each put. */
   readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
 
-  constructor(entries: ObjectEntries, { nowMs, fail, isThere }: WatchedWorld) {
+  constructor(entries: ObjectEntries, { nowMs, fail, isThere, isDoubtful }: WatchedWorld) {
     this.#entries = entries;
     this.#nowMs = nowMs;
     this.#fail = fail;
     this.#isThere = isThere;
+    this.#isDoubtful = isDoubtful;
     for (const [key, entry] of entries) this.put(key, entry, undefined);
   }
 
@@ -76,7 +89,8 @@ export class StoreWatch implements StoreWitness {
     const versions = this.#versions.get(key) ?? [];
     versions.push({ etag: entry.etag, sinceMs: this.#nowMs() });
     this.#versions.set(key, versions);
-    if (name.kind === 'market') this.#checkMarket(name.slug, entry, before);
+    if ('slug' in name) this.#checkGone(key, name.slug, entry, before);
+    if (name.kind === 'market' && !isGone(entry)) this.#checkMarket(name.slug, entry, before);
     if (name.kind === 'history') this.#checkPages(key, entry);
     if (name.kind === 'market-list') this.#checkList(key, entry);
     if (name.kind === 'snapshot') this.#checkSnapshot(entry);
@@ -115,6 +129,20 @@ export class StoreWatch implements StoreWitness {
     }
   }
 
+  /** A market leaves the list before its bodies say that it is removed, and it does not come back. */
+  #checkGone(key: string, slug: string, entry: StoredEntry, before: StoredEntry | undefined): void {
+    if (!isGone(entry)) {
+      const isOfBefore = before === undefined || before.metadata.generation <= this.lastOfBefore;
+      if (before !== undefined && isGone(before) && !isOfBefore) this.#fail('going-back', `${key} is back`);
+      return;
+    }
+    const list = this.#entries.get(LIST_KEY);
+    // After a restore, the list comes last.
+    if (list === undefined || this.#isDoubtful()) return;
+    const isListed = this.#lists.get(list.etag)?.some((item) => item.startsWith(`${slug}@`));
+    if (isListed) this.#fail('gone-but-listed', `${key} says that its market is removed, and the list shows it`);
+  }
+
   #checkPages(key: string, entry: StoredEntry): void {
     const chain = new Set<string>();
     for (const page of chainOf(this.#entries, key, entry)) {
@@ -138,7 +166,7 @@ export class StoreWatch implements StoreWitness {
     );
     for (const { slug, revision } of items) {
       const body = this.#entries.get(publicKey({ kind: 'market', slug }));
-      const found = body === undefined ? 'nothing' : bodyOf<ListedMarket>(body).revision;
+      const found = body === undefined || isGone(body) ? 'nothing' : bodyOf<ListedMarket>(body).revision;
       if (found === 'nothing' || found < revision) {
         this.#fail('older-than-its-link', `the list has ${slug} of revision ${revision}, its body is ${found}`);
       }

@@ -3,6 +3,7 @@
  * holds functions, so that a test can replace one and switch off a guard.
  */
 import type { Json } from '../../contract/canonical-json.ts';
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
@@ -207,8 +208,8 @@ function leftAfter({ isMoreDue, putOff }: PublishOutcome): Left {
 }
 
 /** The findings of `verify` in a settled store. */
-export async function findingsIn({ objects, settings }: Host): Promise<readonly string[]> {
-  const { findings } = await verify(readerOf(objects), { pageSizes: settings.pageSizes, settled: true });
+export async function findingsIn({ objects, settings }: Host, removed: readonly string[]): Promise<readonly string[]> {
+  const { findings } = await verify(readerOf(objects), { pageSizes: settings.pageSizes, settled: true, removed });
   return findings.map(({ url, rule, detail }) => `${url}: ${rule}: ${detail}`);
 }
 
@@ -273,6 +274,6 @@ function readerOf(objects: ObjectStore): PublicReader {
     const isCurrent = headers['if-none-match'] === found.etag;
     return isCurrent
       ? { status: 304, headers: fields, body: new Uint8Array() }
-      : { status: 200, headers: fields, body: found.body };
+      : { status: statusOfObject(found.metadata.contentType), headers: fields, body: found.body };
   };
 }

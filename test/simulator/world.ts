@@ -6,7 +6,7 @@ import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { newUlid } from '../../storage/ulid.ts';
 import { openMemoryUploads } from '../storage/memory-uploads.ts';
 import type { BaseWorld } from './base-world.ts';
-import { batchesAnsweredBy, type Due, dueIn, isMarket } from './facts.ts';
+import { batchesAnsweredBy, type Due, dueIn, isMarket, publishedIn, removedIn } from './facts.ts';
 import { type Conditions, Fates } from './faults.ts';
 import type { LedgerItems } from './ledger-items.ts';
 import { copyOf, type Expected, expectOnly, type SentBatch, versionsShown } from './model.ts';
@@ -38,6 +38,7 @@ export interface Alterations {
 }
 
 export class World {
+  readonly seed: number;
   readonly random: Random;
   readonly scheduler: Scheduler;
   readonly fates: Fates;
@@ -46,7 +47,7 @@ export class World {
   readonly ledger: SimulatedLedger;
   readonly objects: ObjectEntries;
   readonly watch: StoreWatch;
-  readonly uploads = openMemoryUploads(() => this.nowMs());
+  readonly uploads = openMemoryUploads(() => this.nowMs(), false);
   readonly wiring: Wiring;
   /** The present deployment. A process keeps the one of its start. */
   settings: Settings;
@@ -55,6 +56,8 @@ export class World {
   readonly expected: Expected;
   /** Acknowledged batches, by id. */
   readonly acknowledged = new Map<string, SentBatch>();
+  /** Markets whose removal was acknowledged. */
+  readonly removed = new Set<string>();
   /** Markets with a torn transaction, whose content is not known. */
   readonly torn = new Set<string>();
   /** The ledger was restored: a part of its audit may be lost. */
@@ -83,6 +86,7 @@ export class World {
     trace: Trace,
     alterations: Alterations,
   ) {
+    this.seed = seed;
     this.settings = settings;
     this.ended = new Promise((_, reject) => {
       this.#end = reject;
@@ -99,7 +103,12 @@ export class World {
     this.expected = copyOf(base.expected);
     const fail = (rule: string, detail: string) => this.fail(rule, detail);
     const isThere = (slug: string) => isMarket(this.items, slug);
-    this.watch = new StoreWatch(this.objects, { nowMs: () => this.scheduler.elapsedMs, fail, isThere });
+    this.watch = new StoreWatch(this.objects, {
+      nowMs: () => this.scheduler.elapsedMs,
+      fail,
+      isThere,
+      isDoubtful: () => publishedIn(this.items).isDoubtful,
+    });
     const onCommit = (committed: Committed) => {
       this.#checkAnswers(committed);
       for (const listener of this.#listeners) listener(committed);
@@ -161,6 +170,8 @@ export class World {
     this.isDown = true;
     this.hasGoneBack = true;
     for (const batch of this.acknowledged.keys()) if (!isKnown(batch)) this.acknowledged.delete(batch);
+    const removed = removedIn(this.items);
+    for (const slug of this.removed) if (!removed.includes(slug)) this.removed.delete(slug);
     expectOnly(this.expected, this.#base.expected, this.acknowledged.values());
     this.watch.ledgerGoesBack();
   }

@@ -24,6 +24,7 @@ const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createSourceVerification: ['getMany'],
   createIngestBatch: [],
   createIngestUpload: [],
+  removeMarket: ['getMany'],
   createPublication: ['getMany'],
   putEntitlement: ['getMany'],
   deleteEntitlement: ['get'],

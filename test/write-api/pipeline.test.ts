@@ -122,7 +122,7 @@ describe.each(WRITES)('%s', (id) => {
       ],
     ]);
     expect(audit.filter(({ key }) => key.partition === auditOfTarget('market/gold-usd').partition)).toHaveLength(
-      isOfMarket ? 1 : 0,
+      isOfMarket || id === 'removeMarket' ? 1 : 0,
     );
     for (const change of audit) expect(change).toMatchObject({ value: { actor, action: id } });
     expect(own.filter(({ key }) => key.partition === answersOf(actor).partition)).toHaveLength(1);

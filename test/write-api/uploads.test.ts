@@ -63,7 +63,8 @@ describe('announcing a file', () => {
     ['too many records', { ...BODY, records: UPLOAD_RECORDS_MAX + 1 }],
     ['another mode', { ...BODY, mode: 'replace' }],
     ['all or nothing', { ...BODY, partial: false }],
-    ['a dry run', { ...BODY, dryRun: true }],
+    ['a dry run that is no boolean', { ...BODY, dryRun: 'true' }],
+    ['a dry run of too many records', { ...BODY, dryRun: true, records: 50_001 }],
   ])('with %s is refused', async (_, body) => {
     expect(await announce({ body })).toMatchObject({ status: 422, json: { code: 'validation-failed' } });
   });

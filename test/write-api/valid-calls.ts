@@ -98,6 +98,7 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   getIngestBatch: of('createIngestBatch'),
   createIngestUpload: () => ({}),
   getIngestUpload: of('createIngestUpload'),
+  removeMarket: () => ({ body: { reason: 'Its source has ended.' } }),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
   getEntitlements: () => ({}),

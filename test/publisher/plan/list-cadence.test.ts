@@ -4,6 +4,7 @@ import { publicKey } from '../../../contract/public-objects.ts';
 import { defaultListEverySeconds } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
+import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price } from '../world.ts';
 import {
@@ -34,7 +35,7 @@ describe('while the list is not due', () => {
     const before = listed(world);
     world.clock.nowMs += EVERY_MS - 1;
     await world.ingest([price('m-05', 0, 1), market('zz')]);
-    await removeMarket(world, 'm-13');
+    await removeMarket(world, 'm-13', 'm-14');
     world.objects.resetCounts();
     const outcome = await publish(paced(world));
     expect(outcome).toMatchObject({ kind: 'published', generation: 2, listDueAtMs: world.clock.nowMs + 1 });
@@ -42,14 +43,15 @@ describe('while the list is not due', () => {
     expect(shown(world, { kind: 'market', slug: 'm-05' }).revision).toBe(1);
     expect(shown(world, { kind: 'market', slug: 'zz' })).not.toBeNull();
     expect(listed(world)).toEqual(before);
+    // Its bodies say that it is removed only after a list has left it out.
+    expect(shown(world, { kind: 'market', slug: 'm-13' })).toMatchObject({ slug: 'm-13' });
     expect(snapshot(world)).toMatchObject({
       generation: 2,
       listGeneration: 1,
-      counts: { markets: 18, observations: 1 },
+      counts: { markets: 19, observations: 1 },
     });
     expect(await remembered(world)).toEqual([
       ['m-05', true],
-      ['m-13', true],
       ['zz', false],
     ]);
     await expectVerified(world);
@@ -61,6 +63,10 @@ describe('while the list is not due', () => {
     expect(await remembered(world)).toEqual([]);
     const slugs = [...SLUGS.filter((slug) => slug !== 'm-13'), 'zz'];
     expect(listed(world).map(({ slug }) => slug)).toEqual(slugs);
+    expect(snapshot(world).counts).toMatchObject({ markets: 18 });
+    for (const kind of ['market', 'history'] as const) {
+      expect(shown(world, { kind, slug: 'm-13' })).toMatchObject({ code: 'market-removed', replacedBy: 'm-14' });
+    }
     expect(listed(world)[5]).toMatchObject({ slug: 'm-05', revision: 1 });
     await expectVerified(world);
     expect(await publish(paced(world))).toMatchObject({ kind: 'unchanged', generation: 3, listDueAtMs: null });
@@ -89,9 +95,25 @@ describe('while the list is not due', () => {
     expect(snapshot(world)).toMatchObject({ generation: 2, listGeneration: 2 });
   });
 
-  test('the bodies of a removed market stay as long as the list shows it', async () => {
+  test('a removal alone waits for the list, which is then due', async () => {
     const world = await publishedWorld();
+    const dueAtMs = world.clock.nowMs + EVERY_MS;
+    world.clock.nowMs += 1;
     await removeMarket(world, 'm-13');
+    for (let tries = 0; tries < 2; tries++) {
+      const outcome = await publish(paced(world));
+      expect(outcome).toMatchObject({ kind: 'unchanged', isMoreDue: false, putOff: [], listDueAtMs: dueAtMs });
+    }
+    world.clock.nowMs = dueAtMs;
+    expect(await publish(paced(world))).toMatchObject({ kind: 'published', generation: 2, listDueAtMs: null });
+    expect(listed(world).map(({ slug }) => slug)).not.toContain('m-13');
+    await expectVerified(world, 'm-13');
+    expect(await publish(paced(world))).toMatchObject({ kind: 'unchanged', listDueAtMs: null });
+  });
+
+  test('the bodies of a lost market stay as long as the list shows it', async () => {
+    const world = await publishedWorld();
+    await loseMarket(world, 'm-13');
     await publish(paced(world));
     await collectGarbage(world.dependencies, { dryRun: false });
     await expectVerified(world);

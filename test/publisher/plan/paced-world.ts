@@ -45,7 +45,7 @@ export function listed(world: World): { slug: string; revision: number }[] {
   }
 }
 
-export async function expectVerified(world: World): Promise<void> {
-  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+export async function expectVerified(world: World, ...removed: string[]): Promise<void> {
+  const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true, removed });
   expect(report.findings).toEqual([]);
 }

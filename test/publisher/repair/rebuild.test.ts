@@ -12,6 +12,7 @@ import type { ObjectHead, ObjectMetadata, ObjectStore } from '../../../storage/o
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { loseMarket } from '../lose-market.ts';
 import { removeMarket } from '../remove-market.ts';
 import {
   createWorld,
@@ -37,7 +38,8 @@ async function publishedWorld(): Promise<World> {
   await world.ingest([price('e', 1, -5)], 'correct');
   await publish(world.dependencies);
   await world.ingest([price('a', 0, 7), market('i')]);
-  await removeMarket(world, 'h');
+  await loseMarket(world, 'h');
+  await removeMarket(world, 'd', 'e');
   await publish(world.dependencies);
   await sweepExpired(world);
   return world;
@@ -379,7 +381,7 @@ describe('when the bundle of a committed generation is lost before it was applie
       const world = await publishedWorld();
       await world.ingest([market('aa'), price('aa', 0, null), ...days('b', 12), price('c', 0, 0), market('z')]);
       await world.ingest([price('e', 1, -6)], 'correct');
-      await removeMarket(world, 'g');
+      await loseMarket(world, 'g');
       const outcome = await loseBundle(world, at);
       ({ completed } = outcome);
       if (!outcome.committed) continue;
@@ -514,7 +516,7 @@ test('a rebuild into an empty store makes the bodies and history pages that read
         if (next.kind === 'correct') {
           await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
         }
-        if (next.kind === 'remove') await removeMarket(world, next.slug);
+        if (next.kind === 'remove') await loseMarket(world, next.slug);
         if (next.kind === 'publish') await publish(world.dependencies);
       }
       await sweepExpired(world);

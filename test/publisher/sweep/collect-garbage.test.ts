@@ -23,7 +23,7 @@ import {
 } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
-import { removeMarket } from '../remove-market.ts';
+import { loseMarket } from '../lose-market.ts';
 import { Witness } from '../witness.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
@@ -85,7 +85,7 @@ describe('a sweep removes', () => {
 
   test('the bodies of a removed market at once, and its pages when their cursors have expired', async () => {
     const world = await publishedWorld();
-    await removeMarket(world, 'i');
+    await loseMarket(world, 'i');
     expect(await publish(world.dependencies)).toMatchObject({ kind: 'published', generation: 3 });
     const ofMarket = () => keysOf(world).filter((key) => key.includes('/i.json') || key.includes('/history-pages/i/'));
     const bodies = [publicKey({ kind: 'history', slug: 'i' }), publicKey({ kind: 'market', slug: 'i' })];
@@ -105,7 +105,7 @@ describe('a sweep removes', () => {
 
   test('no body of a market that was removed and defined again, even if the old bodies exist', async () => {
     const world = await publishedWorld();
-    await removeMarket(world, 'i');
+    await loseMarket(world, 'i');
     await publish(world.dependencies);
     await world.ingest([market('i'), price('i', 3, 3)]);
     await publish(world.dependencies);
@@ -122,7 +122,7 @@ describe('a sweep removes', () => {
 
   test('a body of a removed market that a late publisher put again', async () => {
     const world = await publishedWorld();
-    await removeMarket(world, 'i');
+    await loseMarket(world, 'i');
     await publish(world.dependencies);
     await sweep(world);
     for (const kind of ['market', 'history'] as const) {
@@ -222,7 +222,7 @@ async function worldWithGarbage(): Promise<World> {
   await changeHistories(world, -6);
   await dieBefore(world, 'ledger.transact');
   await changeHistories(world, -7);
-  await removeMarket(world, 'i');
+  await loseMarket(world, 'i');
   await publish(world.dependencies);
   world.clock.nowMs += RETENTION_MS + 1;
   await changeHistories(world, -8);
@@ -304,7 +304,7 @@ describe('a run that ends early', () => {
   ])('because of its limit on %s is continued, even if all objects at the front are in use', async (_, limit) => {
     const world = await publishedWorld();
     await sweep(world);
-    await removeMarket(world, 'i');
+    await loseMarket(world, 'i');
     await publish(world.dependencies);
     const last = publicKey({ kind: 'market', slug: 'i' });
     const place = keysOf(world)
@@ -506,7 +506,7 @@ test('in any sequence of generations, a sweep removes expired objects and nothin
         if (next.kind === 'correct') {
           await world.ingest([market(next.slug), price(next.slug, next.day, amountMinor++)], 'correct');
         }
-        if (next.kind === 'remove') await removeMarket(world, next.slug);
+        if (next.kind === 'remove') await loseMarket(world, next.slug);
         if (next.kind === 'wait') world.clock.nowMs += next.hours * HOUR_MS;
         if (next.kind === 'die') {
           const faulty = faultyStorage(world.ledger, world.objects, next.at, diesAfter);
@@ -542,7 +542,7 @@ describe('a sweep and a publish at once', () => {
     const world = await worldWithGarbage();
     await world.ingest([market('bb'), price('bb', 0, 1), price('a', 3, 3), market('i'), price('i', 7, 7)]);
     await changeHistories(world, -9);
-    await removeMarket(world, 'd');
+    await loseMarket(world, 'd');
     const witness = new Witness(world);
     await witness.noteGeneration();
     let reached = false;
@@ -618,7 +618,7 @@ describe('a sweep and a publish at once', () => {
     let operations = 0;
     for (let reached = true; reached; operations++) {
       const world = await publishedWorld();
-      await removeMarket(world, 'j');
+      await loseMarket(world, 'j');
       await publish(world.dependencies);
       await world.ingest([market('j')]);
       reached = false;
@@ -636,7 +636,7 @@ describe('a sweep and a publish at once', () => {
   test('a body stays if its market is defined again and published unchanged after the sweep has read the ETag', async () => {
     const world = await publishedWorld();
     const before = await world.objects.stat(publicKey({ kind: 'market', slug: 'j' }));
-    await removeMarket(world, 'j');
+    await loseMarket(world, 'j');
     await publish(world.dependencies);
     let step: 'judging' | 'removing' | 'defined' = 'judging';
     const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
@@ -659,7 +659,7 @@ describe('a sweep and a publish at once', () => {
     for (let number = 0, reached = true; reached; number++) {
       const world = await publishedWorld();
       // All markets of the second page are removed, so the other pages move up by one place unchanged.
-      for (const slug of ['d', 'e', 'f']) await removeMarket(world, slug);
+      for (const slug of ['d', 'e', 'f']) await loseMarket(world, slug);
       reached = false;
       const { ledger, objects } = faultyStorage(world.ledger, world.objects, number, async ({ run }) => {
         reached = true;

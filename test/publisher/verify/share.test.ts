@@ -5,14 +5,7 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../../contr
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { VerifyReport } from '../../../publisher/verify/report.ts';
-import {
-  isInShare,
-  READS_PER_RUN,
-  type Share,
-  shareAsked,
-  shareDue,
-  sharesFor,
-} from '../../../publisher/verify/share.ts';
+import { askedOf, isInShare, READS_PER_RUN, type Share, shareDue, sharesFor } from '../../../publisher/verify/share.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { createWorld, market, price, readerOf, SMALL_PAGES } from '../world.ts';
 import { damagedReader, type Edit, withField, withHeader, withStatus, withText } from './damaged-reader.ts';
@@ -159,11 +152,16 @@ describe('an invocation', () => {
     ['no payload', null],
     ['no event', undefined],
   ])('by %s asks for no share', (_, event) => {
-    expect(shareAsked(event)).toBeNull();
+    expect(askedOf(event)).toEqual({ share: null, removed: [] });
   });
 
   test('by an operator may ask for one', () => {
-    expect(shareAsked({ share: { index: 3, of: 128 } })).toEqual({ index: 3, of: 128 });
+    const share = { index: 3, of: 128 };
+    expect(askedOf({ share })).toEqual({ share, removed: [] });
+  });
+
+  test('by an operator may name removed markets', () => {
+    expect(askedOf({ removed: ['gold-usd'] })).toEqual({ share: null, removed: ['gold-usd'] });
   });
 
   test.each([
@@ -172,11 +170,13 @@ describe('an invocation', () => {
     [{ share: { index: 0 } }],
     [{ share: { index: 0, of: 1, from: 0 } }],
     [{ share: null }],
+    [{ removed: 'gold-usd' }],
+    [{ removed: ['../gold'] }],
     [{ shares: { index: 0, of: 1 } }],
     ['{"share":{"index":0,"of":1}}'],
     [[]],
   ])('is refused for %j', (event) => {
-    expect(() => shareAsked(event)).toThrow(/share/);
+    expect(() => askedOf(event)).toThrow(/share/);
   });
 });
 

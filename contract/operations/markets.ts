@@ -1,0 +1,37 @@
+/** Markets, as far as they are not defined by ingest: a market is removed by an operation of its own. */
+import * as z from 'zod';
+import { slugSchema } from '../market.ts';
+import { PUBLIC_TEXT } from '../public-text.ts';
+import { removalInputSchema, removalSchema } from '../removed-market.ts';
+import { defineOperations } from './operation.ts';
+
+export const marketRemovalSchema = removalSchema.extend({
+  slug: slugSchema,
+  revision: z.int().min(0).describe('The last revision of the market.'),
+});
+
+const removal = { reason: 'The source has ended its series.', replacedBy: 'gold-eur' };
+
+export const marketOperations = defineOperations({
+  removeMarket: {
+    method: 'POST',
+    path: '/api/v1/markets/{slug}/removal',
+    tag: 'Markets',
+    summary: 'Remove a market for good',
+    description:
+      'The market leaves the list; then its URLs answer 410 with the reason and with the market that replaces it. Its ' +
+      'history stays on record. A removed market cannot be changed or defined again: use a new slug. To say only that ' +
+      'no new observations are expected, set its `status` to `retired` instead. There is no `If-Match`, because a ' +
+      `removal means the same in every revision. ${PUBLIC_TEXT}`,
+    scopes: ['markets:write'],
+    params: z.strictObject({ slug: slugSchema }),
+    body: removalInputSchema,
+    success: { status: 200, description: 'Removed', body: marketRemovalSchema },
+    problems: ['conflict'],
+    example: {
+      params: { slug: 'gold-usd' },
+      body: removal,
+      response: { slug: 'gold-usd', ...removal, removedAt: '2026-11-20T12:00:00.000Z', revision: 58 },
+    },
+  },
+});

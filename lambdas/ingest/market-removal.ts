@@ -1,0 +1,46 @@
+/** The handler that removes a market. A removal is final, so no two markets can ever replace each other. */
+import { coversMarket } from '../../contract/feed-authority.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import { removedChanges, removedDetail } from '../markets/removal.ts';
+import { unchangedMarket } from '../markets/standing.ts';
+import { refuse, writeHandler } from '../pipeline/handler.ts';
+
+/** Reads the market, and the one that replaces it: both must be unchanged at the moment of commit. */
+export const removeMarket = writeHandler<'removeMarket'>()({
+  async read({ params: { slug }, body: { replacedBy } }, reader) {
+    const keys = [slug, ...(replacedBy === null ? [] : [replacedBy])].map(marketKey);
+    const [market = null, replacement = null] = await reader.getMany(keys);
+    return { market, replacement };
+  },
+  decide({ params: { slug }, body, principal, now }, { market, replacement }) {
+    if (principal.markets !== null && !coversMarket(principal.markets, slug)) {
+      return refuse('forbidden', 'This API key is limited to other markets: use the key of this market.');
+    }
+    if (market === null) return refuse('not-found', `No market ${slug}: see /api/v1/markets.`);
+    if (market.value.removal !== undefined) {
+      return refuse('conflict', `Nothing is left to do: ${removedDetail(slug, market.value.removal)}.`);
+    }
+    const { reason, replacedBy } = body;
+    const fault = (code: string, detail: string) =>
+      refuse('validation-failed', 'This market cannot replace the removed one: see errors.', {
+        errors: [{ pointer: '/replacedBy', code, detail }],
+      });
+    if (replacedBy === slug) return fault('market.itself', 'a market cannot replace itself: name another one, or null');
+    if (replacedBy !== null && replacement === null) {
+      return fault('market.unknown', `no market ${replacedBy}: see /api/v1/markets`);
+    }
+    if (replacedBy !== null && replacement?.value.removal !== undefined) {
+      return fault('market.removed', removedDetail(replacedBy, replacement.value.removal));
+    }
+    const removal = { reason, replacedBy, removedAt: now };
+    return {
+      kind: 'commit',
+      target: `market/${slug}`,
+      changes: [
+        ...removedChanges(slug, market, removal),
+        ...(replacedBy === null ? [] : [unchangedMarket(replacedBy, replacement)]),
+      ],
+      response: { body: { slug, ...removal, revision: market.revision + 1 } },
+    };
+  },
+});

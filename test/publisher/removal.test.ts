@@ -1,0 +1,234 @@
+/** How a removal becomes public, and stays public. */
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { PUBLIC_OBJECTS, type PublicObjectKind, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { removedMarketDocument } from '../../contract/removed-market.ts';
+import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
+import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
+import { publish } from '../../publisher/publish.ts';
+import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { repairOne } from '../../publisher/repair/repair-market.ts';
+import { restore } from '../../publisher/repair/restore.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { openMemoryObjects } from '../storage/memory-objects.ts';
+import { removeMarket } from './remove-market.ts';
+import {
+  damagedReader,
+  type Edit,
+  withBody,
+  withField,
+  withHeader,
+  withStatus,
+  withText,
+} from './verify/damaged-reader.ts';
+import {
+  createWorld,
+  dependenciesOn,
+  market,
+  price,
+  publicObjects,
+  readerOf,
+  SMALL_PAGES,
+  type World,
+} from './world.ts';
+
+const BODIES = (['history', 'market'] as const).map((kind) => publicKey({ kind, slug: 'b' }));
+
+/** `b` has three history pages, and is replaced by `c`. Nothing of that is published yet. */
+async function worldWithRemoval(): Promise<World> {
+  const world = createWorld();
+  await world.ingest(['a', 'b', 'c', 'd', 'e'].map((slug) => market(slug)));
+  await world.ingest(Array.from({ length: 10 }, (_, day) => price('b', day, 100 + day)));
+  await publish(world.dependencies);
+  await removeMarket(world, 'b', 'c');
+  return world;
+}
+
+async function findingsIn(world: World, removed: readonly string[] = ['b']) {
+  const options = { pageSizes: SMALL_PAGES, settled: true, removed };
+  return (await verify(readerOf(world.objects), options)).findings;
+}
+
+const pagesOf = (world: World) =>
+  [...publicObjects(world.objects).keys()].filter((key) => key.includes('/history-pages/b/'));
+
+test('the bodies are put after the list, and before the snapshot', async () => {
+  const world = await worldWithRemoval();
+  world.objects.resetCounts();
+  await publish(world.dependencies);
+  const kinds = world.objects.puts.flatMap(({ key }) => parsePublicKey(key)?.kind ?? []);
+  expect(kinds.filter((kind) => PUBLIC_OBJECTS[kind].retention === 'head').sort()).toHaveLength(4);
+  const first = kinds.findIndex((kind) => kind === 'history' || kind === 'market');
+  expect(kinds.indexOf('market-list')).toBeLessThan(first);
+  expect(kinds.at(-1)).toBe('snapshot');
+});
+
+test('the bodies are the problem document, with the metadata of their kind but for the content type', async () => {
+  const world = await worldWithRemoval();
+  await publish(world.dependencies);
+  const removedAt = new Date(world.clock.nowMs).toISOString();
+  const document = removedMarketDocument({ reason: 'a test removes it', replacedBy: 'c', removedAt });
+  for (const key of BODIES) {
+    const found = await world.objects.get(key);
+    expect(found).toMatchObject({
+      kind: 'found',
+      metadata: {
+        contentType: PROBLEM_CONTENT_TYPE,
+        cacheControl: 'public, max-age=15, stale-if-error=300',
+        cacheTag: 'b',
+        generation: 2,
+        nextCursor: null,
+      },
+    });
+    expect(Buffer.from(found.kind === 'found' ? found.body : []).toString()).toBe(canonicalJson(document));
+  }
+});
+
+test.each((Object.keys(PUBLIC_OBJECTS) as PublicObjectKind[]).filter((kind) => !PUBLIC_OBJECTS[kind].mayBeGone))(
+  'a %s cannot be gone',
+  (kind) => {
+    const name = { kind, slug: 'b', cursor: `1-${'0'.repeat(32)}` } as Parameters<typeof publicMetadata>[0];
+    expect(() => publicMetadata(name, 1, null, true)).toThrow(RangeError);
+  },
+);
+
+test('a sweep keeps the bodies, and its pages for the lifetime of a cursor', async () => {
+  const world = await worldWithRemoval();
+  await publish(world.dependencies);
+  const pages = pagesOf(world);
+  expect(pages).toHaveLength(2);
+  world.clock.nowMs += PAGE_RETENTION_SECONDS * 1000;
+  await collectGarbage(world.dependencies, { dryRun: false });
+  expect(pagesOf(world)).toEqual(pages);
+  world.clock.nowMs += 1;
+  await collectGarbage(world.dependencies, { dryRun: false });
+  expect(pagesOf(world)).toEqual([]);
+  for (const key of BODIES) expect(await world.objects.stat(key)).not.toBeNull();
+  expect(await findingsIn(world)).toEqual([]);
+});
+
+describe('what is public stays, byte for byte', () => {
+  const bytesOf = (world: Pick<World, 'objects'>) =>
+    new Map([...publicObjects(world.objects)].filter(([key]) => BODIES.includes(key)));
+
+  test('if everything is published again in place', async () => {
+    const world = await worldWithRemoval();
+    await publish(world.dependencies);
+    const before = bytesOf(world);
+    await rebuild(world.dependencies);
+    expect(bytesOf(world)).toEqual(before);
+    expect(await findingsIn(world)).toEqual([]);
+  });
+
+  test('if the store is lost, and with it the bodies', async () => {
+    const world = await worldWithRemoval();
+    await publish(world.dependencies);
+    const objects = openMemoryObjects();
+    await rebuild(dependenciesOn(world.ledger, objects, world.clock));
+    expect(bytesOf({ objects })).toEqual(bytesOf(world));
+    expect(await findingsIn({ ...world, objects })).toEqual([]);
+    expect(JSON.parse(publicObjects(objects).get('public/api/v1/snapshot.json') ?? '').counts.markets).toBe(4);
+  });
+
+  test('if one of the bodies is lost, which is noticed', async () => {
+    const world = await worldWithRemoval();
+    await publish(world.dependencies);
+    for (const key of BODIES) {
+      const before = bytesOf(world);
+      const present = await world.objects.stat(key);
+      if (present !== null) await world.objects.delete(key, present.etag);
+      expect(await findLostObjects(world.dependencies)).toEqual([key]);
+      await rebuild(world.dependencies);
+      expect(bytesOf(world)).toEqual(before);
+    }
+  });
+
+  test('if the market is repaired', async () => {
+    const world = await worldWithRemoval();
+    await publish(world.dependencies);
+    const before = bytesOf(world);
+    await repairOne(world.dependencies, 'b');
+    await publish(world.dependencies);
+    expect(bytesOf(world)).toEqual(before);
+    expect(await findingsIn(world)).toEqual([]);
+  });
+
+  test('if the ledger is restored to a moment between the removal and its publication', async () => {
+    const world = await worldWithRemoval();
+    await restore(world.dependencies);
+    while ((await publish(world.dependencies)).isMoreDue);
+    expect(bytesOf(world).size).toBe(2);
+    expect(await findingsIn(world)).toEqual([]);
+  });
+});
+
+describe('verify', async () => {
+  const world = await worldWithRemoval();
+  await publish(world.dependencies);
+  const reader = readerOf(world.objects);
+  const [url, history] = [marketUrl('b'), historyUrl('b')];
+
+  test.each<[string, { readonly [url: string]: Edit }, readonly string[], (readonly string[])?]>([
+    ['nothing', {}, []],
+    ['a removed market that answers 200', { [url]: withStatus(200) }, ['status']],
+    ['a removed history that answers 404', { [history]: withStatus(404) }, ['status']],
+    ['a body of another media type', { [url]: withHeader('content-type', 'application/json') }, ['headers']],
+    ['a body that may not be cached', { [history]: withHeader('cache-control', 'no-store') }, ['headers']],
+    ['a body without a validator', { [url]: withHeader('etag', null) }, ['headers']],
+    ['a body that is no such document', { [url]: withField('code', 'not-found') }, ['schema']],
+    ['a document that is not canonical', { [url]: withText((text) => ` ${text}`) }, ['canonical', 'removed']],
+    ['two documents that differ', { [history]: withField('reason', 'another one') }, ['removed']],
+    ['an address in the reason', { [url]: withField('reason', 'ask ada@example.org') }, ['forbidden', 'removed']],
+    [
+      'a replacement that is not there',
+      { [url]: withField('replacedBy', 'zz'), [history]: withField('replacedBy', 'zz') },
+      ['removed'],
+    ],
+    [
+      'a market that replaces itself',
+      { [url]: withField('replacedBy', 'b'), [history]: withField('replacedBy', 'b') },
+      ['removed'],
+    ],
+    ['a market that is in the list', {}, ['removed', 'status'], ['a']],
+    ['a market that never was', {}, ['status'], ['zz']],
+    [
+      'a listed market that is removed',
+      { [MARKETS_URL]: withBody(({ data }) => data.splice(1, 0, { ...data[0], slug: 'b' })) },
+      ['count', 'digest', 'page-size', 'removed', 'status'],
+    ],
+  ])('finds %s', async (_, edits, rules, removed = ['b']) => {
+    const { findings } = await verify(damagedReader(reader, edits), { pageSizes: SMALL_PAGES, settled: true, removed });
+    expect([...new Set(findings.map(({ rule }) => rule))].sort()).toEqual(rules);
+  });
+
+  test('follows a market that was replaced by one that was removed later, and a circle to its end', async () => {
+    const later = await worldWithRemoval();
+    await removeMarket(later, 'c', 'd');
+    await publish(later.dependencies);
+    expect(await findingsIn(later, ['b', 'c'])).toEqual([]);
+    const circle = damagedReader(readerOf(later.objects), { [marketUrl('c')]: withField('replacedBy', 'b') });
+    const { findings } = await verify(circle, { pageSizes: SMALL_PAGES, settled: true, removed: ['b'] });
+    expect(findings.map(({ rule }) => rule)).toContain('removed');
+  });
+
+  test('takes 410 for a market that left the list while it was walked, and for no other', async () => {
+    const moving = await worldWithRemoval();
+    const live = readerOf(moving.objects);
+    let isRemoved = false;
+    const during = async (asked: string, headers?: { readonly [name: string]: string }) => {
+      if (asked === marketUrl('b') && !isRemoved) {
+        isRemoved = true;
+        await publish(moving.dependencies);
+      }
+      return await live(asked, headers);
+    };
+    expect((await verify(during, { pageSizes: SMALL_PAGES })).findings).toEqual([]);
+    expect(isRemoved).toBe(true);
+    const lying = damagedReader(live, { [marketUrl('a')]: async () => await live(marketUrl('b')) });
+    const { findings } = await verify(lying, { pageSizes: SMALL_PAGES });
+    expect(findings).toMatchObject([{ url: historyUrl('a') }, { rule: 'removed' }]);
+  });
+});
