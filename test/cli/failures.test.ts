@@ -116,6 +116,23 @@ describe('a walk whose cursor expires', () => {
   });
 });
 
+test('history --as-of shows what was visible at that moment', async () => {
+  const version = (id: string, recordedAt: string, supersededAt: string | null) => ({ id, recordedAt, supersededAt });
+  const data = [
+    version('new', '2026-11-03T00:00:00.000Z', null),
+    version('old', '2026-11-01T00:00:00Z', '2026-11-03T00:00:00.000Z'),
+    version('other', '2026-11-02T00:00:00.001Z', null),
+  ];
+  const { url } = await stubServer(json({ data, page: { nextCursor: null } }));
+  const idsAt = async (...words: readonly string[]) => {
+    const { output } = await tidemark(['markets', 'history', 'a', '--url', url, '--json', ...words]);
+    return (JSON.parse(output) as { id: string }[]).map(({ id }) => id);
+  };
+  expect(await idsAt()).toEqual(['new', 'old', 'other']);
+  expect(await idsAt('--as-of', '2026-11-02T00:00:00Z')).toEqual(['old']);
+  expect(await idsAt('--as-of', '2026-11-03T01:00:00+01:00')).toEqual(['new', 'other']);
+});
+
 test('a terminal is never given control characters of a server', async () => {
   const { url } = await stubServer(
     json({ data: [{ slug: 'a\u001b]0;x\u0007\u009b2J', metrics: {}, unit: {} }], page: { nextCursor: null } }),
