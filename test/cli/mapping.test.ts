@@ -35,6 +35,16 @@ test('check tells what a mapping makes of a file', async () => {
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });
 });
 
+test('check lists the reasons of refusals, and the observations that are there twice', async () => {
+  const csv = (await readFile(join(SAMPLE, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 2);
+  const rows = ['xxx', 'yyy', 'xxx', 'zzz'].map((quote) => `2024.3.2,2024-03-02,eur,${quote},1`);
+  const input = [...csv, csv[1], ...rows].join('\n');
+  const { code, errors } = await tidemark(['mapping', 'check', join(SAMPLE, 'mapping.json'), '-'], { input });
+  expect(code).toBe(4);
+  expect(errors).toMatch(/:4 .*"xxx".*\n {2}and 3 more of this kind, such as:\n {4}.*"yyy".*\n {4}.*"zzz"/);
+  expect(errors).toMatch(/:3: .*eur-usd.* line 2 /);
+});
+
 test.each<[readonly string[], string]>([
   [['init', '-'], 'twice'],
   [['init', 'no-such.csv'], 'no file'],

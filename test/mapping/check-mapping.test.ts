@@ -73,6 +73,25 @@ describe('a check', () => {
     ]);
   });
 
+  test('lists what else is refused for the same reason, once', async () => {
+    const items = [
+      'milk',
+      'milk',
+      'salt',
+      'milk',
+      'salt',
+      ...Array.from({ length: 20 }, (_, index) => `item ${index}`),
+    ];
+    const { refused } = await check(exampleMapping, ...items.map((item) => `${item},yen,1,2026-01-02,,actual,`));
+    expect(refused.groups).toHaveLength(1);
+    expect(refused.groups[0]).toMatchObject({ count: 25, first: { detail: expect.stringContaining('"milk"') } });
+    expect(refused.groups[0]?.others).toHaveLength(10);
+    expect(refused.groups[0]?.others.slice(0, 2)).toEqual([
+      expect.stringContaining('"salt"'),
+      expect.stringContaining('"item 0"'),
+    ]);
+  });
+
   test('finds observations that are about the same', async () => {
     const same = Array.from({ length: 9 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
     const { duplicates, observations } = await check(exampleMapping, 'tea,yen,1,2026-01-05,,actual,', ...same);
