@@ -12,6 +12,7 @@ const WAIT_SECONDS = 300;
 interface HistoryFlags extends GlobalOptions {
   readonly csv?: boolean;
   readonly ndjson?: boolean;
+  readonly asOf?: number;
 }
 
 interface VerifyFlags extends GlobalOptions {
@@ -56,11 +57,16 @@ export function addReadCommands(program: Command): void {
     .argument('<slug>')
     .addOption(new Option('--csv', 'print CSV with all fields').conflicts(['ndjson', 'json']))
     .addOption(new Option('--ndjson', 'print one JSON object a line').conflicts('json'))
+    .addOption(
+      new Option('--as-of <time>', 'only what was visible at that moment, e.g. 2026-11-01T00:00:00Z').argParser(
+        momentOf,
+      ),
+    )
     .addHelpText('after', '\nExample:\n  tidemark markets history gold-usd --csv > gold.csv')
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
       const { printHistory } = await import('./markets.ts');
-      await printHistory(openClient(options), slug, formOf(options));
+      await printHistory(openClient(options), slug, formOf(options), options.asOf ?? null);
     });
 
   program
@@ -113,6 +119,13 @@ export function addReadCommands(program: Command): void {
 
 function formOf({ csv, ndjson, json }: HistoryFlags): HistoryForm {
   return csv ? 'csv' : ndjson ? 'ndjson' : json ? 'json' : 'table';
+}
+
+/** RFC 3339, with its offset: a time without one has no meaning on its own. */
+function momentOf(text: string): number {
+  const ms = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new InvalidArgumentError('Write it as in 2026-11-01T00:00:00Z.');
 }
 
 function shareOf(text: string): Share {

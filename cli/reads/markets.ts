@@ -49,14 +49,23 @@ const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 
 const COLUMNS = [
   ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
   ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
-  ...['supersedes', 'supersededBy', 'id'],
+  ...['supersededAt', 'retraction', 'supersedes', 'supersededBy', 'id'],
 ] as const;
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
-export async function printHistory(client: Client, slug: string, form: HistoryForm): Promise<void> {
+/** @param asOfMs only what was visible at that moment; null: every version */
+export async function printHistory(
+  client: Client,
+  slug: string,
+  form: HistoryForm,
+  asOfMs: number | null,
+): Promise<void> {
   const path = historyUrl(encodeURIComponent(slug));
-  const observations = walkCollection<PublicObservation>(client, path, ({ id }) => id);
+  const observations = visible(
+    walkCollection<PublicObservation>(client, path, ({ id }) => id),
+    asOfMs,
+  );
   if (form === 'json') {
     const list = new JsonList();
     for await (const observation of observations) await list.add(observation);
@@ -82,6 +91,19 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     await table.add([observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remark]);
   }
   await table.end();
+}
+
+/** As the contract of `supersededAt` says. */
+async function* visible(
+  observations: AsyncIterable<PublicObservation>,
+  asOfMs: number | null,
+): AsyncGenerator<PublicObservation> {
+  for await (const observation of observations) {
+    const { recordedAt, supersededAt } = observation;
+    const wasRecorded = asOfMs === null || Date.parse(recordedAt) <= asOfMs;
+    const stood = asOfMs === null || supersededAt === null || Date.parse(supersededAt) > asOfMs;
+    if (wasRecorded && stood) yield observation;
+  }
 }
 
 function amountOf(metric: Metric | null | undefined): string {

@@ -116,10 +116,69 @@ describe('a walk whose cursor expires', () => {
   });
 });
 
+test('history --as-of shows what was visible at that moment', async () => {
+  const version = (id: string, recordedAt: string, supersededAt: string | null) => ({ id, recordedAt, supersededAt });
+  const data = [
+    version('new', '2026-11-03T00:00:00.000Z', null),
+    version('old', '2026-11-01T00:00:00Z', '2026-11-03T00:00:00.000Z'),
+    version('other', '2026-11-02T00:00:00.001Z', null),
+  ];
+  const { url } = await stubServer(json({ data, page: { nextCursor: null } }));
+  const idsAt = async (...words: readonly string[]) => {
+    const { output } = await tidemark(['markets', 'history', 'a', '--url', url, '--json', ...words]);
+    return (JSON.parse(output) as { id: string }[]).map(({ id }) => id);
+  };
+  expect(await idsAt()).toEqual(['new', 'old', 'other']);
+  expect(await idsAt('--as-of', '2026-11-02T00:00:00Z')).toEqual(['old']);
+  expect(await idsAt('--as-of', '2026-11-03T01:00:00+01:00')).toEqual(['new', 'other']);
+});
+
 test('a terminal is never given control characters of a server', async () => {
   const { url } = await stubServer(
     json({ data: [{ slug: 'a\u001b]0;x\u0007\u009b2J', metrics: {}, unit: {} }], page: { nextCursor: null } }),
   );
   const { output } = await tidemark(['markets', 'list', '--url', url]);
   expect(output).not.toMatch(/[\p{Cc}--[\n\t]]/v);
+});
+
+describe('an upload whose file does not arrive', () => {
+  const record = JSON.stringify({ type: 'observation', market: 'a' });
+  const input = `${record}\n`.repeat(11_000);
+  const done = { done: { records: 11_000 }, counts: { accepted: 11_000, unchanged: 0, refused: 0 }, refusedIn: [] };
+
+  /** Announces, then answers PUTs by these replies; after the last one the file has arrived. */
+  async function storage(...replies: readonly Reply[]) {
+    let puts = 0;
+    const upload = () => {
+      const put = puts < replies.length ? { url: '/put?secret', headers: { 'if-none-match': '*' } } : null;
+      const finishedAt = put === null ? '2026-11-20T12:00:00Z' : null;
+      return { id: 'upl_1', state: 'applied', put, finishedAt, generation: 3, ...done };
+    };
+    return await stubServer((request, response) => {
+      if (request.method !== 'PUT') return json(upload(), request.method === 'POST' ? 201 : 200)(request, response);
+      (replies[puts++] as Reply)(request, response);
+    });
+  }
+
+  const ingest = (url: string) => tidemark(['ingest', '-', '--partial', '--url', url], { environment: KEY, input });
+
+  test.each<[string, Reply]>([
+    ['a dropped connection', broken],
+    ['503', (_, response) => void response.writeHead(503).end()],
+    ['412: it is there already', (_, response) => void response.writeHead(412).end()],
+  ])('is read, and put again if it must be, after %s', async (_, failure) => {
+    const { url, seen } = await storage(failure, (__, response) => void response.writeHead(204).end());
+    expect(await ingest(url)).toMatchObject({ code: 0, output: expect.stringContaining('taken in\t11000\n') });
+    const puts = seen.filter(({ method }) => method === 'PUT');
+    expect(puts).toHaveLength(2);
+    expect(puts[1]?.body).toBe(input);
+    // The URL is the credential.
+    expect(puts.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+    expect(puts[1]?.headers['if-none-match']).toBe('*');
+  });
+
+  test('ends with the words of the storage that refuses it', async () => {
+    const { url } = await storage((_, response) => void response.writeHead(403).end('<Code>AccessDenied</Code>'));
+    expect(await ingest(url)).toMatchObject({ code: 3, errors: expect.stringContaining('AccessDenied') });
+  });
 });

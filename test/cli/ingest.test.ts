@@ -268,9 +268,11 @@ describe('an interrupted run', () => {
 test('on a terminal there is a bar, and on a pipe there is none', async () => {
   const slug = newSlug();
   const path = await file('bar.ndjson', lines([market(slug), ...days(slug, 1_500)]));
-  // A pseudo-terminal of `script` takes its width from the environment of the test, which has none.
   const onTerminal = await tidemarkOnTerminal(['ingest', path, '--data', data]);
-  expect(onTerminal).toMatchObject({ code: 0 });
+  expect(onTerminal).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/\[=* *\] +\d+ %, [\d,]+ records, \d+\/s/),
+  });
   expect((await ingest([path])).errors).not.toMatch(/[\p{Cc}--\n]/v);
 });
 

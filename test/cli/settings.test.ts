@@ -122,6 +122,7 @@ describe('refused are', () => {
     [['status', '--timeout', '-1'], 'number of seconds'],
     [['markets', 'history', 'gold', '--csv', '--ndjson'], 'cannot be used'],
     [['verify', '--share', '3/3'], 'smaller'],
+    [['markets', 'history', 'gold', '--as-of', '2026-11-01'], 'T00:00:00Z'],
     [['token', '--user', 'alice', '--hours', '25'], '1 to 24'],
     [['token', '--user', 'alice', '--scopes', 'all'], 'no scope'],
     [['repair'], 'slug'],

@@ -34,7 +34,11 @@ export async function tidemark(words: readonly string[], options: RunOptions = {
 /** The same under a pseudo-terminal, by `script` of util-linux. What it prints has both streams. */
 export async function tidemarkOnTerminal(words: readonly string[], options: RunOptions = {}): Promise<Run> {
   const command = [process.execPath, MAIN, ...words].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', command, '/dev/null'], { env: environmentOf(options), cwd: options.cwd });
+  // Its width is that of the terminal of this test run, which may have none.
+  const child = spawn('script', ['-qec', `stty cols 100 rows 30; ${command}`, '/dev/null'], {
+    env: environmentOf(options),
+    cwd: options.cwd,
+  });
   return await finished(child, options.input);
 }
 
