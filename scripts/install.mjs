@@ -8,7 +8,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,7 +68,15 @@ function hasPinnedNode() {
   return existsSync(join(modules, 'node', 'bin', 'node'));
 }
 
+function isLink(path) {
+  return existsSync(path) && lstatSync(path).isSymbolicLink();
+}
+
 function install() {
+  // Installing removes first, and through a link that would be the modules of another clone.
+  if (isLink(modules)) {
+    stop(`${modules} is a link, and what it leads to does not fit this version: replace the link, then try again.`);
+  }
   console.log('Installing dependencies (once) …');
   // If only development tools are missing, they are added: `npm ci` would remove the modules of a running `npm start`.
   const adds = withDev && isInstalled(false);
