@@ -32,6 +32,8 @@ export const FEATURES = {
   'claims-per-day': { ...writes(20, 'Claims filed in a day'), maxLimit: 10_000 },
   'claim-changes-per-day': writes(2_000, 'Evidence, withdrawals, reviews and decisions of claims in a day'),
   'source-verifications-per-day': writes(10_000, 'Comparisons with sources recorded in a day'),
+  // A removal is for good, so a stolen key must not get far.
+  'market-removals-per-day': writes(100, 'Markets removed in a day'),
   'publications-per-day': writes(1_000, 'Publications asked for in a day'),
   'ingest-batches-per-day': writes(100_000, 'Batches sent in a day, dry runs too'),
   'ingest-uploads-per-day': writes(1_000, 'Large files announced in a day'),

@@ -64,6 +64,7 @@ describe('entitlements', () => {
       ['claims-per-day', 4, 16, '2026-11-21T00:00:00.000Z'],
       ['claim-changes-per-day', 0, 2_000, '2026-11-21T00:00:00.000Z'],
       ['source-verifications-per-day', 0, 10_000, '2026-11-21T00:00:00.000Z'],
+      ['market-removals-per-day', 0, 100, '2026-11-21T00:00:00.000Z'],
       ['publications-per-day', 0, 1_000, '2026-11-21T00:00:00.000Z'],
       ['ingest-batches-per-day', 0, 100_000, '2026-11-21T00:00:00.000Z'],
       ['ingest-uploads-per-day', 0, 1_000, '2026-11-21T00:00:00.000Z'],
