@@ -45,7 +45,6 @@ import {
 import { amountOf, isComparable, isOutlier, type Neighbours } from './outlier.ts';
 import { isTooLarge, isTooLargeWith, mayOutgrow } from './record-size.ts';
 import { removedFault } from './removal.ts';
-import { rivalFault } from './rival.ts';
 import { orderOfRow, type Row } from './rows.ts';
 import { restate, unchangedMarket, withoutDispute, withSources } from './standing.ts';
 
@@ -218,12 +217,14 @@ class MarketDraft {
       return refused('currency.not-native', '/currency', `the market's prices are in ${value.nativeCurrency}`);
     }
     if (value.latest[record.metric] === undefined && Object.keys(value.latest).length >= MARKET_METRICS_MAX) {
-      return refused('record.invalid', '/metric', `at most ${MARKET_METRICS_MAX} metrics: use another market`);
+      return refused(
+        'record.invalid',
+        '/metric',
+        `a market has at most ${MARKET_METRICS_MAX} metrics: use another market`,
+      );
     }
     const metric = metricOfRecord(record, value.unit.quantity);
     if ('error' in metric) return { kind: 'refused', error: metric.error };
-    const rival = before === undefined ? rivalFault(record, value) : null;
-    if (rival !== null) return { kind: 'refused', error: rival };
     if (before !== undefined) {
       const isSame = isSameContent(before.newest, metric, record);
       if (this.#input.mode === 'append') {
