@@ -70,7 +70,7 @@ export function publicTextSchema(maxLength: number) {
     .refine((text) => faultOf(text) === null, { error: ({ input }) => faultOf(input as string) ?? undefined });
 }
 
-/** The fault of a text for reviewers and operators, who must see what was sent; null if there is none. */
+/** The fault of a text for reviewers and operators, who must see what was sent. Null: the text has no fault. */
 export function hiddenIn(text: string): string | null {
   if (PLAIN_ASCII.test(text)) return null;
   if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ' '))) {

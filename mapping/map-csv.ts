@@ -126,7 +126,12 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
       refuse(column, `the mapping adds a column "${column}", but the file already has a column of that name`),
     ),
     ...(mapping.unpivot !== undefined && unpivotedColumns(mapping.unpivot, header).length === 0
-      ? [refuse(mapping.unpivot.value, 'unpivot excepts all columns of the file, so there is none with values')]
+      ? [
+          refuse(
+            mapping.unpivot.value,
+            'unpivot excepts all columns of the file: leave at least one column with values',
+          ),
+        ]
       : []),
   ];
 }

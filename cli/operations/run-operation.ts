@@ -87,7 +87,7 @@ function pathOf({ path }: OperationDefinition, { params, query }: Pick<Operation
   return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
-/** What is no text or number is shown as JSON. */
+/** Other values than texts and numbers are shown as JSON. */
 function cellOf(value: unknown): Cell {
   if (value === null || value === undefined) return null;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

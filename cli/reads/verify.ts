@@ -26,7 +26,7 @@ export async function verifyService(
   const table = new Table(['RULE', 'URL', 'FINDING']);
   for (const { rule, url: where, detail } of report.findings) await table.add([rule, where, detail]);
   await table.end();
-  // Findings are the data of a pipe; without any there is none.
+  // A pipe gets the findings alone, so it stays empty without one.
   if (!process.stdout.isTTY) return note(`${counted(report.findings.length, 'finding')} at ${url.origin}`);
   const { generation, markets, observations, pages } = report;
   await printFields([

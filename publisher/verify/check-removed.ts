@@ -22,7 +22,7 @@ export async function checkRemoved(
   // Its findings were found already when the list was checked.
   const list = new ListWalk(reader, new Findings(), pageSizes.markets);
   for await (const { slug } of list.itemsOf(ALL_MARKETS)) {
-    if (slugs.has(slug)) findings.add(marketUrl(slug), 'removed', 'is removed, but in the list');
+    if (slugs.has(slug)) findings.add(marketUrl(slug), 'removed', 'was named as removed, but is in the list');
   }
 }
 
