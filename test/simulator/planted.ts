@@ -215,21 +215,26 @@ export const PLANTED: readonly Planted[] = [
     what: 'the checks of what an unchanged or refused row was judged on',
     options: {
       kind: 'ordinary',
-      conditions: SLOW_TO_SHOW,
+      // It takes three writes of one observation, the last one while the one before it shows only in part.
+      conditions: { ...NO_FAULTS, staggerRate: 1, staggerMs: 60_000, staggered: 'worker' },
+      batches: 12,
       ledgerGaps: ({ kind, key }) => kind === 'check' && key.sort.startsWith(OBSERVATION_PREFIX),
     },
-    within: 3_000,
+    within: 1_500,
     isRare: true,
+    // A worker gives up on a transaction that shows only in part for so long.
+    butFor: 'work-failed',
   },
   {
     what: 'the condition on the checkpoint of a batch',
     options: {
       kind: 'ordinary',
-      conditions: { ...AT_ONCE, ...FAULTY },
+      // Two workers must have one batch, so one of them must be held up for longer than its lease.
+      conditions: { ...AT_ONCE, faultRate: 0.2, deathShare: 0 },
       ledgerGaps: ({ key: { partition, sort } }) =>
         partition.startsWith('batch/') && (sort === 'checkpoint' || sort.startsWith('strand/')),
     },
-    within: 2_000,
+    within: 400,
     isRare: true,
   },
   {

@@ -36,6 +36,8 @@ export interface SimulationOptions extends Alterations {
   /** Override those that are drawn from the seed. */
   readonly conditions?: Partial<Conditions>;
   readonly settings?: Partial<Settings>;
+  /** The most batches of a writer in one phase. Default: drawn from the seed. */
+  readonly batches?: number;
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -77,7 +79,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
   const world = new World(seed, base, conditions, settings, trace, options);
   world.usesPipeline = random.chance(0.2);
   world.note('world', `seed ${seed}`, `${kind} ${JSON.stringify({ ...conditions, ...settings })}`);
-  await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored'));
+  await (kind === 'torn' ? runTorn(world) : runOrdinary(world, kind === 'restored', options.batches));
   if (world.violation === null) await judge(world);
   world.end();
   return { seed, kind, violation: world.violation, trace: trace.lines, operations: world.operations.performed };
@@ -97,14 +99,16 @@ function drawSettings(random: Random): Partial<Settings> {
   };
 }
 
-async function runOrdinary(world: World, isRestored: boolean): Promise<void> {
+async function runOrdinary(world: World, isRestored: boolean, batches?: number): Promise<void> {
   if (isRestored) world.ledger.log = [];
   const actors = startActors(world, 2, 2);
   const poll = new Poll(world, actors);
   poll.start();
   const { random } = world;
   const isSwept = random.chance(0.5);
-  settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored }), () => poll.limit(SETTLING_POLLS));
+  settleAfter(world, script(world, actors, { isRestored, isPlain: isRestored, batches }), () =>
+    poll.limit(SETTLING_POLLS),
+  );
   await world.scheduler.run();
   if (world.violation !== null || !isSwept) return;
   // A day later no current object may be swept.
@@ -150,12 +154,14 @@ interface ScriptOptions {
   readonly isRestored: boolean;
   /** Each batch depends on one market only. */
   readonly isPlain: boolean;
+  readonly batches?: number | undefined;
 }
 
 /** The clients and readers, in one to three phases, perhaps a day apart. */
-async function script(world: World, actors: Actors, { isRestored, isPlain }: ScriptOptions): Promise<void> {
+async function script(world: World, actors: Actors, { isRestored, isPlain, batches }: ScriptOptions): Promise<void> {
   const { random, scheduler } = world;
-  const size = random.weighted(SIZES);
+  const drawn = random.weighted(SIZES);
+  const size = { ...drawn, batches: batches ?? drawn.batches };
   const writersOf = (age: string) =>
     Array.from({ length: random.int(1, size.writers) }, (_, index) => {
       const name = `writer-${index + 1}${age}`;
