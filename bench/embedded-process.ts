@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
 import type { LoopReport } from './children/loop-watch.ts';
 import type { Workspace } from './workspace.ts';
 
-const MAIN = join(import.meta.dirname, '..', 'embedded', 'main.ts');
+/** Of `tidemark`. */
+const MAIN = join(import.meta.dirname, '..', 'cli', 'main.ts');
 const LOOP_WATCH = join(import.meta.dirname, 'children', 'loop-watch.ts');
 /** The last of the lines that it prints once it serves. */
 const STARTED = /curl -i \S+/;
@@ -29,7 +30,7 @@ export interface EmbeddedProcess {
 export async function startEmbedded(workspace: Workspace, dataFolder: string): Promise<EmbeddedProcess> {
   const { PATH = '' } = process.env;
   const beganAtMs = performance.now();
-  const child = workspace.spawn(process.execPath, ['--import', LOOP_WATCH, MAIN], {
+  const child = workspace.spawn(process.execPath, ['--import', LOOP_WATCH, MAIN, 'start'], {
     env: { PATH, PORT: '0', TIDEMARK_DATA: dataFolder },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

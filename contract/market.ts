@@ -79,7 +79,7 @@ export const marketSchema = z.strictObject({
         'The newest observation of each metric that stands, by name. A retraction of the kind `mistake` is skipped. ' +
         '`price` is always there: money in `nativeCurrency`, for one `unit`. Null means that it was never observed. If ' +
         'several sources have the same newest `observedAt`, the one is shown whose `sourceUrl` has the greatest ' +
-        'SHA-256 in hex: the order of arrival does not decide, and nobody can choose it. `bySource` has the others.',
+        'SHA-256 in hex: the order of arrival does not decide. `bySource` has the others.',
       // Without `properties`: a client for Go would not compile if a map has both those and values that may be null.
       required: ['price'],
     }),

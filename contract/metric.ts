@@ -112,7 +112,8 @@ export const provenanceFields = {
   ),
   sourceUrl: sourceUrlSchema.describe(
     'The page or file from which the number was read: absolute http or https. Every character that RFC 3986 does ' +
-      'not allow is percent-encoded.',
+      'not allow is percent-encoded. It is part of the identity of an observation, character by character: a correction ' +
+      'must have the same one. So it must not hold anything that changes between two versions of a file.',
   ),
   observedAt: instantSchema.describe('The moment that the source gives for the value. Not the time of retrieval.'),
   releasedAt: instantSchema

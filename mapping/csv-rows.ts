@@ -25,7 +25,7 @@ export interface CsvFault {
   readonly isDamaged: boolean;
 }
 
-/** A longer row means that a quote was never closed. */
+/** A longer row means that a quote was never closed, or that the file is no CSV. */
 const MAX_ROW_CHARACTERS = 1_000_000;
 
 /** A row without regard to the header. */
@@ -150,8 +150,9 @@ function rowFaults(line: number, record: readonly string[], header: readonly str
 function whyUnreadable(error: CsvError): string {
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
       return 'a quote is opened in the row that begins here, and never closed';
+    case 'CSV_MAX_RECORD_SIZE':
+      return 'the row that begins here has more than 1,000,000 characters: is a quote never closed, or is this no CSV file?';
     case 'CSV_INVALID_CLOSING_QUOTE':
       return 'text follows a closing quote in the row that begins here: write a quote inside a quoted field twice';
     case 'INVALID_OPENING_QUOTE':

@@ -28,6 +28,16 @@ export function addedColumns(mapping: CsvMapping): readonly string[] {
   return [...unpivoted, ...mapping.tables.flatMap((table) => table.columns), OBSERVED_DATE];
 }
 
+/**
+ * The columns of `sourceUrl` that neither tell markets apart nor give the date. If one changes between two versions of a
+ * file, its corrections become observations of another source.
+ */
+export function looseUrlColumns(mapping: CsvMapping): readonly string[] {
+  const { date, sourceUrl } = mapping.observation;
+  const firm = new Set([...marketColumns(mapping), OBSERVED_DATE, date.column, date.whenBlank?.column]);
+  return [...new Set(columnsOf(sourceUrl))].filter((column) => !firm.has(column));
+}
+
 /** Faults that the shape alone does not show. */
 export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
   return [

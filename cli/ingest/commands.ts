@@ -17,7 +17,10 @@ perhaps compressed by gzip or zstd. Without --partial, it goes in parts of up to
 part with a refused row. With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
 
 A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a
-file again without it is always safe, too: records that are in come out as known already.
+file again without it is always safe, too: records that are stored already are counted as known, and not stored twice.
+
+A value that is refused as an outlier, and is right, is stored with --confirm-outliers: it sets outlierConfirmed on each
+observation that does not set it itself. It is best sent alone, in a file of such rows that you have looked at.
 
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
@@ -30,6 +33,7 @@ interface IngestFlags extends GlobalOptions {
   readonly mode: IngestMode;
   readonly partial?: boolean;
   readonly dryRun?: boolean;
+  readonly confirmOutliers?: boolean;
   readonly report?: string;
   readonly resume?: string;
   readonly wait: number;
@@ -38,7 +42,7 @@ interface IngestFlags extends GlobalOptions {
 export function addIngestCommands(program: Command): void {
   program
     .command('ingest')
-    .description('take files of records in; ends with 4 if a row is refused')
+    .description('store files of records; ends with 4 if a row is refused')
     .argument('<file...>', 'the files; - is standard input')
     .option('--mapping <file>', 'the mapping of CSV files to records')
     .addOption(new Option('--format <format>', 'instead of what the name says').choices(['ndjson', 'json', 'csv']))
@@ -47,7 +51,8 @@ export function addIngestCommands(program: Command): void {
         .choices(['append', 'correct'])
         .default('append'),
     )
-    .option('--partial', 'set refused rows aside, and take the others in')
+    .option('--partial', 'set refused rows aside, and store the others')
+    .option('--confirm-outliers', 'every value is right, however far from others; needs the scope ingest:correct')
     .option('--dry-run', 'tell what would happen to every row, and change nothing')
     .option('--report <file>', 'write every fault to this new file, a JSON object a line')
     .addOption(new Option('--resume <run>', 'continue an interrupted run').argParser(runId))
@@ -57,12 +62,21 @@ export function addIngestCommands(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
-      const { mode, partial = false, dryRun = false, wait, report, resume, json = false } = options;
+      const {
+        mode,
+        partial = false,
+        dryRun = false,
+        confirmOutliers = false,
+        wait,
+        report,
+        resume,
+        json = false,
+      } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
-      const asked = { formOf, mode, partial, dryRun, runId: run, wait, report, json };
+      const asked = { formOf, mode, partial, dryRun, confirmOutliers, runId: run, wait, report, json };
       if (dryRun) return await ingestFiles(openClient(options), paths, asked);
       note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
       await ingestFiles(openClient(options), paths, asked);

@@ -18,6 +18,7 @@ export interface IngestOptions {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly dryRun: boolean;
+  readonly confirmOutliers: boolean;
   readonly runId: string;
   readonly wait: number;
   readonly report: string | undefined;
@@ -66,8 +67,8 @@ export async function ingestFiles(client: Client, paths: readonly string[], opti
 }
 
 async function ingestFile(run: IngestRun): Promise<void> {
-  const { input, source, partial, dryRun } = run;
-  const parts = collecting(cutIntoParts(readSource(input.bytes, source), dryRun));
+  const { input, source, partial, dryRun, confirmOutliers } = run;
+  const parts = collecting(cutIntoParts(readSource(input.bytes, source, confirmOutliers), dryRun));
   if (!partial || dryRun) return await sendBatches(run, parts);
   const first: FilePart[] = [];
   while (first.length <= BATCHES_MOST) {
@@ -89,15 +90,15 @@ async function printSummary(summary: FileSummary): Promise<void> {
   await printFields([
     ['file', file],
     ['records', records],
-    [dryRun ? 'would be taken in' : 'taken in', accepted],
+    [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
     ['refused', refused],
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;
   note(
-    `${file}: nothing from line ${stoppedAtLine} on was taken in, because a part with a refused row is refused as a ` +
-      'whole. Mend the rows and run it again: what is in comes out as known already. Or set refused rows aside with ' +
-      '--partial. See all faults first with --dry-run.',
+    `${file}: nothing from line ${stoppedAtLine} on was stored, because a part with a refused row is refused as a ` +
+      'whole. Correct these rows, then run the command again. Records that are stored already are counted as known, ' +
+      'and not stored twice. Or set refused rows aside with --partial. See all faults first with --dry-run.',
   );
 }

@@ -14,6 +14,7 @@ export interface IngestRun {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly dryRun: boolean;
+  readonly confirmOutliers: boolean;
   /** The name of the run: the same run sends the same idempotency keys for the same parts. */
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */

@@ -32,20 +32,23 @@ export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } 
 /** A longer line is refused by the service, too. */
 export const LINE_BYTES_MAX = 128 * 1024;
 
+/** @param confirmOutliers sets `outlierConfirmed` on each observation that does not have it */
 export async function* readSource(
   bytes: AsyncIterable<Uint8Array>,
   source: SourceForm,
+  confirmOutliers: boolean,
 ): AsyncGenerator<SourceRecord | SourceFault> {
-  if (source.form === 'csv') return yield* mapped(bytes, source.mapping);
+  if (source.form === 'csv') return yield* mapped(bytes, source.mapping, confirmOutliers);
   const texts = source.form === 'json' ? readJsonRecords(bytes) : readLines(bytes, LINE_BYTES_MAX);
   for await (const { line, text, fault } of texts) {
-    yield fault === undefined ? recordOf(line, text) : faultAt(line, fault);
+    yield fault === undefined ? recordOf(line, text, confirmOutliers) : faultAt(line, fault);
   }
 }
 
 async function* mapped(
   bytes: AsyncIterable<Uint8Array>,
   mapping: CsvMapping,
+  confirmOutliers: boolean,
 ): AsyncGenerator<SourceRecord | SourceFault> {
   for await (const row of mapCsv(mapping, bytes)) {
     if (row.kind === 'refusal') {
@@ -56,11 +59,13 @@ async function* mapped(
     const { line, record } = row;
     const defines = record.type === 'market' ? record.slug : null;
     const market = record.type === 'market' ? record.slug : record.market;
-    yield { kind: 'record', line, text: JSON.stringify(record), defines, market };
+    const isConfirmed = confirmOutliers && record.type === 'observation';
+    const text = JSON.stringify(isConfirmed ? { ...record, outlierConfirmed: true } : record);
+    yield { kind: 'record', line, text, defines, market };
   }
 }
 
-function recordOf(line: number, text: string): SourceRecord | SourceFault {
+function recordOf(line: number, text: string, confirmOutliers: boolean): SourceRecord | SourceFault {
   // As strict as the service: it refuses a whole batch for one such line.
   const parsed = parseJson(text);
   if ('faults' in parsed) {
@@ -73,7 +78,10 @@ function recordOf(line: number, text: string): SourceRecord | SourceFault {
   }
   const { type, slug, market } = json as { readonly [name: string]: unknown };
   const defines = type === 'market' && typeof slug === 'string' ? slug : null;
-  return { kind: 'record', line, text, defines, market: typeof market === 'string' ? market : defines };
+  const confirms = confirmOutliers && type === 'observation' && !('outlierConfirmed' in json);
+  // Added to the text, so that its numbers stay as they are written.
+  const sent = confirms ? text.replace(/\}\s*$/, ',"outlierConfirmed":true}') : text;
+  return { kind: 'record', line, text: sent, defines, market: typeof market === 'string' ? market : defines };
 }
 
 function faultAt(line: number, detail: string): SourceFault {

@@ -88,7 +88,9 @@ export function addLocalCommands(program: Command): void {
 
   program
     .command('verify-audit')
-    .description('check that no audit record was altered, removed or inserted; the server must be stopped')
+    .description(
+      'check the chains and seals of the audit; what it proves is in docs/operations.md; the server must be stopped',
+    )
     .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
     .action(async (_, command: Command) => {
       const { checkAudit } = await import('../../embedded/commands/verify-audit.ts');

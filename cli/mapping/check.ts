@@ -28,6 +28,12 @@ export async function printMappingCheck(mappingPath: string, path: string, asJso
   for (const { line, firstLine, market, observedAt } of file.duplicates.first) {
     note(`${input.name}:${line}: is about ${market} at ${observedAt} from the same page, as line ${firstLine} is`);
   }
+  for (const column of file.looseUrlColumns) {
+    note(
+      `${mappingPath}: sourceUrl has {${column}}, which names no market and is not the date. If it changes between two ` +
+        'versions of the file, a corrected row becomes the value of another source.',
+    );
+  }
   await printFile(file);
 }
 

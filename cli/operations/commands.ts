@@ -7,7 +7,7 @@ import { openClient } from '../http/client.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
-import { GENERATED, GROUPS, VERBS } from './verbs.ts';
+import { GENERATED, GROUPS, MORE_EXAMPLES, VERBS } from './verbs.ts';
 
 interface OperationFlags extends GlobalOptions {
   readonly body?: string;
@@ -48,7 +48,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   const example = `tidemark ${VERBS[id]} ${exampleWords(operation)}`.trimEnd();
   command.addHelpText(
     'after',
-    `\n${description}${description && '\n'}${method} ${path} (${scope})\n\nExample:\n  ${example}`,
+    `\n${description}${description && '\n'}${method} ${path} (${scope})\n\nExample:\n  ${example}${MORE_EXAMPLES[id] ?? ''}`,
   );
   command.action(async (...words: unknown[]) => {
     const options = command.optsWithGlobals<OperationFlags>();
@@ -56,7 +56,8 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
     const call = {
       params: Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
       query: given(queryFields, flags),
-      body: body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags)),
+      body:
+        body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags), nullsOf(bodyFields)),
       headers: preconditionOf(operation, options),
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,
@@ -69,6 +70,10 @@ function given(fields: readonly Field[], flags: Readonly<Record<string, unknown>
   return Object.fromEntries(
     fields.flatMap(({ name, attribute }) => (flags[attribute] === undefined ? [] : [[name, flags[attribute]]])),
   );
+}
+
+function nullsOf(fields: readonly Field[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(fields.flatMap(({ name, isNullIfLeftOut }) => (isNullIfLeftOut ? [[name, null]] : [])));
 }
 
 function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create }: OperationFlags) {

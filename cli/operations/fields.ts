@@ -8,6 +8,8 @@ export interface Field {
   /** As the parser gives it. */
   readonly attribute: string;
   readonly option: Option;
+  /** Whether the body must have the member, and it may be null: then a body of options has null if it is left out. */
+  readonly isNullIfLeftOut: boolean;
 }
 
 interface Schema {
@@ -17,6 +19,7 @@ interface Schema {
   readonly const?: unknown;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
 }
@@ -27,15 +30,18 @@ const TAKEN = ['url', 'write-url', 'key-file', 'profile', 'config', 'data', 'jso
 /** Members that an option can hold. Others are given with the whole body. */
 export function fieldsOf(schema: z.ZodType): readonly Field[] {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
-  return Object.entries(propertiesOf(json)).flatMap(([name, member]) => fieldOf(name, member) ?? []);
+  const { required = [] } = json;
+  return Object.entries(propertiesOf(json)).flatMap(
+    ([name, member]) => fieldOf(name, member, required.includes(name)) ?? [],
+  );
 }
 
-/** The names of all members of the items of a list that are no objects. */
-export function columnsOfItems(schema: z.ZodType): readonly string[] {
+/** The names of all members of the items of a list that are no objects. @param member the one that holds the items */
+export function columnsOfItems(schema: z.ZodType, member = 'data'): readonly string[] {
   const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema;
-  const items = json.properties?.data?.items ?? {};
-  const isShown = (member: Schema) => kindsOf(member).every((kind) => kind !== 'object');
-  return Object.entries(propertiesOf(items)).flatMap(([name, member]) => (isShown(member) ? name : []));
+  const items = json.properties?.[member]?.items ?? {};
+  const isShown = (value: Schema) => kindsOf(value).every((kind) => kind !== 'object');
+  return Object.entries(propertiesOf(items)).flatMap(([name, value]) => (isShown(value) ? name : []));
 }
 
 /** Of a union: the members of all its branches. */
@@ -49,14 +55,18 @@ function kindsOf({ type, anyOf = [], oneOf = [], enum: words, const: word }: Sch
   return [...anyOf, ...oneOf].flatMap(kindsOf);
 }
 
-function fieldOf(name: string, member: Schema): Field | null {
+function fieldOf(name: string, member: Schema, isRequired: boolean): Field | null {
   const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const flag = TAKEN.includes(kebab) ? `body-${kebab}` : kebab;
-  const kind = kindsOf(member).find((each) => each !== 'null');
-  const description = firstSentence(member.description ?? '');
+  const kinds = kindsOf(member);
+  const kind = kinds.find((each) => each !== 'null');
+  const isNullIfLeftOut = isRequired && kinds.includes('null');
+  const text = (member.description ?? '').replaceAll('`', '');
+  const [, meaningOfNull = 'null.'] = /\bNull: ([^.]+\.)/.exec(text) ?? [];
+  const description = firstSentence(text) + (isNullIfLeftOut ? ` If left out: ${meaningOfNull}` : '');
   const words = member.enum?.every((word) => typeof word === 'string') ? ` (${member.enum.join(', ')})` : '';
   const option = optionOf(flag, kind, description + words);
-  return option === null ? null : { name, attribute: option.attributeName(), option };
+  return option === null ? null : { name, attribute: option.attributeName(), option, isNullIfLeftOut };
 }
 
 function optionOf(flag: string, kind: string | undefined, description: string): Option | null {
@@ -84,6 +94,7 @@ function listOf(text: string, before: readonly string[] = []): readonly string[]
   return [...before, ...text.split(',').filter((word) => word !== '')];
 }
 
+/** The point of an abbreviation ends no sentence. */
 function firstSentence(text: string): string {
-  return text.split(/(?<=\.)\s/)[0] ?? '';
+  return text.split(/(?<=(?<!\be\.g)\.)\s/)[0] ?? '';
 }

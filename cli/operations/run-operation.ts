@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
+import { operationOf } from '../../contract/operations.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
@@ -41,7 +42,17 @@ export async function runOperation(
   if (answer.status === 204) return note(operation.success.description);
   const resource = jsonOf(answer);
   if (asJson) return await printJson(resource);
+  if (operation === operationOf('getEntitlements')) return await printEntitlements(operation, resource);
   await printFields(Object.entries(resource as object).map(([name, value]) => [name, cellOf(value)] as const));
+}
+
+/** The one list without pages. */
+async function printEntitlements({ success }: OperationDefinition, resource: unknown): Promise<void> {
+  const columns = success.body === null ? [] : columnsOfItems(success.body, 'entitlements');
+  const table = new Table(columns.map((name) => name.toUpperCase()));
+  const { entitlements } = resource as { readonly entitlements: readonly Readonly<Record<string, unknown>>[] };
+  for (const item of entitlements) await table.add(columns.map((name) => cellOf(item[name])));
+  await table.end();
 }
 
 async function printList(
@@ -86,13 +97,15 @@ function cellOf(value: unknown): Cell {
  * The body: `--body`, and then each option on top.
  *
  * @param whole JSON, `@FILE`, or `-` for standard input
+ * @param unless the members that a body of options alone has where no option says otherwise
  * @throws CommandError unless it is a JSON object
  */
 export async function bodyOfOptions(
   whole: string | undefined,
   fields: Readonly<Record<string, unknown>>,
+  unless: Readonly<Record<string, null>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (whole === undefined) return fields;
+  if (whole === undefined) return { ...unless, ...fields };
   try {
     const source =
       whole === '-' ? await text(process.stdin) : whole.startsWith('@') ? readFileSync(whole.slice(1), 'utf8') : whole;

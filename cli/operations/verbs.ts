@@ -48,6 +48,12 @@ const WRITTEN_BY_HAND: readonly string[] = ['ingest', 'publish'];
 /** The operations whose commands follow from their row in the table of operations. */
 export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter((id) => !WRITTEN_BY_HAND.includes(VERBS[id]));
 
+/** Examples beside the one that follows from the operation. */
+export const MORE_EXAMPLES: Readonly<Partial<Record<OperationId, string>>> = {
+  createApiKey:
+    "\n\nA second key of the operators:\n  tidemark keys create --label 'Second operator' --scopes keys:admin,audit:read",
+};
+
 /** The groups of generated verbs. */
 export const GROUPS = {
   watchlists: 'your watchlists',

@@ -49,7 +49,7 @@ const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 
 const COLUMNS = [
   ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
   ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
-  ...['supersededAt', 'retraction', 'supersedes', 'supersededBy', 'id'],
+  ...['supersededAt', 'retraction', 'supersedes', 'supersededBy', 'id', 'releasedAt', 'minorDigits'],
 ] as const;
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';

@@ -1,4 +1,4 @@
-/** `tidemark verify-audit`: checks that no audit record was altered, removed or inserted. The server must be stopped. */
+/** `tidemark verify-audit`: checks the chains and seals of the audit. The server must be stopped. */
 import { verifyAudit } from '../../lambdas/review/verify-audit.ts';
 import { type Environment, StartError } from '../config.ts';
 import { useDataFolder } from './stopped-server.ts';

@@ -105,7 +105,12 @@ function amountErrors(record: ObservationRecord, market: MarketTerms | null): Ro
   if ('amountMinor' in record && record.amountMinor === 0) return zeroErrors(record, '/amountMinor', true);
   if (market === null || checkCurrencyCode(record.currency) !== null) return [];
   const amount = amountOfRecord(record, market.unit.quantity);
-  return 'error' in amount ? [amount.error] : zeroErrors(record, '/value', amount.amountMinor === 0);
+  if ('error' in amount) return [amount.error];
+  if (amount.amountMinor !== 0 || !('value' in record) || record.value === null) return [];
+  if (ZERO.test(record.value)) return zeroErrors(record, '/value', true);
+  // Asserting it would publish a zero that no source has said.
+  const detail = `${record.value} ${record.currency} would be rounded to zero: give the market a larger quantity`;
+  return [error('/value', 'amount.zero-unasserted', detail)];
 }
 
 const ZERO = /^-?0+(\.0+)?$/;

@@ -25,7 +25,7 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
     zeros > 0 &&
       field(
         'zero',
-        `${FILL_IN}: values that are zero: ${zeros}. "asserted" if zero is the price; "refuse" if it stands for a missing one`,
+        `${FILL_IN}: ${zeros === 1 ? '1 value is' : `${zeros} values are`} zero: write "asserted" if zero is the price, or "refuse" if it stands for a missing one`,
       ),
   );
 }

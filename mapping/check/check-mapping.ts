@@ -3,7 +3,7 @@ import type { MarketRecord } from '../../contract/ingest-records.ts';
 import type { CsvInput } from '../csv-input.ts';
 import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
 import { mapCsvRows } from '../map-csv.ts';
-import { requiredColumns } from '../mapping-references.ts';
+import { looseUrlColumns, requiredColumns } from '../mapping-references.ts';
 import { parseMappingText } from '../parse-mapping.ts';
 import { unpivotedColumns } from '../wide-rows.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
@@ -32,6 +32,8 @@ export interface FileCheck {
   readonly duplicates: { readonly count: number; readonly first: readonly DuplicateIdentity[] };
   /** Named columns of the file that the mapping does not use. */
   readonly unusedColumns: readonly string[];
+  /** Columns of `sourceUrl` that neither tell markets apart nor give the date. */
+  readonly looseUrlColumns: readonly string[];
 }
 
 const FIRST_MARKETS = 5;
@@ -97,5 +99,6 @@ async function checkFile(mapping: CsvMapping, csv: CsvInput, progress: (rows: nu
     refused: { count: values - leftOut - summary.count + unreadable, groups: refusals.groups() },
     duplicates: observations.duplicates(),
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),
+    looseUrlColumns: looseUrlColumns(mapping),
   };
 }

@@ -3,6 +3,7 @@
  * ledger remembers which markets have changed.
  */
 import pMap from 'p-map';
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { readAll, readMany } from '../../storage/paging.ts';
@@ -68,13 +69,17 @@ export async function takeListChanges(
 
 /**
  * Put-off markets without a body: they are listed again with their bodies, and must not keep other markets out of the
- * list.
+ * list. So too a put-off market whose body says that it is removed: the ledger has lost the removal in a restore, and
+ * a problem document is no list item.
  */
 async function lostBodies(objects: ObjectStore, putOff: MarketsPlan['putOff']): Promise<readonly string[]> {
   const slugs = [...putOff.keys()];
   const stat = (slug: string) => objects.stat(publicKey({ kind: 'market', slug }));
   const found = await pMap(slugs, stat, { concurrency: OBJECT_CONCURRENCY });
-  return slugs.filter((_, index) => found[index] === null);
+  return slugs.filter((_, index) => {
+    const metadata = found[index]?.metadata ?? null;
+    return metadata === null || statusOfObject(metadata.contentType) === 410;
+  });
 }
 
 /** @param joined the generation that published the market first; null if the market was not published */

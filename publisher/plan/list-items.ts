@@ -1,5 +1,6 @@
 /** The items of a new list: from the pages of the previous list, or from the published bodies of all markets. */
 import pMap from 'p-map';
+import { statusOfObject } from '../../contract/edge-problems.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
@@ -140,12 +141,14 @@ async function readItems(objects: ObjectStore, { key, digest }: ListSource): Pro
   return new Map(collectionItems(Buffer.from(found.body).toString()).map(({ slug, body }) => [slug, body]));
 }
 
-/** The published body of a market. @throws StorageCorrupt if it is missing */
+/** The published body of a market. @throws StorageCorrupt if it is missing, or is the problem document of a removed one */
 export async function readPublishedBody(objects: ObjectStore, slug: string): Promise<string> {
   const key = publicKey({ kind: 'market', slug });
   const found = await objects.get(key);
-  if (found.kind === 'found') return Buffer.from(found.body).toString();
-  throw new StorageCorrupt(`${key} is missing, although it is published. ${HOW_TO_REBUILD}`);
+  const isBody = found.kind === 'found' && statusOfObject(found.metadata.contentType) === 200;
+  if (isBody) return Buffer.from(found.body).toString();
+  const fault = found.kind === 'found' ? 'says that its market is removed' : 'is missing';
+  throw new StorageCorrupt(`${key} ${fault}, although it is published. ${HOW_TO_REBUILD}`);
 }
 
 function inOrder(items: ReadonlyMap<string, string>): readonly ListItem[] {

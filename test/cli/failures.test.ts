@@ -168,7 +168,7 @@ describe('an upload whose file does not arrive', () => {
     ['412: it is there already', (_, response) => void response.writeHead(412).end()],
   ])('is read, and put again if it must be, after %s', async (_, failure) => {
     const { url, seen } = await storage(failure, (__, response) => void response.writeHead(204).end());
-    expect(await ingest(url)).toMatchObject({ code: 0, output: expect.stringContaining('taken in\t11000\n') });
+    expect(await ingest(url)).toMatchObject({ code: 0, output: expect.stringContaining('stored\t11000\n') });
     const puts = seen.filter(({ method }) => method === 'PUT');
     expect(puts).toHaveLength(2);
     expect(puts[1]?.body).toBe(input);

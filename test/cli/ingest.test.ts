@@ -87,7 +87,7 @@ describe('a file in the form', () => {
     expect(summaryOf(run)).toMatchObject({
       code: 0,
       records: '4',
-      'taken in': '4',
+      stored: '4',
       refused: '0',
       generation: expect.stringMatching(/^\d+$/),
     });
@@ -99,11 +99,11 @@ describe('a file in the form', () => {
     expect(summaryOf(await ingest(['-'], lines([market(slug), ...days(slug, 2)])))).toMatchObject({
       code: 0,
       file: 'stdin',
-      'taken in': '3',
+      stored: '3',
     });
     expect(
       summaryOf(await ingest(['-', '--format', 'json'], gzipSync(JSON.stringify([price(slug, 9, 1001)])))),
-    ).toMatchObject({ code: 0, 'taken in': '1' });
+    ).toMatchObject({ code: 0, stored: '1' });
   });
 
   test('CSV with its mapping', async () => {
@@ -113,10 +113,10 @@ describe('a file in the form', () => {
     const dry = summaryOf(await ingest([...words, '--dry-run']));
     expect(dry).toMatchObject({ code: 0, refused: '0' });
     const run = summaryOf(await ingest(words));
-    expect(run).toMatchObject({ code: 0, 'taken in': fieldOf(dry, 'would be taken in') });
+    expect(run).toMatchObject({ code: 0, stored: fieldOf(dry, 'would be stored') });
     expect(summaryOf(await ingest(words))).toMatchObject({
       code: 0,
-      'taken in': '0',
+      stored: '0',
       'known already': fieldOf(run, 'records'),
     });
   });
@@ -129,7 +129,7 @@ describe('a dry run', () => {
     expect(summaryOf(await ingest([path, '--dry-run']))).toMatchObject({
       code: 0,
       records: '2501',
-      'would be taken in': '2501',
+      'would be stored': '2501',
       refused: '0',
     });
     expect((await fetch(`${url}/api/v1/markets/${slug}`)).status).toBe(404);
@@ -161,13 +161,13 @@ describe('refused rows', () => {
     const records = [market(slug), ...days(slug, 2_100)];
     records[1_500] = price(slug, 1_499, 1.5) as (typeof records)[number];
     const { code, output, errors } = await ingest([await file('stops.ndjson', lines(records))]);
-    expect([code, output]).toEqual([4, expect.stringContaining('taken in\t1000\n')]);
+    expect([code, output]).toEqual([4, expect.stringContaining('stored\t1000\n')]);
     expect(errors).toContain('nothing from line 1001 on');
     await expect.poll(() => historyCount(slug)).toBe(999);
     // The mended file is sent again as it is.
     records[1_500] = price(slug, 1_499, 1003) as (typeof records)[number];
     const again = summaryOf(await ingest([await file('stops.ndjson', lines(records))]));
-    expect(again).toMatchObject({ code: 0, 'known already': '1000', 'taken in': '1101' });
+    expect(again).toMatchObject({ code: 0, 'known already': '1000', stored: '1101' });
   });
 
   test('are set aside with --partial, also lines that are not JSON', async () => {
@@ -175,7 +175,7 @@ describe('refused rows', () => {
     const text = `${lines(faulty(slug))}{"type":\n{"type":"market","type":"market"}\n\n[]\n${lines([price(slug, 8, 1001)])}`;
     const report = join(temporary.folder, `${slug}.ndjson`);
     const run = await ingest([await file('partial.ndjson', text), '--partial', '--report', report]);
-    expect(summaryOf(run)).toMatchObject({ code: 4, 'taken in': '4', refused: '6' });
+    expect(summaryOf(run)).toMatchObject({ code: 4, stored: '4', refused: '6' });
     const reported = (await readFile(report, 'utf8'))
       .trimEnd()
       .split('\n')
@@ -225,17 +225,46 @@ test('--mode correct records a changed value as a correction', async () => {
   await expect.poll(() => historyCount(slug)).toBe(2);
 });
 
+describe('a value that is refused as an outlier is stored with --confirm-outliers', () => {
+  test('of NDJSON: only on observations, and the numbers stay as they are written', async () => {
+    const slug = newSlug();
+    await ingest(['-'], lines([market(slug), price(slug, 0, 1000)]));
+    const leap = lines([market(slug), price(slug, 1, 1_000_000)]);
+    expect(await ingest(['-'], leap)).toMatchObject({ code: 4, errors: expect.stringContaining('outlier') });
+    expect(summaryOf(await ingest(['-', '--confirm-outliers'], leap))).toMatchObject({ code: 0, stored: '1' });
+    await expect.poll(() => historyCount(slug)).toBe(2);
+    const more = [
+      price(slug, 2, 5, { outlierConfirmed: false }),
+      { ...price(slug, 2, null), amountMinor: undefined, value: 1.5 },
+    ];
+    const { errors } = await ingest(['-', '--confirm-outliers', '--dry-run'], lines(more));
+    expect(errors).toMatch(/stdin:1 \S+: outlier/);
+    expect(errors).toContain('stdin:2 value');
+  });
+
+  test('of CSV', async () => {
+    const sample = join(import.meta.dirname, '../../sample');
+    const [header = ''] = (await readFile(join(sample, 'currency-api.csv'), 'utf8')).split('\n');
+    const words = ['-', '--mapping', join(sample, 'mapping.json'), '--mode', 'correct'];
+    await ingest(words, `${header}\n2024.3.2,2024-03-02,eur,usd,1.08\n`);
+    const leap = `${header}\n2024.3.3,2024-03-03,eur,usd,1080\n`;
+    const refused = await ingest([...words, '--dry-run'], leap);
+    expect(refused).toMatchObject({ code: 4, errors: expect.stringContaining('outlier') });
+    expect(await ingest([...words, '--dry-run', '--confirm-outliers'], leap)).toMatchObject({ code: 0 });
+  });
+});
+
 test('a long file with --partial goes as one upload, with the lines of its faults', async () => {
   const slug = newSlug();
   const records = [market(slug), ...days(slug, 11_500)];
   records[11_000] = price(slug, 10_999, 1.5) as (typeof records)[number];
   const text = `nonsense\n${lines(records)}`;
   const run = await ingest([await file('large.ndjson', text), '--partial']);
-  expect(summaryOf(run)).toMatchObject({ code: 4, records: '11501', 'taken in': '11500', refused: '2' });
+  expect(summaryOf(run)).toMatchObject({ code: 4, records: '11501', stored: '11500', refused: '2' });
   expect(run.errors).toContain('large.ndjson:1: record.invalid');
   expect(run.errors).toContain('large.ndjson:11002 amountMinor');
   const again = await ingest([join(temporary.folder, 'large.ndjson'), '--partial']);
-  expect(summaryOf(again)).toMatchObject({ code: 4, 'taken in': '0', 'known already': '11500' });
+  expect(summaryOf(again)).toMatchObject({ code: 4, stored: '0', 'known already': '11500' });
 }, 120_000);
 
 describe('an interrupted run', () => {
@@ -249,7 +278,7 @@ describe('an interrupted run', () => {
     expect(summaryOf(await ingest([path, '--resume', run]))).toMatchObject({
       code: 0,
       records: '1501',
-      'taken in': '1501',
+      stored: '1501',
     });
     expect(await used()).toBe(before);
     await ingest([path]);

@@ -45,6 +45,14 @@ test('check lists the reasons of refusals, and the observations that are there t
   expect(errors).toMatch(/:3: .*eur-usd.* line 2 /);
 });
 
+test('check warns of a URL that may change between two versions of a file', async () => {
+  const folder = await temporaryFolder();
+  const mapping = await readFile(join(SAMPLE, 'mapping.json'), 'utf8');
+  await writeFile(join(folder, 'a.jsonc'), mapping.replace('{observedDate}/v1', '{value}/v1'));
+  const { errors } = await tidemark(['mapping', 'check', 'a.jsonc', join(SAMPLE, 'currency-api.csv')], { cwd: folder });
+  expect(errors).toContain('a.jsonc: sourceUrl has {value}, which names no market');
+});
+
 test.each<[readonly string[], string]>([
   [['init', '-'], 'twice'],
   [['init', 'no-such.csv'], 'no file'],

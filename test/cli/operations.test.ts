@@ -57,13 +57,27 @@ describe('the words of the help', () => {
   });
 });
 
-/** The example in the help of a command, as words. */
-function exampleOf(id: OperationId): string[] {
+test.each<[OperationId, string]>([
+  ['listAuditRecords', 'Only the writes of this credential, e.g. user:alice or key:<key id>.'],
+  ['listAuditRecords', 'Only the writes to this resource, e.g. watchlist/<id> or market/<slug>.'],
+  ['createApiKey', 'with a * at the end, e.g. fx-*. Separated by commas.'],
+  ['createApiKey', 'belongs to its account. If left out: the key belongs to the operators.'],
+  ['createApiKey', 'For people, to tell keys apart. --scopes'],
+])('the help of %s says: %s', (id, words) => {
+  expect(helpOf(id).replaceAll(/\s+/g, ' ')).toContain(words);
+});
+
+function helpOf(id: OperationId): string {
   let help = '';
   const command = commandOf(VERBS[id]) as Command;
   command.configureOutput({ writeOut: (text) => (help += text) });
   command.outputHelp();
-  const [, line = ''] = /Example:\n {2}tidemark (.*)/.exec(help) ?? [];
+  return help;
+}
+
+/** An example in the help of a command, as words: the one that follows from its operation, or another one. */
+function exampleOf(id: OperationId, title = 'Example'): string[] {
+  const [, line = ''] = new RegExp(`${title}:\\n {2}tidemark (.*)`).exec(helpOf(id)) ?? [];
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   return words.map((word) => (word === '@body.json' ? JSON.stringify(operationOf(id).example.body) : word));
 }
@@ -142,8 +156,24 @@ describe('on a running server', () => {
       (await run(['audit', 'list', '--actor', `key:${issued.id}`, '--limit', '1'])).output.trimEnd().split('\n'),
     ).toHaveLength(1);
 
+    expect((await run(['entitlements', 'list', '--subject', `account:${id}`])).output).toMatch(
+      /^watchlists\tWatchlists\tquota\t\d+\t1\t/m,
+    );
+
     const revoked = await run(['keys', 'revoke', issued.id]);
     expect(revoked).toMatchObject({ code: 0, output: '', errors: 'Revoked\n' });
+  });
+
+  test('an operator issues a second key of the operators, as the help shows', async () => {
+    const words = exampleOf('createApiKey', 'A second key of the operators');
+    const { output } = await run([...words, '--json']);
+    expect(JSON.parse(output)).toMatchObject({ subject: 'operator', label: 'Second operator' });
+    // A body of its own says everything itself.
+    const body = JSON.stringify({ label: 'x', scopes: ['audit:read'] });
+    expect(await run(['keys', 'create', '--body', body])).toMatchObject({
+      code: 3,
+      errors: expect.stringContaining('waitlistRequest'),
+    });
   });
 
   test.each<[string, readonly string[], string | undefined]>([

@@ -75,6 +75,11 @@ describe('markets', () => {
     const csv = linesOf(await run('markets', 'history', 'gold-usd', '--csv'));
     expect(csv).toHaveLength(58);
     expect(csv[0]).toMatch(/^observedAt,metric,decimal,currency,/);
+    const columns = csv[0]?.split(',') ?? [];
+    expect(columns).toEqual(
+      expect.arrayContaining(['recordedAt', 'supersededAt', 'retraction', 'releasedAt', 'minorDigits']),
+    );
+    expect(csv[1]?.split(',')[columns.indexOf('minorDigits')]).toBe('2');
     expect(csv[1]).toMatch(/^2026-09-29T00:00:00Z,price,4129\.10,USD,4129\.10,412910,/);
     const ndjson = linesOf(await run('markets', 'history', 'gold-usd', '--ndjson')).map(
       (line) => JSON.parse(line) as unknown,

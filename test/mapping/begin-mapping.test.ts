@@ -272,7 +272,7 @@ describe('numbers', () => {
 
   test('that are zero ask for a decision', async () => {
     const { observation } = await documentOf(priced(['1.5', '0.00', '2.5']));
-    expect(observation.value.zero).toMatch(/^FILL IN: .*: 1\./);
+    expect(observation.value.zero).toMatch(/^FILL IN: 1 value is zero: write "asserted" /);
   });
 
   test('of which few have too many decimals are rounded, and keep the quantity', async () => {

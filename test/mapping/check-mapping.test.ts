@@ -146,6 +146,15 @@ describe('a check', () => {
     });
   });
 
+  test.each<[string, readonly string[]]>([
+    ['https://example.org/{observedDate}?item={item}', []],
+    ['https://example.org/{day}', []],
+    ['https://example.org/{flag}/{note}/{note}', ['flag', 'note']],
+  ])('of the URL %s tells the columns that name no market and are not the date', async (sourceUrl, columns) => {
+    const file = await check(withChange(exampleMapping, '/observation/sourceUrl', sourceUrl));
+    expect(file.looseUrlColumns).toEqual(columns);
+  });
+
   test('tells its progress', async () => {
     const lines = Array.from({ length: 2500 }, (_, index) => `tea,yen,${index + 1},2026-01-02,,actual,`);
     const rows: number[] = [];

@@ -325,6 +325,14 @@ describe('files', () => {
     expect((await refusals(text)).sort()).toEqual([...expected].sort());
   });
 
+  test('a row that is too long is named as such, with no word of a quote that is not there', async () => {
+    const results = await map(file(ROW, 'x'.repeat(1_000_010)));
+    expect(results.at(-1)).toMatchObject({
+      line: 3,
+      detail: expect.stringMatching(/^the row that begins here has more than 1,000,000 characters: is a quote never/),
+    });
+  });
+
   test('a header alone gives nothing', async () => {
     expect(await map(HEADER)).toEqual([]);
   });

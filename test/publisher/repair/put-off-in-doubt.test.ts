@@ -1,5 +1,6 @@
 /** A market that does not add up when HEAD is raised: readers keep its pages in the store. */
 import { expect, test } from 'vitest';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { repairOne } from '../../../publisher/repair/repair-market.ts';
 import { resume } from '../../../publisher/repair/resume.ts';
@@ -9,12 +10,13 @@ import { marketKey } from '../../../storage/records/markets.ts';
 import { WALK_KEY } from '../../../storage/records/publication.ts';
 import { openSqliteLedger } from '../../../storage/sqlite-ledger.ts';
 import { laggingLedger } from '../lagging-ledger.ts';
+import { removeMarket } from '../remove-market.ts';
 import { createWorld, dependenciesOn, market, price, publicObjects, readerOf, SMALL_PAGES } from '../world.ts';
 
 const RETENTION_MS = PAGE_RETENTION_SECONDS * 1000;
 
 /** An older ledger beside a later store. The store has pages of `gold` that the ledger lacks, and `gold` is torn. */
-async function restoredWorld() {
+async function restoredWorld({ isRemovedLater = false } = {}) {
   const [later, older] = [createWorld(), createWorld()];
   const history = Array.from({ length: 10 }, (_, day) => price('gold', day, 100 + day));
   for (const { ingest, dependencies } of [later, older]) {
@@ -23,6 +25,10 @@ async function restoredWorld() {
   }
   await later.ingest([price('gold', 1, 7)], 'correct');
   await publish(later.dependencies);
+  if (isRemovedLater) {
+    await removeMarket(later, 'gold');
+    await publish(later.dependencies);
+  }
   const record = await older.ledger.get(marketKey('gold'));
   if (record === null) throw new Error('gold is gone');
   const torn = { ...record.value, sum: 'f'.repeat(32) };
@@ -44,6 +50,12 @@ type Restored = Awaited<ReturnType<typeof restoredWorld>>;
 
 const pagesOfGold = ({ objects }: Restored) =>
   [...publicObjects(objects).keys()].filter((key) => key.includes('/history-pages/gold/'));
+
+/** The slugs on the first page of the list, which holds three markets. */
+function listedIn({ objects }: Restored): readonly unknown[] {
+  const list = publicObjects(objects).get(publicKey({ kind: 'market-list' })) ?? '{}';
+  return (JSON.parse(list) as { data: readonly { slug?: string }[] }).data.map(({ slug }) => slug);
+}
 
 async function expectVerified({ objects }: Restored): Promise<void> {
   const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: false });
@@ -104,4 +116,17 @@ test('a market that is put off later, as happens often for a moment, does not de
   }
   await collectGarbage(dependencies, { dryRun: false });
   expect(await world.ledger.get(WALK_KEY)).not.toBeNull();
+});
+
+test('if its removal was lost and its body says that it is removed, the list has no such item', async () => {
+  const world = await restoredWorld({ isRemovedLater: true });
+  expect((await publish(world.dependencies)).putOff).toMatchObject([{ slug: 'gold' }]);
+  expect(listedIn(world)).toEqual(['tin']);
+  await world.ingest([market('lead')]);
+  await publish(world.dependencies);
+  expect(listedIn(world)).toEqual(['lead', 'tin']);
+  await repairOne(world.dependencies, 'gold');
+  expect((await publish(world.dependencies)).putOff).toEqual([]);
+  expect(listedIn(world)).toEqual(['gold', 'lead', 'tin']);
+  await expectVerified(world);
 });
