@@ -2,23 +2,21 @@
  * Schemathesis sends thousands of requests, made from docs/openapi.json with a fixed seed, to what `npm start` starts, as
  * an operator.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { LOCAL_AUDIENCE, LOCAL_ISSUER } from '../../embedded/write-api.ts';
 import { mintToken } from '../../lambdas/credentials/local-issuer.ts';
-import { OPENAPI_FILE } from '../../scripts/build-openapi.ts';
-import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { type JudgedServer, judge, startJudgedServer } from './schemathesis.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const PYTHON = join(toolFolder('python-tools'), 'bin', 'python');
 
-/** Users with every scope. More than one, because each has a rate. */
-async function operators({ dataFolder, operatorKey }: JudgedServer): Promise<string[]> {
+/** Users with every scope. More than one, because each has a rate. No API keys: the run revokes and rotates keys. */
+async function operators({ dataFolder }: JudgedServer): Promise<string[]> {
   const privateJwk = (await readFile(join(dataFolder, 'issuer-key'), 'utf8')).trim();
-  const tokens = Array.from({ length: 9 }, (_, index) =>
+  return Array.from({ length: 10 }, (_, index) =>
     mintToken({
       privateJwk,
       issuer: LOCAL_ISSUER,
@@ -30,7 +28,6 @@ async function operators({ dataFolder, operatorKey }: JudgedServer): Promise<str
       tokenId: `schemathesis-${index}`,
     }),
   );
-  return [operatorKey, ...tokens];
 }
 
 describe('Schemathesis as an operator', () => {
@@ -41,16 +38,5 @@ describe('Schemathesis as an operator', () => {
     expect(report.operations.tested).toBe(report.operations.total);
     expect(report.test_cases.generated).toBeGreaterThan(2_000);
     await annotate(`Schemathesis sent ${report.test_cases.generated} requests as an operator`);
-  });
-
-  test('finds a planted fault: a document that promises another type', async () => {
-    const server = await startJudgedServer();
-    const document = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'));
-    document.components.schemas.Snapshot.properties.generation = { type: 'string' };
-    const file = join(await temporaryFolder(), 'openapi.json');
-    await writeFile(file, JSON.stringify(document));
-    const only = ['--include-operation-id', 'getSnapshot', '--phases', 'examples'];
-    const { exitCode, output } = await judge(PYTHON, server.baseUrl, [server.operatorKey], only, file);
-    expect([exitCode, output]).toEqual([1, expect.stringContaining('Response violates schema')]);
   });
 });

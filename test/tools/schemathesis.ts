@@ -35,6 +35,11 @@ export async function judge(
   options: readonly string[],
   document = OPENAPI_FILE,
 ) {
+  // A credential that was good before is also taken from a network over the limit of refused credentials.
+  for (const credential of credentials) {
+    const { status } = await fetch(`${baseUrl}/api/v1/me`, { headers: { authorization: `Bearer ${credential}` } });
+    assert.equal(status, 200);
+  }
   const cwd = await temporaryFolder();
   for (const file of ['schemathesis.toml', 'schemathesis_hooks.py']) {
     await copyFile(join(import.meta.dirname, file), join(cwd, file));
