@@ -69,7 +69,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,
     };
-    const client = openClient(options);
+    const client = await openClient(options);
     if (consequence !== undefined && !options.yes) {
       const what = [VERBS[id], ...names.map((name) => call.params[name]), call.body?.subject].join(' ').trimEnd();
       await askFirst(`tidemark ${what}, at ${client.profile.writeUrl.origin}: ${consequence}`);
