@@ -77,9 +77,9 @@ export function addIngestCommands(program: Command): void {
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
       const asked = { formOf, mode, partial, dryRun, confirmOutliers, runId: run, wait, report, json };
-      if (dryRun) return await ingestFiles(openClient(options), paths, asked);
+      if (dryRun) return await ingestFiles(await openClient(options), paths, asked);
       note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
-      await ingestFiles(openClient(options), paths, asked);
+      await ingestFiles(await openClient(options), paths, asked);
     });
 }
 
