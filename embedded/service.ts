@@ -18,7 +18,7 @@ import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
 import { openControl } from './backup/control.ts';
-import { type EmbeddedConfig, StartError, unusable } from './config.ts';
+import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
@@ -29,6 +29,7 @@ import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './l
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';

@@ -8,8 +8,8 @@ import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
-import { StartError } from '../config.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
+import { StartError } from '../start-error.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SOCKET = 'control.sock';

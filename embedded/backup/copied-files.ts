@@ -5,7 +5,7 @@ import { open, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder, syncFolder } from '../../storage/durable-files.ts';
-import { StartError } from '../config.ts';
+import { StartError } from '../start-error.ts';
 import { type Content, PARTIAL_SUFFIX } from './manifest.ts';
 
 /** Told about each step of a backup or a restore: what is done, and how much of it. */

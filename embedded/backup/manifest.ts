@@ -9,7 +9,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { StartError } from '../config.ts';
+import { StartError } from '../start-error.ts';
 
 export const MANIFEST = 'manifest.json';
 export const PARTIAL_SUFFIX = '.partial';

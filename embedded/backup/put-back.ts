@@ -10,9 +10,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, syncFolder } from '../../storage/durable-files.ts';
-import { StartError, unusable } from '../config.ts';
+import { openLedgerCopy } from '../../storage/sqlite-ledger.ts';
 import { checkNotInUse, LEDGER_FILE, RESTORING_FILE } from '../data-folder.ts';
 import { checkFolderIsPrivate } from '../private-files.ts';
+import { StartError, unusable } from '../start-error.ts';
 import { type CopyStep, checkRoom, copyDurably, isSame, writeDurably } from './copied-files.ts';
 import { filesOfBackup, PARTIAL_SUFFIX } from './manifest.ts';
 import type { ChosenBackup } from './read-backup.ts';
@@ -86,6 +87,8 @@ async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<
     const copied = await copyDurably(join(dir, path), join(staged, target));
     if (!isSame(copied, content)) throw new StartError(`${join(dir, path)} has changed while it was read: try again.`);
   }
+  // Before anything is moved: a later version may have written it.
+  openLedgerCopy(join(staged, LEDGER_FILE)).close();
 }
 
 /** Everything but the objects, and what earlier restores have moved aside. */

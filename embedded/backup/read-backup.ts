@@ -1,8 +1,8 @@
 /** Chooses a backup of a folder, and reads all of it before anything is done with it. */
 import { resolve } from 'node:path';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
-import { StartError } from '../config.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
+import { StartError } from '../start-error.ts';
 import { type CopyStep, findDamagedFiles } from './copied-files.ts';
 import { backupNames, filesOfBackup, type Manifest, readManifest } from './manifest.ts';
 

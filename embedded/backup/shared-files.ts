@@ -1,7 +1,7 @@
 /** Files that never change once they are there: a backup copies those that the backups before have not. */
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { StartError } from '../config.ts';
+import { StartError } from '../start-error.ts';
 import { type CopyStep, copyDurably, digestOf, isSame, sizeOf } from './copied-files.ts';
 import { type Content, isSharedPath, type Manifest, SHARED_FOLDERS } from './manifest.ts';
 

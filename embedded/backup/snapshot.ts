@@ -5,8 +5,8 @@ import { readFormat } from '../../storage/format.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { openLedgerCopy } from '../../storage/sqlite-ledger.ts';
-import { StartError } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
+import { StartError } from '../start-error.ts';
 import { askForSnapshot, makeSnapshot, newSnapshotName } from './control.ts';
 
 /** Nobody else can make one of the same folder until the release, which removes it. */

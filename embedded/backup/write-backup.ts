@@ -3,10 +3,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { makeFolder, syncFolder } from '../../storage/durable-files.ts';
-import { StartError } from '../config.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 import { checkFolderIsPrivate } from '../private-files.ts';
 import { SECRET_FILES } from '../secret-files.ts';
+import { StartError } from '../start-error.ts';
 import {
   type CopyStep,
   checkRoom,

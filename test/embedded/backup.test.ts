@@ -5,6 +5,8 @@ import { appendFile, chmod, mkdir, open, readdir, readFile, rename, rm, stat, wr
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { backUp } from '../../embedded/commands/backup.ts';
+import { type RestoreReport, restoreBackup } from '../../embedded/commands/restore.ts';
 import { openDataFolder } from '../../embedded/data-folder.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -179,22 +181,32 @@ describe('without a server', () => {
     folder.close();
   }
 
-  const backUp = async (...words: readonly string[]) => {
-    const run = await on(data, 'backup', dir, '--json', ...words);
-    expect([run.code, run.errors]).toEqual([0, '']);
-    return JSON.parse(run.output) as { backup: string; copiedFiles: number; kept: string[] };
-  };
+  const progress = () => {};
+  const backUpInto = (target: string, { keep = 7, verify = false } = {}) =>
+    backUp({ TIDEMARK_DATA: data }, { dir: target, keep, verify, progress });
+  const made = (options: Parameters<typeof backUpInto>[1] = {}) => backUpInto(dir, options);
+  const restored = (from: string | null = null, replace = true) =>
+    restoreBackup({ TIDEMARK_DATA: data }, { dir, from, replace, progress });
+  /** In the words of one line. */
+  const refused = (...parts: readonly string[]) =>
+    expect.objectContaining({
+      name: 'StartError',
+      message: expect.stringMatching(new RegExp(`^.*${parts.join('.*')}.*$`)),
+    });
 
   test('it copies new uploads only, keeps as many backups as asked, and removes what none of them names', async () => {
-    expect(await backUp()).toMatchObject({ copiedFiles: 1 });
+    expect(await made()).toMatchObject({ copiedFiles: 1 });
     const copied = await stat(join(dir, 'uploads', idOf('A')));
     await upload('B');
     // A file that is still arriving.
     await writeFile(join(data, 'uploads', 'new.part'), 'half');
-    expect(await backUp('--verify')).toMatchObject({ copiedFiles: 1, kept: [expect.any(String), expect.any(String)] });
+    expect(await made({ verify: true })).toMatchObject({
+      copiedFiles: 1,
+      kept: [expect.any(String), expect.any(String)],
+    });
     expect(await stat(join(dir, 'uploads', idOf('A')))).toMatchObject({ ino: copied.ino, mtimeMs: copied.mtimeMs });
     await rm(join(data, 'uploads', idOf('A')));
-    const { backup, kept } = await backUp('--keep', '1');
+    const { backup, kept } = await made({ keep: 1 });
     expect(kept).toHaveLength(1);
     expect(await names(dir)).toEqual([...kept, 'uploads']);
     expect(await names(join(dir, 'uploads'))).toEqual([idOf('B')]);
@@ -209,7 +221,7 @@ describe('without a server', () => {
     await upload('B');
     await writeFile(join(dir, 'uploads', idOf('B')), 'BBB');
     await chmod(dir, 0o700);
-    expect(await backUp()).toMatchObject({ copiedFiles: 1 });
+    expect(await made()).toMatchObject({ copiedFiles: 1 });
     expect(await readFile(join(dir, 'uploads', idOf('B')), 'utf8')).toBe('B'.repeat(10));
     expect((await names(dir)).filter((name) => !isBackup(name))).toEqual(['uploads']);
   });
@@ -236,7 +248,7 @@ describe('without a server', () => {
     [
       'the folder has backups of another service',
       async () => {
-        await backUp();
+        await made();
         await writeFile(join(data, 'secret'), 'two\n');
         return dir;
       },
@@ -245,7 +257,7 @@ describe('without a server', () => {
     [
       'an upload has changed since',
       async () => {
-        await backUp();
+        await made();
         await appendFile(join(data, 'uploads', idOf('A')), 'more');
         return dir;
       },
@@ -259,10 +271,10 @@ describe('without a server', () => {
       },
       'no ledger',
     ],
-  ])('it is refused in one line if %s', async (_, prepare, part) => {
+  ])('it is refused if %s', async (_, prepare, part) => {
     const target = await prepare();
     const before = await names(target);
-    expect(await on(data, 'backup', target)).toEqual(refusal(part));
+    await expect(backUpInto(target)).rejects.toEqual(refused(part));
     expect((await names(target)).filter(isBackup)).toEqual(before.filter(isBackup));
   });
 
@@ -270,32 +282,32 @@ describe('without a server', () => {
     ['its header is lost', 0],
     ['a page of its index is lost', 2 * 8192],
   ])('a ledger is not backed up if %s: the backup before stays, and replaces it', async (_, position) => {
-    await backUp();
+    await made();
     const file = await open(join(data, 'ledger.sqlite'), 'r+');
     await file.write(Buffer.alloc(8192, 0xff), 0, 8192, position);
     await file.close();
     expect(await on(data, 'backup', dir, '--keep', '1')).toEqual(refusal('damaged'));
     expect((await names(dir)).filter(isBackup)).toHaveLength(1);
-    expect(await on(data, 'restore', dir, '--replace')).toMatchObject({ code: 0 });
+    await restored();
     await take([price('gold', 1, 2)]);
   });
 
   test('--verify finds a file that an earlier backup has copied, and that has rotted since', async () => {
-    await backUp();
+    await made();
     await writeFile(join(dir, 'uploads', idOf('A')), `${'A'.repeat(9)}x`);
-    expect(await on(data, 'backup', dir, '--verify')).toEqual(refusal(idOf('A')));
+    await expect(made({ verify: true })).rejects.toEqual(refused(idOf('A')));
     await rm(join(dir, 'uploads', idOf('A')));
-    expect(await backUp('--verify')).toMatchObject({ copiedFiles: 1 });
+    expect(await made({ verify: true })).toMatchObject({ copiedFiles: 1 });
   });
 
   test('a restore moves what is there aside, and takes the named backup', async () => {
-    const { kept } = await backUp();
+    const { kept } = await made();
     await take([price('gold', 1, 2)]);
-    await backUp();
+    await made();
     expect(await on(data, 'restore', dir)).toEqual(refusal('--replace'));
     const run = await on(data, 'restore', dir, '--replace', '--from', kept[0] as string, '--json');
     expect([run.code, run.errors]).toEqual([0, '']);
-    const { replaced, backup } = JSON.parse(run.output) as { replaced: string; backup: string };
+    const { replaced, backup } = JSON.parse(run.output) as RestoreReport & { replaced: string };
     expect(backup).toBe(kept[0]);
     expect(await names(replaced)).toEqual(expect.arrayContaining(['ledger.sqlite', 'secret', 'uploads']));
     expect(await readFile(join(data, 'uploads', idOf('A')), 'utf8')).toBe('A'.repeat(10));
@@ -306,7 +318,7 @@ describe('without a server', () => {
   });
 
   test('a restore that was interrupted keeps every server out until it is repeated', async () => {
-    await backUp();
+    await made();
     // As after a crash between two renames.
     await writeFile(join(data, 'restoring'), 'a name\n');
     await rename(join(data, 'secret'), join(data, 'secret.moved'));
@@ -314,14 +326,14 @@ describe('without a server', () => {
     expect(await server.ended).toBe(1);
     expect(server.errors()).toContain('tidemark restore');
     expect(await on(data, 'gc', '--dry-run')).toMatchObject({ code: 1 });
-    expect(await on(data, 'restore', dir)).toMatchObject({ code: 0 });
+    await restored(null, false);
     expect(await readFile(join(data, 'secret'), 'utf8')).toBe('one\n');
     expect(existsSync(join(data, 'restoring'))).toBe(false);
     await take([price('gold', 1, 2)]);
   });
 
   const manifestOf = async (change: (manifest: Record<string, unknown>) => unknown) => {
-    const { backup } = await backUp();
+    const { backup } = await made();
     const path = join(backup, 'manifest.json');
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     await writeFile(path, JSON.stringify(change(manifest)));
@@ -333,7 +345,7 @@ describe('without a server', () => {
     [
       'it is under way',
       async () => {
-        const { backup } = await backUp();
+        const { backup } = await made();
         await rename(backup, `${backup}.partial`);
       },
       'no complete backup',
@@ -341,7 +353,7 @@ describe('without a server', () => {
     [
       'a byte of the ledger differs',
       async () => {
-        const { backup } = await backUp();
+        const { backup } = await made();
         const path = join(backup, 'ledger.sqlite');
         const bytes = await readFile(path);
         bytes.writeUInt8(bytes.readUInt8(5_000) ^ 1, 5_000);
@@ -352,7 +364,7 @@ describe('without a server', () => {
     [
       'the ledger is cut off',
       async () => {
-        const { backup } = await backUp();
+        const { backup } = await made();
         await writeFile(join(backup, 'ledger.sqlite'), '');
       },
       'ledger.sqlite has other bytes',
@@ -360,7 +372,7 @@ describe('without a server', () => {
     [
       'an upload is missing',
       async () => {
-        await backUp();
+        await made();
         await rm(join(dir, 'uploads', idOf('A')));
       },
       'upl_A+ is missing',
@@ -368,7 +380,7 @@ describe('without a server', () => {
     [
       'the manifest is missing',
       async () => {
-        const { backup } = await backUp();
+        const { backup } = await made();
         await rm(join(backup, 'manifest.json'));
       },
       'manifest.json',
@@ -376,7 +388,7 @@ describe('without a server', () => {
     [
       'the manifest is no JSON',
       async () => {
-        const { backup } = await backUp();
+        const { backup } = await made();
         await writeFile(join(backup, 'manifest.json'), '{');
       },
       'manifest.json',
@@ -399,17 +411,16 @@ describe('without a server', () => {
       () => manifestOf((manifest) => ({ ...manifest, files: { '../secret': someContent } })),
       'damaged',
     ],
-  ])('a backup is refused in one line, and the folder stays as it is, if %s', async (_, prepare, part) => {
+  ])('a backup is refused, and the folder stays as it is, if %s', async (_, prepare, part) => {
     await prepare();
     const before = await names(data);
-    expect(await on(data, 'restore', dir, '--replace')).toEqual(refusal(part));
+    await expect(restored()).rejects.toEqual(refused(part));
     expect(await names(data)).toEqual(before);
     await take([price('gold', 1, 2)]);
   });
 
   test('the name of a backup that is not there is refused, with the names of those that are', async () => {
-    const { kept } = await backUp();
-    const words = ['restore', dir, '--replace', '--from', '../data'];
-    expect(await on(data, ...words)).toEqual(refusal('no complete backup', kept[0] as string));
+    const { kept } = await made();
+    await expect(restored('../data')).rejects.toEqual(refused('no complete backup', kept[0] as string));
   });
 });
