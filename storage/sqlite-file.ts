@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 
-/** Grows when the table changes shape. Kept in the file's `user_version`. */
-const SCHEMA_VERSION = 2;
+/** Grows when the table or its values change shape. Kept in the file's `user_version`. */
+const SCHEMA_VERSION = 3;
 
 /**
  * Rows are stored apart from the key's index. So a changed value does not move its neighbours, and rows that were
@@ -24,6 +24,9 @@ const SCHEMA = `
   CREATE INDEX items_by_expiry ON items (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+/** From version 2, which had no packed values. Its rows are read as they are. */
+const MIGRATION_FROM_2 = `PRAGMA user_version = ${SCHEMA_VERSION}`;
 
 /** From version 1, which kept the rows in the key's index. Copied in order of the key. */
 const MIGRATION_FROM_1 = `
@@ -79,14 +82,21 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
     database.exec(SCHEMA);
   } else if (version === 1) {
     database.exec(MIGRATION_FROM_1);
-  } else if (version !== SCHEMA_VERSION) {
-    throw new StorageCorrupt(
-      version === 0
-        ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
-        : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
-    );
-  }
+  } else if (version === 2) {
+    database.exec(MIGRATION_FROM_2);
+  } else checkSchema(database, path);
   database.exec('COMMIT');
+}
+
+/** @throws StorageCorrupt if the file is not a ledger of this version's schema */
+export function checkSchema(database: DatabaseSync, path: string): void {
+  const version = database.prepare('PRAGMA user_version').get()?.user_version;
+  if (version === SCHEMA_VERSION) return;
+  throw new StorageCorrupt(
+    version === 0
+      ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
+      : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
+  );
 }
 
 /** The smallest durable write. SQLite writes the page even if nothing in it differs. */

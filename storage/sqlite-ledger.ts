@@ -1,7 +1,8 @@
 /** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { makeFolderSync } from './durable-files.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   ItemKey,
   ItemsOf,
   Ledger,
+  LedgerReader,
   QueryOptions,
   QueryPage,
   Refusal,
@@ -26,9 +28,10 @@ import {
   countHolds,
   countOf,
   describeKey,
-  parseValue,
 } from './ledger-rules.ts';
-import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
+import { packValue, unpackValue } from './packed-value.ts';
+import { type CopyProgress, copyDatabase, findDamage } from './sqlite-copy.ts';
+import { checkSchema, prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -63,6 +66,10 @@ export interface SqliteLedger extends Ledger {
    * @throws StorageUnavailable if the file cannot be written, or is no longer at its path: commits would be lost
    */
   checkWritable(): void;
+  /** Copies the ledger, as of one moment, into an empty file: see `copyDatabase`. Errors as of the other methods. */
+  copyTo(path: string, progress: CopyProgress): Promise<void>;
+  /** What SQLite finds wrong in the file; empty if nothing is. Blocks this process while it reads the whole file. */
+  findDamage(): readonly string[];
   /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
   close(): void;
 }
@@ -94,6 +101,22 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
   }
 }
 
+/** A ledger that nobody writes any more: a copy. The file is only read, and no file is made beside it. */
+export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
+
+/** @throws StorageUnavailable and StorageCorrupt as {@link openSqliteLedger}; other methods may throw them too */
+export function openLedgerCopy(path: string): LedgerCopy {
+  try {
+    const url = pathToFileURL(resolve(path));
+    url.search = '?immutable=1';
+    const database = new DatabaseSync(url, { readOnly: true });
+    checkSchema(database, path);
+    return new OpenSqliteLedger(database, path);
+  } catch (error) {
+    throw translateError(error, path);
+  }
+}
+
 const COLUMNS = 'revision, attempt_id, expires_at_ms, value';
 const SELECT = `SELECT ${COLUMNS} FROM items WHERE partition = ? AND sort = ?`;
 const INSERT = 'INSERT INTO items VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING';
@@ -119,7 +142,8 @@ class OpenSqliteLedger implements SqliteLedger {
   async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
     const { attemptId } = options;
     checkAppendOnly(changes);
-    const values = checkTransact(changes, attemptId);
+    const texts = checkTransact(changes, attemptId);
+    const values = changes.map((change, index) => storedText(change, texts[index] ?? null));
     return this.#guard(() => {
       for (;;) {
         this.#run('BEGIN IMMEDIATE');
@@ -184,6 +208,18 @@ class OpenSqliteLedger implements SqliteLedger {
       }
       rewriteHeader(this.#database);
     });
+  }
+
+  async copyTo(path: string, progress: CopyProgress): Promise<void> {
+    try {
+      await copyDatabase(this.#database, path, progress);
+    } catch (error) {
+      throw translateError(error, path);
+    }
+  }
+
+  findDamage(): readonly string[] {
+    return this.#guard(() => findDamage(this.#database));
   }
 
   close(): void {
@@ -253,7 +289,7 @@ class OpenSqliteLedger implements SqliteLedger {
   #toItem(key: ItemKey<unknown>, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
     try {
       const { partition, sort } = key;
-      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: parseValue(text) };
+      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: unpackValue(text) };
     } catch (cause) {
       throw new StorageCorrupt(`${this.#path}: the item ${describeKey(key)} is not JSON: ${REMEDY}`, { cause });
     }
@@ -288,6 +324,10 @@ class OpenSqliteLedger implements SqliteLedger {
       // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
     }
   }
+}
+
+function storedText(change: Change, text: string | null): string | null {
+  return change.kind === 'put' && text !== null ? packValue(change.value, text) : text;
 }
 
 /** Of the file at this path; null if there is no file. Reads the name only: opening the file would end the lock. */

@@ -1,5 +1,5 @@
 /** Writes the unit of the starting mapping's markets. */
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
 import { freeName, type MappingDraft } from './draft.ts';
 import type { DraftQuantity } from './draft-quantity.ts';
