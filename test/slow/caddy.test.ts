@@ -93,15 +93,24 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
   });
 
   it('takes batches and files, and tidemark verify finds nothing through it', async () => {
-    const market = {
-      type: 'market',
-      name: 'M',
-      kind: 'food',
-      nativeCurrency: 'USD',
-      unit: { quantity: 1, of: 'kilogram' },
+    const value = {
+      value: '6.12',
+      currency: 'USD',
+      sourceLabel: 'An exchange',
+      sourceUrl: 'https://exchange.example/gold',
     };
-    const lines = Array.from({ length: 12_000 }, (_, index) => JSON.stringify({ ...market, slug: `market-${index}` }));
-    const file = join(temporary.folder, 'markets.ndjson');
+    const record = {
+      type: 'observation',
+      market: 'gold-usd',
+      metric: 'bid',
+      ...value,
+      confidence: 'high',
+      status: 'final',
+    };
+    const lines = Array.from({ length: 10_100 }, (_, minute) =>
+      JSON.stringify({ ...record, observedAt: new Date(Date.UTC(2026, 0, 1) + minute * 60_000).toISOString() }),
+    );
+    const file = join(temporary.folder, 'bids.ndjson');
     await writeFile(file, `${lines.join('\n')}\n`);
     // More than ten batches: as an upload.
     expect(await cli('ingest', file, '--partial')).toMatchObject({ code: 0 });
