@@ -177,6 +177,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
+      const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
       server.close();
@@ -184,7 +185,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await expiring.stop();
       await working.stop();
       await publishing.stop();
-      await control.stop();
+      await closing;
       data.close();
     };
     return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
