@@ -29,6 +29,7 @@ import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './l
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { createSenders } from './sender.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop } from './wake-loop.ts';
@@ -68,6 +69,7 @@ export interface Service {
 export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
+  const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -86,6 +88,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     nowMs,
     isReady,
     divert: (request) => divert?.(request) ?? null,
+    wantsNewest: senders.wantsNewest,
     health,
     report,
   });
@@ -159,6 +162,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         publishing.wake();
       },
       nowMs,
+      addressOf: senders.addressOf,
       newRequestId: () => newUlid(nowMs(), systemRuntime.randomBytes),
     });
     divert = (request) => takeUpload(request) ?? answerWrite(request);
