@@ -17,6 +17,7 @@ import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
+import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
@@ -29,6 +30,7 @@ import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './l
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { createSenders } from './sender.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop } from './wake-loop.ts';
@@ -69,6 +71,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
+  const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -87,6 +90,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     nowMs,
     isReady,
     divert: (request) => divert?.(request) ?? null,
+    wantsNewest: senders.wantsNewest,
     health,
     report,
   });
@@ -160,6 +164,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         publishing.wake();
       },
       nowMs,
+      addressOf: senders.addressOf,
       newRequestId: () => newUlid(nowMs(), systemRuntime.randomBytes),
     });
     divert = (request) => takeUpload(request) ?? answerWrite(request);
@@ -175,6 +180,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       onError: (cause) => isStopping || report('looking for lost objects failed', cause),
     });
     looking.wake();
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
       // A look may take seconds, and may be cut short.
@@ -184,6 +190,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await expiring.stop();
       await working.stop();
       await publishing.stop();
+      await control.stop();
       data.close();
     };
     return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };

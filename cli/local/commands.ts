@@ -10,6 +10,8 @@ Settings in the environment:
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
+  TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
+                                request (X-Forwarded-For)
   TIDEMARK_LOCAL_ISSUER=everywhere  allow tokens of \`tidemark token\` from other machines
   TIDEMARK_ISSUER=URL           an OIDC issuer for users; with TIDEMARK_AUDIENCE, and perhaps
                                 TIDEMARK_JWKS_URI and TIDEMARK_SCOPE_PREFIX
@@ -69,15 +71,6 @@ export function addLocalCommands(program: Command): void {
     });
 
   program
-    .command('restore')
-    .description('continue with an older copy of the ledger; the server must be stopped, and the copy in place')
-    .addHelpText('after', '\nExample:\n  tidemark restore --data .tidemark\nSee docs/operations.md.')
-    .action(async (_, command: Command) => {
-      const { restoreLedger } = await import('../../embedded/commands/restore.ts');
-      await restoreLedger(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
-    });
-
-  program
     .command('repair')
     .description('set the record of each market to what its observations add up to; the server must be stopped')
     .argument('<slug...>', 'the markets')
@@ -111,7 +104,7 @@ export function addLocalCommands(program: Command): void {
 }
 
 /** The environment, with the options that were given. */
-function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+export function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...process.env, ...Object.fromEntries(given) };
 }

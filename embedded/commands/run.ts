@@ -99,13 +99,15 @@ function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly st
 const isUsable = (file: OperatorKeyFile): file is 'made' | 'valid' => file === 'made' || file === 'valid';
 
 /** The dangers of serving other machines. */
-function warnings({ host, issuer, isLocalIssuerAllowed }: EmbeddedConfig): readonly string[] {
+function warnings({ host, issuer, isLocalIssuerAllowed, proxies }: EmbeddedConfig): readonly string[] {
   if (isLoopback(host)) return [];
   const issuerState = isLocalIssuerAllowed
     ? 'Everybody who can read the file issuer-key can sign in as any user.'
     : 'Users cannot sign in: set TIDEMARK_ISSUER, or TIDEMARK_LOCAL_ISSUER=everywhere for tokens of tidemark token.';
   return [
-    `HOST is ${host}: tokens and API keys travel in clear text. Put a proxy with TLS in front of this port.`,
+    ...(proxies.length > 0
+      ? []
+      : [`HOST is ${host}: tokens and API keys travel in clear text. Put a proxy with TLS in front of this port.`]),
     ...(issuer === null ? [issuerState] : []),
   ];
 }

@@ -5,12 +5,14 @@
  * A recipe holds no secret: it is sent to the service, listed and kept.
  */
 import * as z from 'zod';
+import { cadenceSchema } from '../../contract/cadence.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { csvMappingSchema, type MappingFault } from '../csv-mapping.ts';
-import { findReferenceFaults } from '../mapping-references.ts';
+import { findReferenceFaults, requiredColumns } from '../mapping-references.ts';
 import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../parse-jsonc.ts';
-import { hostnamePattern, recipeUrl, urlFault } from './recipe-url.ts';
+import { RUN_DATE } from '../template.ts';
+import { hostnamePattern, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
 import { scheduleSchema } from './schedule.ts';
 
 const MIB = 1024 * 1024;
@@ -31,11 +33,11 @@ const sourceText = (most: number) =>
     .default(null);
 
 const limitsSchema = z.strictObject({
-  /** Of the answer, also when it is unpacked. */
+  /** Of the answer, as it is sent, decoded and unpacked. It is in memory as a whole. */
   maxBytes: z
     .int()
     .min(1)
-    .max(256 * MIB)
+    .max(64 * MIB)
     .default(16 * MIB),
   /** For the whole answer, with its redirects. */
   timeoutSeconds: z.int().min(1).max(300).default(60),
@@ -71,6 +73,8 @@ export const recipeSchema = z.strictObject({
   publisher: sourceText(200),
   licence: sourceText(100),
   attribution: sourceText(500),
+  /** How often the source publishes, for sources of the mapping that do not say it themselves. */
+  cadence: cadenceSchema.nullable().default(null),
   limits: limitsSchema.prefault({}),
 });
 
@@ -102,6 +106,14 @@ function referenceFaults({ url, hosts, mapping }: Recipe): MappingFault[] {
   const ofUrl = urlFault(url, hosts);
   return [
     ...(ofUrl === null ? [] : [{ pointer: '/url', detail: ofUrl }]),
+    ...(requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)
+      ? [
+          {
+            pointer: '/url',
+            detail: `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`,
+          },
+        ]
+      : []),
     ...findReferenceFaults(mapping).map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail })),
   ];
 }

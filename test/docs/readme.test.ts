@@ -39,6 +39,7 @@ async function start() {
       dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
       uploadsKeptDays: null,
+      proxies: [],
       isSampleWanted: true,
       isLocalIssuerAllowed: true,
       issuer: null,

@@ -16,6 +16,7 @@ const configOf = (dataFolder: string) => {
     dataFolder,
     waitlistEmail: 'waitlist@tidemark.example',
     uploadsKeptDays: null,
+    proxies: [],
     isLocalIssuerAllowed: true,
     isSampleWanted: true,
     issuer: null,
