@@ -1,5 +1,5 @@
 /** Writes the currency of the starting mapping. */
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedField, field, object } from './commented-json.ts';
 import { freeName, type MappingDraft } from './draft.ts';
 

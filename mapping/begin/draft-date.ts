@@ -1,6 +1,6 @@
 /** Writes the starting mapping's date. */
 import { hasOffset } from '../date-format.ts';
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
 

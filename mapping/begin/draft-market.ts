@@ -1,5 +1,5 @@
 /** Writes the starting mapping's market. */
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
 import type { DraftQuantity } from './draft-quantity.ts';

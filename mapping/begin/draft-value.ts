@@ -1,5 +1,5 @@
 /** Writes the starting mapping's value. */
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';

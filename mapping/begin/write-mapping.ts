@@ -1,6 +1,6 @@
 /** Writes the starting mapping from the guesses. */
 import { numberReader } from '../number-format.ts';
-import { FILL_IN } from '../parse-mapping.ts';
+import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedObject, field, object, writeCommentedJson } from './commented-json.ts';
 import type { Dialect } from './dialect.ts';
 import type { MappingDraft } from './draft.ts';

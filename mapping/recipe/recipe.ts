@@ -1,0 +1,107 @@
+/**
+ * A source recipe: one JSON document that says where data lies, when it is fetched, and how it becomes observations.
+ * Comments and trailing commas are allowed. `docs/sources.md` shows it by an example; this is the reference.
+ *
+ * A recipe holds no secret: it is sent to the service, listed and kept.
+ */
+import * as z from 'zod';
+import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
+import { plainWords } from '../../contract/zod-words.ts';
+import { csvMappingSchema, type MappingFault } from '../csv-mapping.ts';
+import { findReferenceFaults } from '../mapping-references.ts';
+import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../parse-jsonc.ts';
+import { hostnamePattern, recipeUrl, urlFault } from './recipe-url.ts';
+import { scheduleSchema } from './schedule.ts';
+
+const MIB = 1024 * 1024;
+
+const note = (most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .refine((text) => text.isWellFormed(), { error: 'holds half of a surrogate pair' });
+
+/** Becomes a template of the mapping, so it must not look like one. */
+const sourceText = (most: number) =>
+  note(most)
+    .regex(/^[^{}]*$/, { error: 'must not have a brace' })
+    .nullable()
+    .default(null);
+
+const limitsSchema = z.strictObject({
+  /** Of the answer, also when it is unpacked. */
+  maxBytes: z
+    .int()
+    .min(1)
+    .max(256 * MIB)
+    .default(16 * MIB),
+  /** For the whole answer, with its redirects. */
+  timeoutSeconds: z.int().min(1).max(300).default(60),
+});
+
+export const recipeSchema = z.strictObject({
+  /** Names the source in the API, on the command line and in run records. */
+  name: z
+    .string()
+    .max(60)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be lower-case words joined by single hyphens' }),
+  /** For people: the contents, their publisher, and everything that is special about them. */
+  description: note(1000),
+  /** An https URL. `{date}` stands for the day of the run in UTC, YYYY-MM-DD; the host must be written out. */
+  url: z.string().max(2048),
+  /** The hosts that may be asked: that of `url`, and those to which it may redirect. Exact names, no wildcards. */
+  hosts: z
+    .array(
+      z
+        .string()
+        .regex(hostnamePattern, { error: 'must be the name of a public host in lower case, such as example.org' }),
+    )
+    .min(1)
+    .max(10),
+  schedule: scheduleSchema,
+  /** The form in which the file is packed: a ZIP archive of exactly one file, or gzip. Left out: not packed. */
+  unpack: z.enum(['zip', 'gzip']).optional(),
+  mapping: csvMappingSchema,
+  /**
+   * These three stand in the definition of every source of the recipe's markets that the mapping leaves without them.
+   * `licence` is an SPDX identifier, if the licence has one.
+   */
+  publisher: sourceText(200),
+  licence: sourceText(100),
+  attribution: sourceText(500),
+  limits: limitsSchema.prefault({}),
+});
+
+export type Recipe = z.infer<typeof recipeSchema>;
+
+export type RecipeResult = { readonly recipe: Recipe } | { readonly faults: MappingFaults };
+
+/** Checks a recipe with its mapping. Reports all faults at once. */
+export function parseRecipe(input: unknown): RecipeResult {
+  const parsed = recipeSchema.safeParse(input, { error: plainWords });
+  const faults = parsed.success
+    ? referenceFaults(parsed.data)
+    : flattenIssues(parsed.error.issues).map((issue) => ({ pointer: pointerOf(issue.path), detail: issue.message }));
+  const all = withUnfilled(input, faults);
+  return isFaulty(all) ? { faults: all } : { recipe: parsed.data as Recipe };
+}
+
+/** As `parseRecipe`, from JSON with comments and trailing commas. Faults name the line of the text, too. */
+export function parseRecipeText(text: string): RecipeResult {
+  return readJsonc(text, parseRecipe);
+}
+
+/** The URL that a run asks for. @param date the day of the run in UTC, `YYYY-MM-DD` */
+export function urlOfRun({ url }: Recipe, date: string): string {
+  return recipeUrl(url, date);
+}
+
+function referenceFaults({ url, hosts, mapping }: Recipe): MappingFault[] {
+  const ofUrl = urlFault(url, hosts);
+  return [
+    ...(ofUrl === null ? [] : [{ pointer: '/url', detail: ofUrl }]),
+    ...findReferenceFaults(mapping).map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail })),
+  ];
+}
