@@ -14,8 +14,8 @@ import { marketOperations } from './operations/markets.ts';
 import { meOperations } from './operations/me.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicationOperations } from './operations/publications.ts';
-import { sourceOperations } from './operations/sources.ts';
 import { sourceVerificationOperations } from './operations/source-verifications.ts';
+import { sourceOperations } from './operations/sources.ts';
 import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
 import { watchlistOperations } from './operations/watchlists.ts';
 

@@ -35,8 +35,16 @@ export type SourceStateValue = {
   failures: number;
   lastRun: { id: string; outcome: RunOutcome; finishedAt: string } | null;
   lastSuccessAt: string | null;
-  /** The answer that was taken in last, and the recipe of that run. Null: none was. */
-  takenIn: { sha256: string; recipeSha256: string; etag: string | null; lastModified: string | null } | null;
+  takenIn: TakenInValue | null;
+};
+
+/** The answer whose records were taken in last. `records` is the SHA-256 of their file. */
+export type TakenInValue = {
+  url: string;
+  recipeSha256: string;
+  etag: string | null;
+  lastModified: string | null;
+  records: string;
 };
 
 /** A run, as the API shows it, but for its name. Revision counts changes. A run that took nothing in expires. */
