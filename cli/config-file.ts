@@ -5,32 +5,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod';
-import { flattenIssues, pointerOf } from '../contract/zod-pointers.ts';
+import type { ConfigFile } from './config-schema.ts';
 import { CommandError } from './exit-codes.ts';
-
-const httpUrl = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:/.test(text), { error: 'must be an http or https URL' });
-
-const profileSchema = z.strictObject({
-  /** The base URL of the public reads, e.g. `https://data.example`. */
-  url: httpUrl,
-  /** That of the write API; default: the same. */
-  writeUrl: httpUrl.optional(),
-  key: z.string().min(1).optional(),
-  /** A file that holds the key alone. */
-  keyFile: z.string().min(1).optional(),
-});
-
-const configSchema = z.strictObject({
-  /** The profile that is used if no other is named. */
-  default: z.string().optional(),
-  profiles: z.record(z.string(), profileSchema),
-});
-
-export type ProfileSettings = z.infer<typeof profileSchema>;
-export type ConfigFile = z.infer<typeof configSchema>;
 
 type Environment = { readonly [name: string]: string | undefined };
 
@@ -44,7 +20,7 @@ export function configPath(environment: Environment): string {
  *
  * @throws CommandError if others may read it, or it is not as described
  */
-export function readConfigFile(path: string): ConfigFile | null {
+export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   const text = readSecret(path);
   if (text === null) return null;
   let json: unknown;
@@ -53,12 +29,10 @@ export function readConfigFile(path: string): ConfigFile | null {
   } catch (cause) {
     throw new CommandError('usage', `${path} is not JSON: ${(cause as Error).message}`, null, { cause });
   }
-  const parsed = configSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const faults = flattenIssues(parsed.error.issues).map(
-    ({ path: place, message }) => `${pointerOf(place) || '/'}: ${message}`,
-  );
-  throw new CommandError('usage', `${path} is no configuration of tidemark`, faults.join('\n'));
+  const { checkConfig } = await import('./config-schema.ts');
+  const result = checkConfig(json);
+  if ('config' in result) return result.config;
+  throw new CommandError('usage', `${path} is no configuration of tidemark`, result.faults.join('\n'));
 }
 
 /** @throws CommandError unless only its owner may read and write it, and that is this user */

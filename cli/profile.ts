@@ -6,9 +6,9 @@
  * own URL, and nowhere else.
  */
 import { join } from 'node:path';
-import { readAddress } from '../embedded/address-file.ts';
-import { DEFAULT_DATA_FOLDER } from '../embedded/config.ts';
-import { configPath, type ProfileSettings, readConfigFile, readSecret } from './config-file.ts';
+import { DEFAULT_DATA_FOLDER, readAddress } from '../embedded/address-file.ts';
+import { configPath, readConfigFile, readSecret } from './config-file.ts';
+import type { ProfileSettings } from './config-schema.ts';
 import { CommandError } from './exit-codes.ts';
 
 /** The options of every command, as the parser gives them. */
@@ -49,11 +49,14 @@ interface Level {
 }
 
 /** @throws CommandError for settings that cannot be used */
-export function readProfile(options: GlobalOptions, environment: NodeJS.ProcessEnv = process.env): Profile {
+export async function readProfile(
+  options: GlobalOptions,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Profile> {
   const stated = statedLevel(options, environment);
   const level =
     stated.url === undefined && stated.writeUrl === undefined
-      ? (profileLevel(options, environment) ?? folderLevel(options, environment))
+      ? ((await profileLevel(options, environment)) ?? folderLevel(options, environment))
       : stated;
   const url = parseUrl(level.url ?? level.writeUrl ?? DEFAULT_URL);
   const writeUrl = level.writeUrl === undefined ? url : parseUrl(level.writeUrl);
@@ -72,9 +75,9 @@ function statedLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Le
 }
 
 /** Null if there is no configuration file, or it names no default and no profile was asked for. */
-function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level | null {
+async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level | null> {
   const path = options.config ?? configPath(environment);
-  const file = readConfigFile(path);
+  const file = await readConfigFile(path);
   const name = options.profile ?? (environment.TIDEMARK_PROFILE || file?.default);
   if (name === undefined || (options.data !== undefined && options.profile === undefined)) return null;
   const settings: ProfileSettings | undefined =

@@ -5,7 +5,6 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
-import { addOperationCommands } from './operations/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { seconds } from './seconds.ts';
 
@@ -27,7 +26,8 @@ ${Object.values(EXIT_CODES)
   .map(({ code, meaning }) => `  ${code}  ${meaning}`)
   .join('\n')}`;
 
-export function createProgram(): Command {
+/** @param words the arguments, or none for all commands */
+export async function createProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('tidemark')
     .description('Market data as static files: serve it, fill it, look after it.')
     .version(readVersion(), '--version', 'print the version')
@@ -50,7 +50,12 @@ export function createProgram(): Command {
   addReadCommands(program);
   addMappingCommands(program);
   addIngestCommands(program);
-  addOperationCommands(program);
+  // Loading the table of operations takes longer than most commands do.
+  const [name] = program.parseOptions([...words]).operands;
+  if (!program.commands.some((command) => command.name() === name)) {
+    const { addOperationCommands } = await import('./operations/commands.ts');
+    addOperationCommands(program);
+  }
   return program;
 }
 

@@ -1,7 +1,7 @@
 /** Runs one command, and turns whatever it throws into a message and an exit code. */
 import { styleText } from 'node:util';
 import { CommanderError } from 'commander';
-import { StartError } from '../embedded/config.ts';
+import { StartError } from '../embedded/start-error.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import { CommandError, EXIT_CODES } from './exit-codes.ts';
 import { printable } from './output.ts';
@@ -17,7 +17,8 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     if (code === 'EPIPE') process.exit(process.exitCode ?? 0);
   });
   try {
-    await createProgram().parseAsync([...words], { from: 'user' });
+    const program = await createProgram(words);
+    await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     process.exitCode = explain(error);
   }

@@ -3,6 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPrivateFile } from './private-files.ts';
 
+export const DEFAULT_DATA_FOLDER = '.tidemark';
+
 const ADDRESS_FILE = 'address';
 
 /** Only commands need it, so a folder that cannot be written is no reason to stop the server. */

@@ -1,6 +1,8 @@
 /** The configuration of the embedded server, from its environment. */
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
+import { DEFAULT_DATA_FOLDER } from './address-file.ts';
+import { StartError } from './start-error.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;
@@ -33,16 +35,6 @@ export interface IssuerConfig {
   readonly scopePrefix?: string;
 }
 
-/** Printed in one line and without a stack for the person who started the server: the fault and its remedy. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
-
-/** The error for a data folder that cannot be used. Always one line, even if its cause has several. */
-export function unusable(folder: string, cause: Error): StartError {
-  return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
-}
-
 const EARLIEST_MS = Date.parse('2026-01-01T00:00:00Z');
 
 /** Records keep the time of the machine for good, so an unset clock is refused. @throws StartError */
@@ -50,8 +42,6 @@ export function checkClock(nowMs: number): void {
   if (nowMs >= EARLIEST_MS) return;
   throw new StartError(`The clock of this machine says ${new Date(nowMs).toISOString()}: set it, then try again.`);
 }
-
-export const DEFAULT_DATA_FOLDER = '.tidemark';
 
 export type Environment = { readonly [name: string]: string | undefined };
 

@@ -10,9 +10,9 @@ import { type MigrationOutcome, migrateLedger } from '../storage/migration/migra
 import type { ObjectStore } from '../storage/object-store.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
-import { StartError, unusable } from './config.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from './private-files.ts';
+import { StartError, unusable } from './start-error.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
 import { assertFormat } from '../storage/format.ts';
 import { LEDGER_FORMAT } from '../storage/records/formats.ts';
-import { StartError, unusable } from './config.ts';
+import { StartError, unusable } from './start-error.ts';
 
 /** Holds the number of the format. Absent in a folder of format 1. */
 const FORMAT_FILE = 'format';

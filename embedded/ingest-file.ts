@@ -15,7 +15,7 @@ import {
   strandsOf,
 } from '../storage/records/batches.ts';
 import { sha256Hex } from '../storage/sha256.ts';
-import { StartError } from './config.ts';
+import { StartError } from './start-error.ts';
 
 /** A file to ingest, and its mapping. */
 export interface IngestFile {

@@ -3,7 +3,7 @@
  * write, is refused: its keys could be theirs. Links are not followed: they could lead to another file.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { StartError } from './config.ts';
+import { StartError } from './start-error.ts';
 
 /** Write permission for the group or for all. */
 const WRITABLE_BY_OTHERS = 0o022;

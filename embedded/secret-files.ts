@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../storage/durable-files.ts';
-import { StartError, unusable } from './config.ts';
 import { readPrivateFile } from './private-files.ts';
+import { StartError, unusable } from './start-error.ts';
 
 /** The secret files of a data folder, by name. */
 export type SecretFile = 'secret' | 'issuer-key' | 'operator-key';

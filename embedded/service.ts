@@ -17,7 +17,7 @@ import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
-import { type EmbeddedConfig, StartError, unusable } from './config.ts';
+import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
 import { createEdgeServer } from './edge/server.ts';
@@ -28,6 +28,7 @@ import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './l
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';

@@ -38,6 +38,18 @@ export async function* textOf(csv: CsvInput, encoding: string, skippedLines: num
   if (lines === 0) yield held;
 }
 
+/** The whole text in UTF-8; null if it has more than `most` characters. */
+export async function wholeText(input: CsvInput, most: number): Promise<string | null> {
+  const pieces: string[] = [];
+  let characters = 0;
+  for await (const piece of decode(input, 'utf-8')) {
+    characters += piece.length;
+    if (characters > most) return null;
+    pieces.push(piece);
+  }
+  return pieces.join('').replace(/^\uFEFF/, '');
+}
+
 async function* decode(csv: CsvInput, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
   for await (const piece of typeof csv === 'string' ? [csv] : csv) {

@@ -1,5 +1,5 @@
 /**
- * The mapping of an operator's CSV file to ingest records: a JSON document, in which comments and trailing commas are
+ * The mapping of an operator's CSV file, or JSON document, to ingest records: itself a JSON document, in which comments and trailing commas are
  * allowed, validated here and carried out by `map-csv.ts`. `docs/mapping.md` shows it by examples; this is the
  * reference.
  *
@@ -35,6 +35,30 @@ const csvSchema = z.strictObject({
   rowsAfterHeader: z.int().min(0).max(100).default(0),
 });
 
+/** RFC 6901; the empty one is the document itself. */
+const jsonPointer = z
+  .string()
+  .max(500)
+  .regex(/^(\/([^~/]|~[01])*)*$/, {
+    error: 'must be a JSON Pointer such as /data/rates',
+  });
+
+/**
+ * For a JSON document in place of a CSV file. A row's columns are named by the JSON Pointers of its values without the
+ * first slash: `{"day": "…", "price": {"usd": 1.1}}` has `day` and `price/usd`, and `["…", 1.1]` has `0` and `1`. Numbers
+ * stay as they are written; null is blank. A column that a row does not have is blank.
+ */
+const jsonSchema = z.strictObject({
+  /** The place of the rows: an array of them, or an object, which is one row. */
+  rows: jsonPointer,
+  /** For an object whose members are the rows, such as `{"usd": …, "jpy": …}`: the column with the member's name. */
+  name: columnName.optional(),
+  /** For rows that are a single value, such as `1.1`: the column with it. */
+  value: columnName.optional(),
+  /** Columns that all rows share, from anywhere in the document. */
+  columns: z.record(columnName, jsonPointer).default({}),
+});
+
 /**
  * For a wide table, which has several values in a row, e.g. a column for each currency. Each row becomes one row for
  * each of `columns`, with two more columns: `name` holds the column's name, and `value` its cell. Everything else in the
@@ -60,14 +84,14 @@ function choiceOf<Word extends z.ZodEnum>(word: Word) {
 
 /**
  * A look-up table: adds columns to each row. `key` is a template over the file's columns and those of earlier tables.
- * Each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`.
- * Without `otherwise`, its row is refused.
+ * Each of `rows` gives, for one key, the values of `columns` in order. A key that is not listed takes `otherwise`:
+ * values, or `leave-out`, and then its row says nothing. Without `otherwise`, its row is refused.
  */
 const tableSchema = z.strictObject({
   key: template,
   columns: z.array(columnName).min(1),
   rows: z.record(z.string(), z.array(text)),
-  otherwise: z.array(text).optional(),
+  otherwise: z.union([z.array(text), z.literal('leave-out')]).optional(),
 });
 
 const sourceTemplateSchema = z.strictObject({
@@ -196,6 +220,8 @@ export const csvMappingSchema = z.strictObject({
   /** For people: the file's contents, its origin and its licence. */
   description: z.string().optional(),
   csv: csvSchema.prefault({}),
+  /** If the file is JSON. */
+  json: jsonSchema.optional(),
   unpivot: unpivotSchema.optional(),
   /**
    * The columns that identify a market: rows that agree in all of them belong to one market. None, if the file is about

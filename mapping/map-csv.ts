@@ -1,9 +1,10 @@
-/** Applies a CSV mapping: rows become ingest records, or refusals that name their line. */
+/** Applies a mapping: the rows of a CSV file or JSON document become ingest records, or refusals that name their line. */
 
 import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import type { CsvInput } from './csv-input.ts';
 import type { CsvMapping } from './csv-mapping.ts';
-import { type CsvRow, readCsv } from './csv-rows.ts';
+import { type CsvFault, type CsvRow, readCsv } from './csv-rows.ts';
+import { readJsonRows } from './json-rows.ts';
 import { marketMapper } from './map-market.ts';
 import { leftOutTest, observationMapper } from './map-observation.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
@@ -29,7 +30,7 @@ export interface MappedRow {
   readonly line: number;
   /** Values that the row has: more than one in a wide table, none in a row that is not readable. */
   readonly values: number;
-  /** Values that are blank, and left out by the mapping. */
+  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
   readonly leftOut: number;
   readonly results: readonly (MappedRecord | MappedRefusal)[];
 }
@@ -42,7 +43,7 @@ interface MappedHeader {
 
 /**
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
- * market in memory. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
+ * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
  * named twice, an open quote) are refusals of their line and end the reading.
  */
 export async function* mapCsv(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedRecord | MappedRefusal> {
@@ -55,7 +56,7 @@ export async function* mapCsv(mapping: CsvMapping, csv: CsvInput): AsyncGenerato
 /** As `mapCsv`, with the columns first, and then the results of each row together. */
 export async function* mapCsvRows(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedHeader | MappedRow> {
   let toResults: ((row: CsvRow) => MappedRow) | null = null;
-  for await (const row of readCsv(csv, mapping.csv)) {
+  for await (const row of rowsOf(mapping, csv)) {
     if (row.kind === 'fault') {
       const { line, column, detail } = row;
       const results = refusalsOf(line, [{ column, pointer: '', code: 'record.invalid', detail }]);
@@ -74,6 +75,10 @@ export async function* mapCsvRows(mapping: CsvMapping, csv: CsvInput): AsyncGene
   }
 }
 
+function rowsOf({ csv, json }: CsvMapping, input: CsvInput): AsyncGenerator<CsvRow | CsvFault> {
+  return json === undefined ? readCsv(input, csv) : readJsonRows(input, json);
+}
+
 function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow) => MappedRow {
   const melter = rowMelter(mapping, header);
   const columns = new RowColumns(mapping, melter.header);
@@ -88,11 +93,11 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
     for (const { fields: long, from } of melter.melt(fields)) {
       values += 1;
       columns.load(long);
-      if (isLeftOut(columns)) {
+      const unlisted = isLeftOut(columns) ? 'leave-out' : columns.lookUp();
+      if (unlisted === 'leave-out') {
         leftOut += 1;
         continue;
       }
-      const unlisted = columns.lookUp();
       const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
       if ('record' in market && market.isNew) results.push({ kind: 'record', line, record: market.record });
       const result = 'record' in market ? toObservation(columns, market.record) : market;

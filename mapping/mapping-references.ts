@@ -41,6 +41,7 @@ export function looseUrlColumns(mapping: CsvMapping): readonly string[] {
 /** Faults that the shape alone does not show. */
 export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
   return [
+    ...jsonFaults(mapping),
     ...unpivotFaults(mapping),
     ...tableFaults(mapping),
     ...useFaults(mapping),
@@ -48,6 +49,26 @@ export function findReferenceFaults(mapping: CsvMapping): MappingFault[] {
     ...dateFaults(mapping.observation.date, '/observation/date'),
     ...releaseFaults(mapping),
   ];
+}
+
+function jsonFaults({ csv, json, observation: { value } }: CsvMapping): MappingFault[] {
+  if (json === undefined) return [];
+  const faults: MappingFault[] = [];
+  const noUse = 'has no use beside "json": remove it';
+  if (csv.delimiter !== ',' || csv.encoding !== 'utf-8' || csv.linesBeforeHeader > 0 || csv.rowsAfterHeader > 0) {
+    faults.push({ pointer: '/csv', detail: noUse });
+  }
+  // The point of a JSON number could be read as a group mark.
+  if (value.number.decimalMark !== '.' || value.number.groupMark !== undefined) {
+    faults.push({ pointer: '/observation/value/number', detail: noUse });
+  }
+  const exists = (added: string) => `"${added}" exists already: rename it`;
+  if (json.name !== undefined && json.name in json.columns)
+    faults.push({ pointer: '/json/name', detail: exists(json.name) });
+  if (json.value !== undefined && (json.value === json.name || json.value in json.columns)) {
+    faults.push({ pointer: '/json/value', detail: exists(json.value) });
+  }
+  return faults;
 }
 
 function unpivotFaults({ unpivot }: CsvMapping): MappingFault[] {
@@ -90,7 +111,7 @@ function tableFaults(mapping: CsvMapping): MappingFault[] {
       `/rows${pointerOf([key])}`,
       row,
     ]);
-    if (table.otherwise !== undefined) rows.push(['/otherwise', table.otherwise]);
+    if (Array.isArray(table.otherwise)) rows.push(['/otherwise', table.otherwise]);
     for (const [place, row] of rows) {
       if (row.length === table.columns.length) continue;
       const detail = `has ${row.length} values for ${table.columns.length} columns (${table.columns.join(', ')})`;

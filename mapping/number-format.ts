@@ -13,20 +13,39 @@ export interface NumberFormat {
 
 const CLASSES = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u2009\\u202f]', "'": "['\\u2019]" } as const;
 
+/** Of the digits of a number, also when its exponent is written out. No price needs more. */
+const CHARACTERS_MAX = 64;
+
 /**
  * Makes the function that reads a number. It gives plain decimal text (see `decimalSchema`), or null for text that is
  * not written in this way. The last group has three digits, the others two (as in India) or three: so `1.5` and `1.50`
- * are never taken for groups.
+ * are never taken for groups. Numbers without groups may have an exponent, as programs write it: `4e+06` is `4000000`,
+ * and no digit is changed.
  */
 export function numberReader({ decimalMark, groupMark }: NumberFormat): (text: string) => string | null {
   const group = groupMark === undefined ? null : CLASSES[groupMark];
   const whole = group === null ? '\\d+' : `\\d+|\\d{1,3}(?:${group}\\d{2,3})*${group}\\d{3}`;
-  const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?$`);
+  const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?(?:[eE]([-+]?\\d{1,3}))?$`);
   return (text) => {
-    const [, sign, digits, fraction] = pattern.exec(text) ?? [];
-    if (digits === undefined || text.length > 64) return null;
-    return `${sign === '' ? '' : '-'}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`;
+    const [, sign, digits, fraction, exponent] = pattern.exec(text) ?? [];
+    if (digits === undefined || text.length > CHARACTERS_MAX) return null;
+    const minus = sign === '' ? '' : '-';
+    if (exponent !== undefined) {
+      const plain = /\D/.test(digits) ? null : writtenOut(digits, fraction ?? '', Number(exponent));
+      return plain === null || minus.length + plain.length > CHARACTERS_MAX ? null : minus + plain;
+    }
+    return `${minus}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`;
   };
+}
+
+/** Moves the decimal point. All digits stay, zeros at the end too. */
+function writtenOut(whole: string, fraction: string, exponent: number): string {
+  const point = whole.length + exponent;
+  const digits = '0'.repeat(Math.max(0, 1 - point)) + whole + fraction;
+  const place = Math.max(1, point);
+  const padded = digits.padEnd(place, '0');
+  const left = padded.slice(0, place).replace(/^0+(?=\d)/, '');
+  return place === padded.length ? left : `${left}.${padded.slice(place)}`;
 }
 
 /** In words, for errors: "with a decimal comma, and groups by '.'". */

@@ -48,11 +48,12 @@ export class RowColumns implements Columns {
     this.#values = [...fields];
   }
 
-  /** Adds the columns of look-up tables. Returns a refusal if a table does not list the row. */
-  lookUp(): readonly RowRefusal[] {
+  /** Adds the columns of look-up tables. Returns a refusal, or `leave-out`, if a table does not list the row. */
+  lookUp(): readonly RowRefusal[] | 'leave-out' {
     for (const { key: keyOf, table } of this.#tables) {
       const key = keyOf(this);
       const found = Object.hasOwn(table.rows, key) ? table.rows[key] : table.otherwise;
+      if (found === 'leave-out') return found;
       if (found === undefined) {
         const detail = `no row "${key}" in the mapping’s table of ${table.columns.join(', ')}: add it, or give the table an "otherwise"`;
         return [

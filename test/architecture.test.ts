@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
     ...['contract/', 'mapping/', 'storage/', 'publisher/'],
-    ...['embedded/commands/', 'embedded/config.ts', 'embedded/address-file.ts'],
+    ...['embedded/commands/', 'embedded/start-error.ts', 'embedded/address-file.ts'],
   ],
   site: ['contract/'],
   bench: [

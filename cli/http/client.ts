@@ -23,8 +23,8 @@ export interface Call {
   readonly idempotencyKey?: string;
 }
 
-export function openClient(options: GlobalOptions): Client {
-  const profile = readProfile(options);
+export async function openClient(options: GlobalOptions): Promise<Client> {
+  const profile = await readProfile(options);
   const patience: Patience = { timeout: options.timeout, patience: options.patience, hasAnswered: false };
   return {
     profile,

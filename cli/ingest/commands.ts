@@ -12,8 +12,8 @@ import type { SourceForm } from './source-records.ts';
 const WAIT_SECONDS = 60;
 
 const HELP = `
-A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }) or CSV (with --mapping),
-perhaps compressed by gzip or zstd. Without --partial, it goes in parts of up to 1,000 records, and ends before the first
+A file is NDJSON (.ndjson, .jsonl), JSON (.json: an array of records, or { "records": […] }), or CSV or any other JSON
+with --mapping, perhaps compressed by gzip or zstd. Without --partial, it goes in parts of up to 1,000 records, and ends before the first
 part with a refused row. With --partial, refused rows are set aside; a file of more than ten parts then goes as one upload.
 
 A run that was interrupted continues with --resume: parts that have arrived are recognised, and cost no quota. To send a
@@ -24,6 +24,7 @@ observation that does not set it itself. It is best sent alone, in a file of suc
 
 Examples:
   tidemark ingest prices.csv --mapping prices.mapping.jsonc --dry-run
+  tidemark ingest rates.json --mapping rates.mapping.jsonc
   tidemark ingest prices.csv.gz --mapping prices.mapping.jsonc --mode correct --partial --report faults.ndjson
   zcat records.ndjson.gz | tidemark ingest -`;
 
@@ -44,7 +45,7 @@ export function addIngestCommands(program: Command): void {
     .command('ingest')
     .description('store files of records; ends with 4 if a row is refused')
     .argument('<file...>', 'the files; - is standard input')
-    .option('--mapping <file>', 'the mapping of CSV files to records')
+    .option('--mapping <file>', 'the mapping of CSV files, or of JSON documents, to records')
     .addOption(new Option('--format <format>', 'instead of what the name says').choices(['ndjson', 'json', 'csv']))
     .addOption(
       new Option('--mode <mode>', 'what to do with known observations that differ')
@@ -77,9 +78,9 @@ export function addIngestCommands(program: Command): void {
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
       const asked = { formOf, mode, partial, dryRun, confirmOutliers, runId: run, wait, report, json };
-      if (dryRun) return await ingestFiles(openClient(options), paths, asked);
+      if (dryRun) return await ingestFiles(await openClient(options), paths, asked);
       note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
-      await ingestFiles(openClient(options), paths, asked);
+      await ingestFiles(await openClient(options), paths, asked);
     });
 }
 
@@ -91,7 +92,9 @@ function runId(text: string): string {
 async function formReader({ mapping, format }: IngestFlags): Promise<(path: string) => SourceForm> {
   const parsed = mapping === undefined ? null : (await import('../mapping/mapping-file.ts')).readMappingFile(mapping);
   return (path) => {
-    const form = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
+    const named = format ?? formByName(path) ?? (parsed === null ? 'ndjson' : 'csv');
+    // With a mapping of JSON, a JSON file holds rows, and no records.
+    const form = named === 'json' && parsed?.json !== undefined ? 'csv' : named;
     if (form !== 'csv') return { form };
     if (parsed !== null) return { form, mapping: parsed };
     const mend = `Begin one: tidemark mapping init ${path} > new.mapping.jsonc`;

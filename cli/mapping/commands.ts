@@ -3,7 +3,10 @@ import type { Command } from 'commander';
 import type { GlobalOptions } from '../profile.ts';
 
 export function addMappingCommands(program: Command): void {
-  const mapping = program.command('mapping').description('mappings of CSV files to records').helpCommand(false);
+  const mapping = program
+    .command('mapping')
+    .description('mappings of CSV files and JSON documents to records')
+    .helpCommand(false);
 
   mapping
     .command('init')
@@ -19,7 +22,7 @@ export function addMappingCommands(program: Command): void {
     .command('check')
     .description('tell what a mapping makes of a file, without sending anything; ends with 4 if a row is refused')
     .argument('<mapping>', 'the mapping')
-    .argument('<csv>', 'the file; - is standard input')
+    .argument('<file>', 'the CSV file or JSON document; - is standard input')
     .addHelpText('after', '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv')
     .action(async (mappingPath: string, path: string, _, command: Command) => {
       const { json = false } = command.optsWithGlobals<GlobalOptions>();

@@ -62,7 +62,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,
     };
-    await runOperation(openClient(options), operation, call, options.json === true);
+    await runOperation(await openClient(options), operation, call, options.json === true);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ALL_MARKETS, type Share } from '../../publisher/verify/share.ts';
+import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
 import { type GlobalOptions, readProfile } from '../profile.ts';
@@ -37,7 +37,7 @@ export function addReadCommands(program: Command): void {
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const { listMarkets } = await import('./markets.ts');
-      await listMarkets(openClient(options), options.json === true);
+      await listMarkets(await openClient(options), options.json === true);
     });
 
   markets
@@ -48,7 +48,7 @@ export function addReadCommands(program: Command): void {
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const { showMarket } = await import('./markets.ts');
-      await showMarket(openClient(options), slug, options.json === true);
+      await showMarket(await openClient(options), slug, options.json === true);
     });
 
   markets
@@ -66,7 +66,7 @@ export function addReadCommands(program: Command): void {
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
       const { printHistory } = await import('./markets.ts');
-      await printHistory(openClient(options), slug, formOf(options), options.asOf ?? null);
+      await printHistory(await openClient(options), slug, formOf(options), options.asOf ?? null);
     });
 
   program
@@ -76,7 +76,7 @@ export function addReadCommands(program: Command): void {
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const { printStatus } = await import('./status.ts');
-      await printStatus(openClient(options), options.json === true);
+      await printStatus(await openClient(options), options.json === true);
     });
 
   program
@@ -88,10 +88,10 @@ export function addReadCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();
-      const { readUrl } = readProfile(url === undefined ? options : { ...options, url });
+      const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share = ALL_MARKETS, removed = [] } = options;
-      await verifyService(readUrl, { share, removed }, options.json === true);
+      const { share, removed = [] } = options;
+      await verifyService(readUrl, { ...(share && { share }), removed }, options.json === true);
     });
 
   program
@@ -113,7 +113,7 @@ export function addReadCommands(program: Command): void {
       }
       const { publishMarkets } = await import('./publish.ts');
       const asked = { markets: all ? ('all' as const) : slugs, purge, wait, idempotencyKey };
-      await publishMarkets(openClient(options), asked, options.json === true);
+      await publishMarkets(await openClient(options), asked, options.json === true);
     });
 }
 

@@ -3,7 +3,8 @@
  * published again. The server must be stopped.
  */
 import { type RepairOutcome, repairOne } from '../../publisher/repair/repair-market.ts';
-import { type Environment, StartError } from '../config.ts';
+import type { Environment } from '../config.ts';
+import { StartError } from '../start-error.ts';
 import { useDataFolder } from './stopped-server.ts';
 
 const IN_WORDS: { readonly [Outcome in Exclude<RepairOutcome, 'unknown'>]: string } = {

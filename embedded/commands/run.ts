@@ -4,16 +4,10 @@ import { styleText } from 'node:util';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
-import { forgetAddress, leaveAddress } from '../address-file.ts';
-import {
-  checkClock,
-  DEFAULT_DATA_FOLDER,
-  type EmbeddedConfig,
-  type Environment,
-  readConfig,
-  StartError,
-} from '../config.ts';
+import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-file.ts';
+import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
 import { type Service, type StartProgress, startService } from '../service.ts';
+import { StartError } from '../start-error.ts';
 import type { OperatorKeyFile } from '../write-api.ts';
 import { openTerminal } from './terminal.ts';
 

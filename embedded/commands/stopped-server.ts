@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
-import { checkClock, type Environment, readConfig, StartError } from '../config.ts';
+import { checkClock, type Environment, readConfig } from '../config.ts';
 import { LEDGER_FILE, openDataFolder } from '../data-folder.ts';
+import { StartError } from '../start-error.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /**

@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../contract/scopes.ts';
 import { mintToken } from '../../lambdas/credentials/local-issuer.ts';
-import { type Environment, readConfig, StartError } from '../config.ts';
+import { type Environment, readConfig } from '../config.ts';
 import { readSecretFile } from '../secret-files.ts';
+import { StartError } from '../start-error.ts';
 import { LOCAL_AUDIENCE, LOCAL_ISSUER } from '../write-api.ts';
 
 export interface TokenOptions {

@@ -1,6 +1,7 @@
 /** `tidemark verify-audit`: checks the chains and seals of the audit. The server must be stopped. */
 import { verifyAudit } from '../../lambdas/review/verify-audit.ts';
-import { type Environment, StartError } from '../config.ts';
+import type { Environment } from '../config.ts';
+import { StartError } from '../start-error.ts';
 import { useDataFolder } from './stopped-server.ts';
 
 /** Sets the exit code, as {@link useDataFolder} does. */

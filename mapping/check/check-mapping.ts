@@ -18,7 +18,7 @@ export interface FileCheck {
   readonly rows: number;
   /** Values of the rows: several in a row of a wide table. */
   readonly values: number;
-  /** Values that are blank, and left out by the mapping. */
+  /** Values that the mapping leaves out: blank ones, and rows that a table does not list. */
   readonly leftOut: number;
   readonly markets: { readonly count: number; readonly first: readonly MarketRecord[] };
   readonly observations: ObservationSummary;

@@ -2,9 +2,9 @@
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { StartError } from '../../embedded/config.ts';
 import { LEDGER_FILE, openDataFolder } from '../../embedded/data-folder.ts';
 import { readSecretFile } from '../../embedded/secret-files.ts';
+import { StartError } from '../../embedded/start-error.ts';
 import { isLoopback } from '../../lambdas/http/network.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 

@@ -122,6 +122,27 @@ describe('a file in the form', () => {
   });
 });
 
+test('a JSON document with its mapping', async () => {
+  const slug = newSlug();
+  const mapping = {
+    json: { rows: '/prices', name: 'day', value: 'price' },
+    match: [],
+    market: { slug, name: slug, kind: 'metal', nativeCurrency: 'USD', unit: { quantity: '1', of: 'kilogram' } },
+    observation: {
+      value: { column: 'price', rounding: 'refuse' },
+      ...{ currency: 'USD', date: { column: 'day', format: 'YYYY-MM-DD', precision: 'day' } },
+      ...{ sourceLabel: 'A source', sourceUrl: 'https://source.example/', confidence: 'high', status: 'final' },
+    },
+  };
+  const path = await file('prices.json', '{"prices":{"2025-01-02":1.2e+01,\n"2025-01-03":12.50,\n"2025-01-04":1.005}}');
+  const words = [path, '--mapping', await file('prices.mapping.jsonc', JSON.stringify(mapping)), '--partial'];
+  const run = await ingest(words);
+  expect(summaryOf(run)).toMatchObject({ code: 4, stored: '3', refused: '1' });
+  expect(run.errors).toContain('prices.json:3 price: amount.not-integral');
+  const answer = await fetch(`${url}/api/v1/markets/${slug}`);
+  expect(await answer.json()).toMatchObject({ metrics: { price: { amountMinor: 1250, sourceValue: '12.50' } } });
+});
+
 describe('a dry run', () => {
   test('of several parts knows the markets of earlier parts, and leaves no trace', async () => {
     const slug = newSlug();

@@ -11,15 +11,13 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { json, stubServer } from './stub-server.ts';
 import { tidemark } from './tidemark.ts';
 
+const PROGRAM = await createProgram();
 const KEY = { TIDEMARK_KEY: 'key' };
 
 function commandOf(words: string): Command | undefined {
   return words
     .split(' ')
-    .reduce<Command | undefined>(
-      (command, word) => command?.commands.find((child) => child.name() === word),
-      createProgram(),
-    );
+    .reduce<Command | undefined>((command, word) => command?.commands.find((child) => child.name() === word), PROGRAM);
 }
 
 describe('the table of verbs', () => {

@@ -2,6 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { json, stubServer } from './stub-server.ts';
@@ -145,10 +146,10 @@ describe('--help', () => {
 
   test('every command has a description and an example', async () => {
     const { createProgram } = await import('../../cli/program.ts');
-    const leaves = (function* walk(command: ReturnType<typeof createProgram>): Generator<typeof command> {
+    const leaves = (function* walk(command: Command): Generator<Command> {
       if (command.commands.length === 0) yield command;
-      for (const child of command.commands) yield* walk(child as typeof command);
-    })(createProgram());
+      for (const child of command.commands) yield* walk(child);
+    })(await createProgram());
     for (const command of leaves) {
       expect(command.description(), command.name()).not.toBe('');
       expect((command as unknown as EventEmitter).listenerCount('afterHelp'), command.name()).toBe(1);

@@ -11,11 +11,11 @@ const EXAMPLES = PAGE.split('<!-- example: ')
   .slice(1)
   .map((part) => {
     const block = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(part)?.[1] ?? '';
-    return [part.split(' -->')[0], block('csv'), block('jsonc'), block('text')] as const;
+    return [part.split(' -->')[0], block('csv') || block('json'), block('jsonc'), block('text')] as const;
   });
 
 test('has an example for each kind of file', () => {
-  expect(EXAMPLES.map(([name]) => name)).toEqual(['one series', 'a wide table', 'a long table']);
+  expect(EXAMPLES.map(([name]) => name)).toEqual(['one series', 'a wide table', 'a long table', 'a JSON document']);
 });
 
 test.each(EXAMPLES)('the example of %s', async (_, csv, mapping, expected) => {

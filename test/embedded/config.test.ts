@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkClock, readConfig, StartError } from '../../embedded/config.ts';
+import { checkClock, readConfig } from '../../embedded/config.ts';
+import { StartError } from '../../embedded/start-error.ts';
 
 const DEFAULTS = {
   host: '127.0.0.1',

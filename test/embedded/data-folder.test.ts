@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StartError } from '../../embedded/config.ts';
 import { openDataFolder } from '../../embedded/data-folder.ts';
+import { StartError } from '../../embedded/start-error.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const key = { partition: 'a', sort: 'b' };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { StartError } from '../../embedded/config.ts';
 import { BATCH_RECORDS, type IngestFile, ingestFile } from '../../embedded/ingest-file.ts';
+import { StartError } from '../../embedded/start-error.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { MARKET_INDEX, marketKey } from '../../storage/records/markets.ts';
 import { openRecordedLedger, type RecordedLedger, recordsOf } from '../ingest/recorded-ledger.ts';

@@ -3,8 +3,8 @@ import fs, { fstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeF
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { StartError } from '../../embedded/config.ts';
 import { keepSecretFile, readSecretFile } from '../../embedded/secret-files.ts';
+import { StartError } from '../../embedded/start-error.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 
 const isWhole = (text: string) => text.startsWith('made');

@@ -172,7 +172,7 @@ describe('rows become records', () => {
 describe('rows that are refused', () => {
   test.each<[string, string, string[]]>([
     ['no number', 'tea,yen,n/a,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
-    ['an exponent', 'tea,yen,4e+06,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
+    ['an exponent without digits', 'tea,yen,4e,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['a thousands separator', 'tea,yen,"1,000",2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],
     ['a zero', 'tea,yen,0,2026-01-02,,actual', ['2 amount.zero-unasserted /amountMinor (price)']],
     [

@@ -1,0 +1,11 @@
+/** Faults of a start that a person can correct. Apart from the configuration: every command loads it. */
+
+/** Printed in one line and without a stack for the person who started the server: the fault and its remedy. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+/** The error for a data folder that cannot be used. Always one line, even if its cause has several. */
+export function unusable(folder: string, cause: Error): StartError {
+  return new StartError(`The data folder ${folder} cannot be used: ${cause.message.replaceAll('\n', ' ')}`, { cause });
+}
