@@ -3,7 +3,10 @@
 export const EXIT_CODES = {
   done: { code: 0, meaning: 'Done.' },
   findings: { code: 1, meaning: 'Findings of `verify`; a service that is not healthy; or the machine is at fault.' },
-  usage: { code: 2, meaning: 'Wrong arguments, settings or input files. No request was sent.' },
+  usage: {
+    code: 2,
+    meaning: 'Wrong arguments, settings or input files; or a question was not answered with yes. No request was sent.',
+  },
   refused: { code: 3, meaning: 'The server refused the request. Nothing was changed by it.' },
   'set-aside': { code: 4, meaning: 'At least one row was refused. The others are in, as the summary says.' },
   unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },

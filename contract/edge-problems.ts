@@ -90,6 +90,6 @@ export function edgeProblem(code: keyof typeof EDGE_PROBLEMS, detail: string): E
  */
 export const NOT_FOUND_PROBLEM: EdgeProblem = edgeProblem(
   'not-found',
-  'No such resource. A market may have been removed: /api/v1/markets lists the slugs. If a cursor is unknown or ' +
-    'has expired, start again from the first page, without a cursor.',
+  'No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start ' +
+    'again from the first page, without a cursor.',
 );

@@ -255,7 +255,7 @@ export const batchReportSchema = z.strictObject({
     .enum(['queued', 'applying', 'applied', 'examined', 'refused'])
     .describe(
       '`queued`, then `applying`, then `applied`; or `refused`, when the whole batch is refused and nothing is ' +
-        'taken in. A dry run ends as `examined`, or as `refused` where the batch would be refused.',
+        'stored. A dry run ends as `examined`, or as `refused` where the batch would be refused.',
     ),
   summary: z.string().describe('The result and the next step, in one line for people. The wording may change.'),
   mode: ingestModeSchema,
@@ -269,7 +269,7 @@ export const batchReportSchema = z.strictObject({
   records: z.int().min(0).describe('Records that were sent.'),
   counts: z
     .strictObject({
-      accepted: z.int().min(0).describe('Taken in.'),
+      accepted: z.int().min(0).describe('Stored.'),
       unchanged: z.int().min(0).describe('Records whose observation was already known, with the same content.'),
       refused: z.int().min(0).describe('Records with at least one of `errors`.'),
     })

@@ -15,7 +15,7 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-
 export const DRY_RUN_RECORDS_MAX = 50_000;
 
 const FILE_DRY_RUN =
-  'Examines the file and changes nothing. Each record is judged as if the records before it had been taken in. At most ' +
+  'Examines the file and changes nothing. Each record is judged as if the records before it had been stored. At most ' +
   `${DRY_RUN_RECORDS_MAX.toLocaleString('en')} records.`;
 
 /** `POST /api/v1/ingest/uploads`: the announcement of a file. */
@@ -29,7 +29,7 @@ export const uploadRequestSchema = z
       .max(UPLOAD_RECORDS_MAX)
       .describe(
         'The most records that the file holds: they count against `ingest-rows-per-day`. Records beyond this number ' +
-          'are not taken in.',
+          'are not stored.',
       ),
     mode: ingestModeSchema.default('append'),
     dryRun: z.boolean().default(false).describe(FILE_DRY_RUN),
@@ -56,7 +56,7 @@ export const uploadSchema = z.strictObject({
     .enum(['awaiting-content', 'queued', 'applying', 'applied', 'examined', 'stopped'])
     .describe(
       '`awaiting-content`, then `queued`, `applying` and `applied`; a dry run ends as `examined`. Or `stopped`: the records before that point are ' +
-        'taken in, and the others are not.',
+        'stored, and the others are not.',
     ),
   stoppedBecause: z
     .enum(['too-many-records', 'credential-ended'])
@@ -80,7 +80,7 @@ export const uploadSchema = z.strictObject({
     .describe('How much of the file is applied.'),
   counts: z
     .strictObject({
-      accepted: z.int().min(0).describe('Taken in.'),
+      accepted: z.int().min(0).describe('Stored.'),
       unchanged: z.int().min(0).describe('Records whose observation was already known, with the same content.'),
       refused: z.int().min(0).describe('Records with at least one error: refused and left out.'),
     })
@@ -101,7 +101,7 @@ export const uploadSchema = z.strictObject({
     .int()
     .min(1)
     .nullable()
-    .describe('The first generation that shows everything that was taken in. Null: not yet.'),
+    .describe('The first generation that shows everything that was stored. Null: not yet.'),
   publishedAt: instantSchema.nullable(),
 });
 

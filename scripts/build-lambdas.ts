@@ -11,6 +11,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { FUNCTION_NAMES, type FunctionName } from '../infra/permissions.ts';
+import { readCommandLine } from './command-line.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -151,9 +152,13 @@ function withoutJsonSchema(): Plugin {
 }
 
 if (import.meta.main) {
+  const { values } = readCommandLine(
+    'usage: npm run build:lambdas [-- --quiet]',
+    { quiet: { type: 'boolean', default: false } },
+    'no words',
+  );
   const bundles = await buildLambdas();
-  const isQuiet = process.argv.includes('--quiet');
-  for (const { name, startBytes, bytes } of isQuiet ? [] : bundles) {
+  for (const { name, startBytes, bytes } of values.quiet ? [] : bundles) {
     const kilobytes = (count: number) => `${Math.ceil(count / 1024)} KB`.padStart(7);
     console.log(`${name.padEnd(18)}${kilobytes(startBytes)} at start,${kilobytes(bytes)} in all`);
   }

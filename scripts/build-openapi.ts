@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openApiDocument } from '../contract/openapi.ts';
+import { readCommandLine } from './command-line.ts';
 
 export const OPENAPI_FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url));
 
@@ -14,6 +15,7 @@ export function buildOpenApi(): string {
 }
 
 if (import.meta.main) {
+  readCommandLine('usage: npm run build:openapi', {}, 'no words');
   await writeFile(OPENAPI_FILE, buildOpenApi());
   console.log(`docs/openapi.json: ${Buffer.byteLength(buildOpenApi())} bytes`);
 }

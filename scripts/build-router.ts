@@ -6,6 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type TransformOptions, transform } from 'esbuild';
+import { readCommandLine } from './command-line.ts';
 
 /** CloudFront's limit on the size of a function, in bytes. */
 export const FUNCTION_MAX_BYTES = 10_240;
@@ -63,6 +64,7 @@ export async function buildEdgeFunction(name: EdgeFunctionName): Promise<string>
 }
 
 if (import.meta.main) {
+  readCommandLine('usage: npm run build:router', {}, 'no words');
   for (const name of EDGE_FUNCTIONS) {
     const built = await buildEdgeFunction(name);
     await writeFile(edgeFunctionFile(name), built);

@@ -1,5 +1,5 @@
 /** The clock, ids, randomness and pauses of a process. Code gets them passed in instead of reading them itself. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { newUlid } from './ulid.ts';
 
@@ -23,7 +23,8 @@ export function idsBy({ nowMs, randomBytes }: Pick<Runtime, 'nowMs' | 'randomByt
 
 export const systemRuntime: Runtime = {
   nowMs: Date.now,
-  newAttemptId: randomUUID,
+  // 128 bits, in less room than a UUID: each item keeps the id of the attempt that wrote it.
+  newAttemptId: () => randomBytes(16).toString('base64url'),
   newId: idsBy({ nowMs: Date.now, randomBytes }),
   random: Math.random,
   randomBytes,

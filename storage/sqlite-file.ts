@@ -2,8 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 
-/** Grows when the table changes shape. Kept in the file's `user_version`. */
-const SCHEMA_VERSION = 2;
+/** Grows when the table or its values change shape. Kept in the file's `user_version`. */
+const SCHEMA_VERSION = 3;
 
 /**
  * Rows are stored apart from the key's index. So a changed value does not move its neighbours, and rows that were
@@ -24,6 +24,9 @@ const SCHEMA = `
   CREATE INDEX items_by_expiry ON items (expires_at_ms) WHERE expires_at_ms IS NOT NULL;
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+/** From version 2, which had no packed values. Its rows are read as they are. */
+const MIGRATION_FROM_2 = `PRAGMA user_version = ${SCHEMA_VERSION}`;
 
 /** From version 1, which kept the rows in the key's index. Copied in order of the key. */
 const MIGRATION_FROM_1 = `
@@ -79,6 +82,8 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
     database.exec(SCHEMA);
   } else if (version === 1) {
     database.exec(MIGRATION_FROM_1);
+  } else if (version === 2) {
+    database.exec(MIGRATION_FROM_2);
   } else if (version !== SCHEMA_VERSION) {
     throw new StorageCorrupt(
       version === 0

@@ -26,8 +26,8 @@ import {
   countHolds,
   countOf,
   describeKey,
-  parseValue,
 } from './ledger-rules.ts';
+import { packValue, unpackValue } from './packed-value.ts';
 import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
@@ -119,7 +119,8 @@ class OpenSqliteLedger implements SqliteLedger {
   async transact(changes: readonly Change[], options: { readonly attemptId: string }): Promise<TransactResult> {
     const { attemptId } = options;
     checkAppendOnly(changes);
-    const values = checkTransact(changes, attemptId);
+    const texts = checkTransact(changes, attemptId);
+    const values = changes.map((change, index) => storedText(change, texts[index] ?? null));
     return this.#guard(() => {
       for (;;) {
         this.#run('BEGIN IMMEDIATE');
@@ -253,7 +254,7 @@ class OpenSqliteLedger implements SqliteLedger {
   #toItem(key: ItemKey<unknown>, { revision, attempt_id, expires_at_ms, value: text }: Row): Item {
     try {
       const { partition, sort } = key;
-      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: parseValue(text) };
+      return { partition, sort, revision, attemptId: attempt_id, expiresAtMs: expires_at_ms, value: unpackValue(text) };
     } catch (cause) {
       throw new StorageCorrupt(`${this.#path}: the item ${describeKey(key)} is not JSON: ${REMEDY}`, { cause });
     }
@@ -288,6 +289,10 @@ class OpenSqliteLedger implements SqliteLedger {
       // The earlier failure is the one to report. Without a COMMIT nothing becomes visible.
     }
   }
+}
+
+function storedText(change: Change, text: string | null): string | null {
+  return change.kind === 'put' && text !== null ? packValue(change.value, text) : text;
 }
 
 /** Of the file at this path; null if there is no file. Reads the name only: opening the file would end the lock. */

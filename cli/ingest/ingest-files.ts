@@ -1,17 +1,18 @@
 /** `tidemark ingest`: files into the service, one after the other. */
-import type { IngestMode } from '../../contract/ingest-records.ts';
+import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
+import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printFields, printJson } from '../output.ts';
 import { type FaultKind, FaultLog, ReportFile } from './fault-log.ts';
 import { type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { openInput } from './open-input.ts';
-import { cutIntoParts, type FilePart } from './parts.ts';
+import { cutIntoParts } from './parts.ts';
 import { openIngestProgress } from './progress.ts';
 import { sendBatches } from './send-batches.ts';
 import { sendUpload } from './send-upload.ts';
 import { collecting } from './small-memory.ts';
-import { readSource, type SourceForm } from './source-records.ts';
+import { readSource, type SourceFault, type SourceForm, type SourceRecord } from './source-records.ts';
 
 export interface IngestOptions {
   readonly formOf: (path: string) => SourceForm;
@@ -27,6 +28,8 @@ export interface IngestOptions {
 
 /** A file with more parts goes as an upload, if refused records may be set aside: one request instead of hundreds. */
 const BATCHES_MOST = 10;
+/** A dry run of a whole file holds it in memory first, to see whether it is short enough. */
+const HELD_CHARACTERS_MAX = 50_000_000;
 
 interface FileSummary extends IngestTotals {
   readonly file: string;
@@ -68,20 +71,56 @@ export async function ingestFiles(client: Client, paths: readonly string[], opti
 
 async function ingestFile(run: IngestRun): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers } = run;
-  const parts = collecting(cutIntoParts(readSource(input.bytes, source, confirmOutliers), dryRun));
-  if (!partial || dryRun) return await sendBatches(run, parts);
-  const first: FilePart[] = [];
-  while (first.length <= BATCHES_MOST) {
-    const { value, done } = await parts.next();
-    if (done) return await sendBatches(run, first);
-    first.push(value);
-  }
-  await sendUpload(run, chained(first, parts));
+  const records = readSource(input.bytes, source, confirmOutliers);
+  if (dryRun) return await examine(run, records);
+  const parts = collecting(cutIntoParts(records, false));
+  if (!partial) return await sendBatches(run, parts);
+  const first = await beginningOf(parts, BATCHES_MOST);
+  if (first.isAll) return await sendBatches(run, first.items);
+  await sendUpload(run, chained(first.items, parts));
 }
 
-async function* chained(first: FilePart[], rest: AsyncIterable<FilePart>): AsyncGenerator<FilePart> {
-  // Taken out, so that they do not stay in memory.
-  for (let part = first.shift(); part !== undefined; part = first.shift()) yield part;
+/** As a whole file where the service can: only then each rule sees all rows. */
+async function examine(run: IngestRun, records: AsyncGenerator<SourceRecord | SourceFault>): Promise<void> {
+  let characters = 0;
+  const first = await beginningOf(records, DRY_RUN_RECORDS_MAX, (record) => {
+    characters += record.kind === 'record' ? record.text.length : 0;
+    return characters <= HELD_CHARACTERS_MAX;
+  });
+  if (!first.isAll) {
+    note(
+      `${run.input.name} is too large for a dry run as a whole, so it is examined in parts of ${BATCH_RECORDS_MAX} ` +
+        'records: an outlier among the rows of another part is not seen, nor are two rows that contradict each other.',
+    );
+    return await sendBatches(run, collecting(cutIntoParts(chained(first.items, records), true)));
+  }
+  const parts = cutIntoParts(chained(first.items, records), false);
+  const { items, isAll } = await beginningOf(parts, 1);
+  if (isAll) await sendBatches(run, items);
+  else await sendUpload(run, chained(items, parts));
+}
+
+/** Takes items until there are more than `most`, or one is too much. */
+async function beginningOf<Item>(
+  items: AsyncGenerator<Item>,
+  most: number,
+  fits: (item: Item) => boolean = () => true,
+): Promise<{ readonly items: Item[]; readonly isAll: boolean }> {
+  const taken: Item[] = [];
+  for (;;) {
+    const { value, done } = await items.next();
+    if (done) return { items: taken, isAll: true };
+    taken.push(value);
+    if (taken.length > most || !fits(value)) return { items: taken, isAll: false };
+  }
+}
+
+async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGenerator<Item> {
+  // Given away, so that they do not stay in memory.
+  for (const [index, item] of first.entries()) {
+    delete first[index];
+    yield item;
+  }
   yield* rest;
 }
 

@@ -31,7 +31,7 @@ export interface IngestTotals {
   unchanged: number;
   /** Records that the service refused, and rows of which none could be made. */
   refused: number;
-  /** The generation that shows what was taken in. Null: not yet, or nothing was. */
+  /** The generation that shows what was stored. Null: not yet, or nothing was. */
   generation: number | null;
   /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
   stoppedAtLine: number | null;

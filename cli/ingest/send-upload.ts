@@ -27,7 +27,7 @@ interface Spooled {
   readonly lines: Uint32Array;
 }
 
-/** Refused records are set aside: the beginning is public before the end is read. */
+/** Refused records are set aside: the beginning is public before the end is read. A dry run changes nothing. */
 export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-'));
   try {
@@ -66,12 +66,12 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
 
 /** The announcement of an earlier run with the same name is found again by its idempotency key. */
 async function announce(run: IngestRun, { path, sha256, bytes, lines }: Spooled): Promise<string> {
-  const { client, mode, runId } = run;
+  const { client, mode, dryRun, runId } = run;
   const answer = await client.call({
     method: 'POST',
     path: UPLOADS_PATH,
-    body: JSON.stringify({ sha256, bytes, records: lines.length, mode }),
-    idempotencyKey: `${runId}-upload-${sha256.slice(0, 20)}`,
+    body: JSON.stringify({ sha256, bytes, records: lines.length, mode, dryRun }),
+    idempotencyKey: `${runId}-${dryRun ? 'dry-' : ''}upload-${sha256.slice(0, 20)}`,
   });
   const { id } = jsonOf(answer) as Upload;
   for (let attempt = 1; ; attempt++) {
@@ -99,12 +99,15 @@ const PUT_ATTEMPTS = 4;
 const PUT_PAUSE_MS = 1_000;
 
 async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<void> {
-  const { progress, totals, wait } = run;
+  const { progress, totals, wait, dryRun } = run;
   const before = totals.refused;
   const isWorkedOff = ({ finishedAt }: Upload) => finishedAt !== null;
   const read = async (): Promise<Upload> => {
     const upload = await readUpload(run, id);
-    progress.at('Applying', { share: upload.done.records / lines.length, records: upload.done.records });
+    progress.at(dryRun ? 'Examining' : 'Applying', {
+      share: upload.done.records / lines.length,
+      records: upload.done.records,
+    });
     return upload;
   };
   let upload = await read();
@@ -130,6 +133,7 @@ async function watch(run: IngestRun, { lines }: Spooled, id: string): Promise<vo
   if (upload.refusedIn.length === REFUSED_BATCHES_LISTED) {
     note('Only the faults of the first hundred batches are known here. Mend them, and send the file again.');
   }
+  if (dryRun) return;
   const shown = await poll(
     () => readUpload(run, id),
     ({ generation }) => generation !== null,

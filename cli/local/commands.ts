@@ -34,7 +34,7 @@ export function addLocalCommands(program: Command): void {
     .description('serve the data folder until Ctrl-C; the next start continues')
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <n>', 'the port (default 8787); 0 picks a free one')
-    .option('--sample', 'take in the bundled sample (the default)')
+    .option('--sample', 'store the bundled sample (the default)')
     .option('--no-sample', 'begin with nothing')
     .addHelpText('after', START_SETTINGS)
     .action(async (_, command: Command) => {

@@ -2,12 +2,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
+import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
-import { GENERATED, GROUPS, MORE_EXAMPLES, VERBS } from './verbs.ts';
+import { CONSEQUENCES, GENERATED, GROUPS, MORE_EXAMPLES, VERBS } from './verbs.ts';
 
 interface OperationFlags extends GlobalOptions {
   readonly body?: string;
@@ -15,6 +16,7 @@ interface OperationFlags extends GlobalOptions {
   readonly create?: boolean;
   readonly idempotencyKey?: string;
   readonly limit?: number;
+  readonly yes?: boolean;
 }
 
 export function addOperationCommands(program: Command): void {
@@ -38,12 +40,17 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   for (const name of names) command.argument(`<${name}>`);
   const queryFields = query === undefined ? [] : fieldsOf(query).filter(({ name }) => name !== 'cursor');
   const bodyFields = body === undefined ? [] : fieldsOf(body);
-  for (const { option } of [...queryFields, ...bodyFields]) command.addOption(option);
+  for (const { option, opposite } of [...queryFields, ...bodyFields]) {
+    command.addOption(option);
+    if (opposite !== null) command.addOption(opposite);
+  }
   if (body !== undefined) command.option('--body <json>', 'the whole body: JSON, @FILE, or - for standard input');
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
   if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(limitOf));
+  const consequence = CONSEQUENCES[id];
+  if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
   const example = `tidemark ${VERBS[id]} ${exampleWords(operation)}`.trimEnd();
   command.addHelpText(
@@ -53,27 +60,56 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   command.action(async (...words: unknown[]) => {
     const options = command.optsWithGlobals<OperationFlags>();
     const flags = options as unknown as Readonly<Record<string, unknown>>;
+    if (body !== undefined && options.body === undefined) refuseGaps(operation, bodyFields, flags);
     const call = {
       params: Object.fromEntries(names.map((name, index) => [name, words[index] as string])),
       query: given(queryFields, flags),
-      body:
-        body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags), nullsOf(bodyFields)),
+      body: body === undefined ? null : await bodyOfOptions(options.body, given(bodyFields, flags)),
       headers: preconditionOf(operation, options),
       idempotencyKey: options.idempotencyKey,
       limit: options.limit ?? Number.POSITIVE_INFINITY,
     };
-    await runOperation(await openClient(options), operation, call, options.json === true);
+    const client = await openClient(options);
+    if (consequence !== undefined && !options.yes) {
+      const what = [VERBS[id], ...names.map((name) => call.params[name]), call.body?.subject].join(' ').trimEnd();
+      await askFirst(`tidemark ${what}, at ${client.profile.writeUrl.origin}: ${consequence}`);
+    }
+    await runOperation(client, operation, call, options.json === true);
   });
 }
 
 function given(fields: readonly Field[], flags: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    fields.flatMap(({ name, attribute }) => (flags[attribute] === undefined ? [] : [[name, flags[attribute]]])),
+    fields.flatMap(({ name, option, opposite, isStated }) => {
+      const value = flags[option.attributeName()];
+      if (value !== undefined) return [[name, value]];
+      return isStated && opposite !== null && flags[opposite.attributeName()] ? [[name, null]] : [];
+    }),
   );
 }
 
-function nullsOf(fields: readonly Field[]): Readonly<Record<string, null>> {
-  return Object.fromEntries(fields.flatMap(({ name, isNullIfLeftOut }) => (isNullIfLeftOut ? [[name, null]] : [])));
+/** @throws CommandError if the body of the options would say something by an option that is left out */
+function refuseGaps(
+  { method }: OperationDefinition,
+  fields: readonly Field[],
+  flags: Readonly<Record<string, unknown>>,
+): void {
+  const said = given(fields, flags);
+  const left = fields.filter(({ name }) => !(name in said));
+  const unstated = left.find(({ isStated }) => isStated);
+  if (unstated !== undefined) {
+    throw new CommandError('usage', `Give ${unstated.option.flags} or ${unstated.opposite?.flags}.`);
+  }
+  if (method !== 'PUT' || flags.create) return;
+  const reset = left.filter(({ initial }) => initial !== undefined);
+  if (reset.length === 0) return;
+  const options = reset.map(({ option }) => option.long).join(', ');
+  const members = Object.keys(said).length === 0 ? '' : `${JSON.stringify(said).slice(1, -1)},`;
+  throw new CommandError(
+    'usage',
+    `This replaces the whole resource, and would reset ${options}: give the value that it shall have.`,
+    `With its default: --body '{${members}${reset.map(({ name, initial }) => `"${name}":${JSON.stringify(initial)}`).join(',')}}'`,
+  );
 }
 
 function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create }: OperationFlags) {
@@ -100,7 +136,7 @@ function exampleWords({ params, query, body, precondition, example }: OperationD
     fields.flatMap(({ name, option }) => {
       const value = values[name];
       if (value === undefined || value === null || value === false) return [];
-      return [option.isBoolean() ? `${option.long}` : `${option.long} ${quote(value)}`];
+      return [typeof value === 'boolean' ? `${option.long}` : `${option.long} ${quote(value)}`];
     });
   words.push(...optionOf(query === undefined ? [] : fieldsOf(query), example.query ?? {}));
   const sent = (example.body ?? {}) as Readonly<Record<string, unknown>>;
@@ -113,6 +149,7 @@ function exampleWords({ params, query, body, precondition, example }: OperationD
     );
   });
   if (Object.keys(sent).length > 0) words.push(...(isSimple ? optionOf(fields, sent) : ['--body @body.json']));
-  if (precondition?.startsWith('if-match') && precondition !== 'if-match-if-sent') words.push('--if-match 1');
+  if (precondition === 'if-match') words.push('--if-match 1');
+  if (precondition === 'if-match-or-none-match') words.push('--create');
   return words.join(' ');
 }

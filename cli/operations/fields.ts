@@ -5,11 +5,13 @@ import * as z from 'zod';
 export interface Field {
   /** In the query or the body. */
   readonly name: string;
-  /** As the parser gives it. */
-  readonly attribute: string;
   readonly option: Option;
-  /** Whether the body must have the member, and it may be null: then a body of options has null if it is left out. */
-  readonly isNullIfLeftOut: boolean;
+  /** Says false, of a member that is true or false; or null, of one that must be there. */
+  readonly opposite: Option | null;
+  /** Whether the body must have the member, and it may be null: a person must say which. */
+  readonly isStated: boolean;
+  /** A body without the member has this: to replace a resource would reset it. Undefined: no default. */
+  readonly initial: unknown;
 }
 
 interface Schema {
@@ -22,7 +24,11 @@ interface Schema {
   readonly required?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly default?: unknown;
 }
+
+/** The flags that say null. A dangerous meaning must not be that of a flag that somebody has forgotten. */
+const FLAGS_OF_NULL: Readonly<Record<string, string>> = { waitlistRequest: 'operator' };
 
 /** Names of options that every command has, or that say how a call is made. */
 const TAKEN = ['url', 'write-url', 'key-file', 'profile', 'config', 'data', 'json', 'timeout', 'patience', 'body'];
@@ -60,13 +66,19 @@ function fieldOf(name: string, member: Schema, isRequired: boolean): Field | nul
   const flag = TAKEN.includes(kebab) ? `body-${kebab}` : kebab;
   const kinds = kindsOf(member);
   const kind = kinds.find((each) => each !== 'null');
-  const isNullIfLeftOut = isRequired && kinds.includes('null');
   const text = (member.description ?? '').replaceAll('`', '');
-  const [, meaningOfNull = 'null.'] = /\bNull: ([^.]+\.)/.exec(text) ?? [];
-  const description = firstSentence(text) + (isNullIfLeftOut ? ` If left out: ${meaningOfNull}` : '');
   const words = member.enum?.every((word) => typeof word === 'string') ? ` (${member.enum.join(', ')})` : '';
-  const option = optionOf(flag, kind, description + words);
-  return option === null ? null : { name, attribute: option.attributeName(), option, isNullIfLeftOut };
+  const isStated = isRequired && kinds.includes('null');
+  const meaningOfNull = /\bNull: ([^.]+)\./.exec(text)?.[1];
+  const leftOut = meaningOfNull === undefined || isStated ? '' : ` If left out: ${meaningOfNull}.`;
+  const option = optionOf(flag, kind, firstSentence(text) + leftOut + words);
+  if (option === null) return null;
+  const opposite = isStated
+    ? new Option(`--${FLAGS_OF_NULL[name] ?? `null-${flag}`}`, meaningOfNull).conflicts(option.attributeName())
+    : kind === 'boolean'
+      ? new Option(`--no-${flag}`, 'the opposite')
+      : null;
+  return { name, option, opposite, isStated, initial: member.default };
 }
 
 function optionOf(flag: string, kind: string | undefined, description: string): Option | null {

@@ -97,15 +97,13 @@ function cellOf(value: unknown): Cell {
  * The body: `--body`, and then each option on top.
  *
  * @param whole JSON, `@FILE`, or `-` for standard input
- * @param unless the members that a body of options alone has where no option says otherwise
  * @throws CommandError unless it is a JSON object
  */
 export async function bodyOfOptions(
   whole: string | undefined,
   fields: Readonly<Record<string, unknown>>,
-  unless: Readonly<Record<string, null>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (whole === undefined) return { ...unless, ...fields };
+  if (whole === undefined) return fields;
   try {
     const source =
       whole === '-' ? await text(process.stdin) : whole.startsWith('@') ? readFileSync(whole.slice(1), 'utf8') : whole;

@@ -60,10 +60,20 @@ export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter(
   (id) => !WRITTEN_BY_HAND.includes(VERBS[id].split(' ')[0] as string),
 );
 
+/** Verbs that ask first, each with the reason: nothing brings back what they end. */
+export const CONSEQUENCES: Readonly<Partial<Record<OperationId, string>>> = {
+  deleteWatchlist: 'the watchlist and its list of markets are gone for good.',
+  withdrawClaim: 'a withdrawn claim cannot be taken up again.',
+  removeMarket: 'the market leaves the list for good, and its slug can never be used again.',
+  deleteEntitlement: 'the grant ends at once, and the default limit applies.',
+  revokeApiKey: 'the key is refused for good.',
+  createErasure: "all of this person's data is erased for good, and their keys are revoked.",
+};
+
 /** Examples beside the one that follows from the operation. */
 export const MORE_EXAMPLES: Readonly<Partial<Record<OperationId, string>>> = {
   createApiKey:
-    "\n\nA second key of the operators:\n  tidemark keys create --label 'Second operator' --scopes keys:admin,audit:read",
+    "\n\nA second key of the operators:\n  tidemark keys create --operator --label 'Second operator' --scopes keys:admin,audit:read",
 };
 
 /** The groups of generated verbs. */

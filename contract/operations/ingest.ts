@@ -161,7 +161,7 @@ export const ingestOperations = defineOperations({
       response: {
         ...queued,
         state: 'applied',
-        summary: '2 records are taken in, and 0 were known already.',
+        summary: '2 records are stored, and 0 were known already.',
         counts: { accepted: 2, unchanged: 0, refused: 0 },
         markets: ['gold-usd'],
         finishedAt: '2026-11-20T12:00:01.000Z',
@@ -183,7 +183,7 @@ export const ingestOperations = defineOperations({
       'again. When the file has arrived, a worker applies it from the first line to the last, in batches of at most 1,000 ' +
       'records. Each batch has a report. Refused records are always set aside, because the beginning of the file is public ' +
       'before the end is read. A line that is not JSON, or is longer than 128 KiB, is refused as a record. With `dryRun` ' +
-      `nothing is taken in: the reports say what would be.\n\n${PUBLIC_TEXT}`,
+      `nothing is stored: the reports say what would be.\n\n${PUBLIC_TEXT}`,
     scopes: FEED_SCOPES,
     body: uploadRequestSchema,
     features: ['ingest-uploads-per-day', 'ingest-rows-per-day', 'ingest-bytes-per-day'],

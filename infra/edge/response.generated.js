@@ -19,7 +19,7 @@ function edgeProblem(code, detail) {
 }
 var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
-  "No such resource. A market may have been removed: /api/v1/markets lists the slugs. If a cursor is unknown or has expired, start again from the first page, without a cursor."
+  "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
 function handler(event) {
   const response = event.response;

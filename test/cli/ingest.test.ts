@@ -6,6 +6,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+import { json, stubServer } from './stub-server.ts';
 import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
@@ -144,16 +145,43 @@ test('a JSON document with its mapping', async () => {
 });
 
 describe('a dry run', () => {
-  test('of several parts knows the markets of earlier parts, and leaves no trace', async () => {
+  test('of several parts judges them as one file, and leaves no trace', async () => {
     const slug = newSlug();
-    const path = await file('long.ndjson', lines([market(slug), ...days(slug, 2_500)]));
-    expect(summaryOf(await ingest([path, '--dry-run']))).toMatchObject({
-      code: 0,
-      records: '2501',
-      'would be stored': '2501',
-      refused: '0',
-    });
+    const records = [market(slug), ...days(slug, 2_500)];
+    // Each of them is right in a part of its own.
+    records.push(price(slug, 3, 1_999), price(slug, 2_600, 900_000));
+    const report = join(temporary.folder, `${slug}.ndjson`);
+    const path = await file('long.ndjson', `nonsense\n${lines(records)}`);
+    const run = await ingest([path, '--dry-run', '--report', report]);
+    expect(summaryOf(run)).toMatchObject({ code: 4, records: '2503', 'would be stored': '2501', refused: '3' });
+    expect(run.output).not.toContain('generation');
+    expect(run.errors).toContain('long.ndjson:1: record.invalid');
+    expect(run.errors).toMatch(/long\.ndjson:2503\S* conflict\./);
+    expect(run.errors).toMatch(/long\.ndjson:2504 \S+ outlier/);
+    expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toHaveLength(4);
     expect((await fetch(`${url}/api/v1/markets/${slug}`)).status).toBe(404);
+  });
+
+  test('of more records than the service judges as one file goes part by part, and says so', async () => {
+    const done = {
+      id: 'bat_1',
+      records: 1,
+      counts: { accepted: 1, unchanged: 0, refused: 0 },
+      errors: [],
+      finishedAt: '',
+    };
+    const { url: stub, seen } = await stubServer(json({ ...done, state: 'examined' }));
+    const input = '{"type":"observation","market":"a"}\n'.repeat(50_001);
+    const run = await tidemark(['ingest', '-', '--dry-run', '--url', stub], {
+      environment: { TIDEMARK_KEY: 'k' },
+      input,
+    });
+    expect(run).toMatchObject({ code: 0, errors: expect.stringContaining('in parts of 1000 records') });
+    const sent = seen.filter(({ method }) => method === 'POST');
+    expect(sent.map(({ body }) => body).join('')).toBe(input);
+    expect(sent.map(({ url: path }) => path.includes('/batches?') && path.includes('dryRun=true'))).toEqual(
+      new Array(51).fill(true),
+    );
   });
 });
 

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GENERATED, VERBS } from '../../cli/operations/verbs.ts';
+import { CONSEQUENCES, GENERATED, VERBS } from '../../cli/operations/verbs.ts';
 import { createProgram } from '../../cli/program.ts';
 import { OPERATIONS, type OperationId, operationOf } from '../../contract/operations.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { json, stubServer } from './stub-server.ts';
-import { tidemark } from './tidemark.ts';
+import { tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
 const PROGRAM = await createProgram();
 const KEY = { TIDEMARK_KEY: 'key' };
@@ -37,7 +37,7 @@ describe('the words of the help', () => {
   test.each(GENERATED)('of %s send its example', async (id) => {
     const operation = operationOf(id);
     const { method, path, example, success } = operation;
-    const words = exampleOf(id);
+    const words = [...exampleOf(id), ...(id in CONSEQUENCES ? ['--yes'] : [])];
     const { url, seen } = await stubServer(json(example.response ?? {}, success.status === 204 ? 200 : success.status));
     const run = await tidemark([...words, '--url', url, '--json'], { environment: KEY });
     expect(run).toMatchObject({ code: 0 });
@@ -58,8 +58,9 @@ describe('the words of the help', () => {
 test.each<[OperationId, string]>([
   ['listAuditRecords', 'Only the writes of this credential, e.g. user:alice or key:<key id>.'],
   ['listAuditRecords', 'Only the writes to this resource, e.g. watchlist/<id> or market/<slug>.'],
-  ['createApiKey', 'with a * at the end, e.g. fx-*. Separated by commas.'],
-  ['createApiKey', 'belongs to its account. If left out: the key belongs to the operators.'],
+  ['createApiKey', 'with a * at the end, e.g. fx-*. If left out: all markets. Separated by commas.'],
+  ['createApiKey', 'belongs to its account. --operator the key belongs to the operators'],
+  ['createApiKey', 'from this moment on. If left out: it does not expire.'],
   ['createApiKey', 'For people, to tell keys apart. --scopes'],
 ])('the help of %s says: %s', (id, words) => {
   expect(helpOf(id).replaceAll(/\s+/g, ' ')).toContain(words);
@@ -79,6 +80,80 @@ function exampleOf(id: OperationId, title = 'Example'): string[] {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   return words.map((word) => (word === '@body.json' ? JSON.stringify(operationOf(id).example.body) : word));
 }
+
+describe('an option that is left out does not say', () => {
+  test.each<[string, readonly string[], string]>([
+    ['whose key it is', ['keys', 'create', '--label', 'x', '--scopes', 'audit:read'], '--operator'],
+    [
+      'which of both it is',
+      ['keys', 'create', '--operator', '--waitlist-request', 'req_1', '--label', 'x', '--scopes', 'audit:read'],
+      'cannot be used',
+    ],
+    [
+      'that the list becomes empty',
+      ['watchlists', 'replace', 'wl_1', '--name', 'x', '--if-match', '1'],
+      '"markets":[]',
+    ],
+    [
+      'that the grant does not end any more',
+      ['entitlements', 'set', 'user:a', 'watchlists', '--limit', '9', '--if-match', '1'],
+      '{"limit":9,"expiresAt":null}',
+    ],
+  ])('%s', async (_, words, part) => {
+    const { url, seen } = await stubServer(json({}));
+    const { code, errors } = await tidemark([...words, '--url', url], { environment: KEY });
+    expect([code, errors, seen]).toEqual([2, expect.stringContaining(part), []]);
+  });
+
+  test('a body that replaces says it, and so do the options', async () => {
+    const { url, seen } = await stubServer(json({}));
+    const set = (...words: readonly string[]) =>
+      tidemark(['entitlements', 'set', 'user:a', 'claims', '--url', url, ...words], { environment: KEY });
+    await set('--if-match', '1', '--body', '{"limit":9,"expiresAt":null}');
+    await set('--create', '--no-enabled');
+    await set('--if-match', '1', '--enabled', '--expires-at', '2027-01-01T00:00:00Z');
+    expect(seen.map(({ body }) => JSON.parse(body))).toEqual([
+      { limit: 9, expiresAt: null },
+      { enabled: false },
+      { enabled: true, expiresAt: '2027-01-01T00:00:00Z' },
+    ]);
+  });
+});
+
+describe('a change that nothing brings back', () => {
+  const words = ['erasures', 'create', '--subject', 'user:alice'];
+
+  test.each(Object.entries(CONSEQUENCES))('%s needs --yes on a pipe', async (id, consequence) => {
+    const { url, seen } = await stubServer(json({}));
+    const run = await tidemark([...exampleOf(id as OperationId), '--url', url], { environment: KEY });
+    expect(run).toMatchObject({ code: 2, errors: expect.stringContaining(consequence) });
+    expect(run.errors).toContain('--yes');
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ['yes\n', 0, 1],
+    ['Yes \n', 0, 1],
+    ['y\n', 2, 0],
+    ['\n', 2, 0],
+    ['\u0004', 2, 0],
+  ])('asks on a terminal, and %j is the answer', async (input, code, requests) => {
+    const { url, seen } = await stubServer(json({}, 202));
+    const run = await tidemarkOnTerminal([...words, '--url', url], { environment: KEY, keys: ['go on: ', input] });
+    expect(run).toMatchObject({
+      code,
+      output: expect.stringContaining(`erasures create user:alice, at ${url}: all of`),
+    });
+    expect(seen).toHaveLength(requests);
+  });
+
+  test('Ctrl-C is no answer', async () => {
+    const { url, seen } = await stubServer(json({}, 202));
+    const run = await tidemarkOnTerminal([...words, '--url', url], { environment: KEY, keys: ['go on: ', '\u0003'] });
+    expect(run.code).toBe(130);
+    expect(seen).toEqual([]);
+  });
+});
 
 describe('on a running server', () => {
   let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
@@ -135,15 +210,18 @@ describe('on a running server', () => {
     };
     expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours')).toMatchObject({
       code: 2,
+      errors: expect.stringContaining('--markets'),
+    });
+    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours', '--markets', '')).toMatchObject({
+      code: 2,
       errors: expect.stringContaining('--if-match'),
     });
-    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours', '--if-match', '7')).toMatchObject({
+    const replace = ['watchlists', 'replace', list.id, '--name', 'Ours', '--markets', ''];
+    expect(await asAccount(...replace, '--if-match', '7')).toMatchObject({
       code: 3,
       errors: expect.stringContaining('412'),
     });
-    expect(await asAccount('watchlists', 'replace', list.id, '--name', 'Ours', '--if-match', '1')).toMatchObject({
-      code: 0,
-    });
+    expect(await asAccount(...replace, '--if-match', '1')).toMatchObject({ code: 0 });
     expect((await asAccount('watchlists', 'list')).output).toMatch(new RegExp(`^${list.id}\tOurs\t`));
     expect(await asAccount('audit', 'list', '--actor', 'user:alice')).toMatchObject({
       code: 3,
@@ -158,7 +236,7 @@ describe('on a running server', () => {
       /^watchlists\tWatchlists\tquota\t\d+\t1\t/m,
     );
 
-    const revoked = await run(['keys', 'revoke', issued.id]);
+    const revoked = await run(['keys', 'revoke', issued.id, '--yes']);
     expect(revoked).toMatchObject({ code: 0, output: '', errors: 'Revoked\n' });
   });
 

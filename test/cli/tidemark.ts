@@ -31,18 +31,34 @@ export async function tidemark(words: readonly string[], options: RunOptions = {
   return await finished(spawnTidemark(words, options), options.input);
 }
 
-/** The same under a pseudo-terminal, by `script` of util-linux. What it prints has both streams. */
-export async function tidemarkOnTerminal(words: readonly string[], options: RunOptions = {}): Promise<Run> {
+/**
+ * The same under a pseudo-terminal, by `script` of util-linux. What it prints has both streams.
+ *
+ * @param options.keys these keys are typed as soon as that text is shown
+ */
+export async function tidemarkOnTerminal(
+  words: readonly string[],
+  options: RunOptions & { readonly keys?: readonly [after: string, keys: string] } = {},
+): Promise<Run> {
   const command = [process.execPath, MAIN, ...words].map((word) => `'${word}'`).join(' ');
   // Its width is that of the terminal of this test run, which may have none.
   const child = spawn('script', ['-qec', `stty cols 100 rows 30; ${command}`, '/dev/null'], {
     env: environmentOf(options),
     cwd: options.cwd,
   });
-  return await finished(child, options.input);
+  const { keys } = options;
+  if (keys === undefined) return await finished(child, options.input);
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const wasThere = shown.includes(keys[0]);
+    shown += chunk.toString('utf8');
+    if (!wasThere && shown.includes(keys[0])) child.stdin.write(keys[1]);
+  });
+  return await finished(child, null);
 }
 
-async function finished(child: ChildProcess, input: string | Uint8Array = ''): Promise<Run> {
+/** @param input null: the input stays open */
+async function finished(child: ChildProcess, input: string | Uint8Array | null = ''): Promise<Run> {
   let [output, errors] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
@@ -52,7 +68,7 @@ async function finished(child: ChildProcess, input: string | Uint8Array = ''): P
   });
   // A command may end before it has read everything.
   child.stdin?.on('error', () => {});
-  child.stdin?.end(input);
+  if (input !== null) child.stdin?.end(input);
   const [code] = await once(child, 'close');
   return { code: code as number | null, output, errors };
 }

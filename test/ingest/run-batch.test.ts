@@ -84,28 +84,29 @@ describe('the report', () => {
 
   test.each<[string, readonly unknown[], BatchOptions, string]>([
     [
-      'everything taken in',
-      [price('a', 0, 1), price('a', 1, 2)],
-      {},
-      '1 records are taken in, and 1 were known already.',
+      'several records of each kind',
+      [price('a', 1, 2), price('a', 2, 2), 'no record', 'no record'],
+      { partial: true },
+      '2 records are stored, and 0 were known already. 2 of 4 records were set aside: correct them by "errors" and send them again, changed ones in a batch with "mode": "correct".',
     ],
+    ['everything stored', [price('a', 0, 1), price('a', 1, 2)], {}, '1 record is stored, and 1 was known already.'],
     [
       'rows set aside',
       [price('a', 1, 2), 'no record'],
       { partial: true, mode: 'correct' },
-      '1 records are taken in, and 0 were known already. 1 of 2 records were set aside: correct them by "errors" and send them again.',
+      '1 record is stored, and 0 were known already. 1 of 2 records was set aside: correct it by "errors" and send it again.',
     ],
     [
       'a refused batch',
       [price('a', 1, 2), 'no record'],
       {},
-      'Nothing is taken in, because 1 of 2 records were refused: correct them by "errors" and send them again with the others, or send the batch with "partial".',
+      'Nothing is stored, because 1 of 2 records was refused: correct it by "errors" and send it again with the others, or send the batch with "partial".',
     ],
     [
       'a dry run',
       [price('a', 1, 2), 'no record'],
       { partial: true, dryRun: true },
-      'A dry run: 1 records would be taken in, and 0 are known already. 1 of 2 records would be set aside: correct them by "errors" and send them again.',
+      'A dry run: 1 record would be stored, and 0 are known already. 1 of 2 records would be set aside: correct it by "errors" and send it again.',
     ],
   ])('says in one line what became of %s', async (_, records, options, summary) => {
     const ledger = openRecordedLedger();

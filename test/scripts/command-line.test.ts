@@ -20,6 +20,9 @@ async function run(script: string, ...words: readonly string[]) {
 test.each<[string, readonly string[]]>([
   ['scripts/simulate.ts', ['--kind', 'unknown']],
   ['bench/main.ts', ['unknown']],
+  ['scripts/build-router.ts', ['--minify']],
+  ['scripts/build-openapi.ts', ['docs/other.json']],
+  ['scripts/build-lambdas.ts', ['--quite']],
 ])('%s refuses %j, and prints its usage', async (script, words) => {
   const { code, output, errors } = await run(script, ...words);
   expect([code, output]).toEqual([1, '']);

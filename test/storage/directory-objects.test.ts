@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -26,11 +27,14 @@ objectStoreContract('the object store in a directory', async () => {
 const KEY = 'heads/market.json';
 const absent = { kind: 'absent' } as const;
 
+const COMPRESSED = Array.from({ length: 3000 }, (_, index) => `body ${index * index}`).join(' ');
+const PLAIN = 'body '.repeat(800);
+
 /** A store that holds one object, and the file in which it does. */
-async function openWithObject() {
+async function openWithObject(body = COMPRESSED) {
   const folder = await temporaryFolder();
   const objects = await openDirectoryObjects(folder);
-  const etag = etagOf(await objects.put(KEY, bytes('body '.repeat(5000)), metadataOf(1), absent));
+  const etag = etagOf(await objects.put(KEY, bytes(body), metadataOf(1), absent));
   return { folder, objects, etag, file: join(folder, 'objects', `${KEY}+object`) };
 }
 
@@ -176,19 +180,38 @@ describe('the object store in a directory', () => {
     }
   });
 
+  test('compresses a body of more than one block, and gives it back', async () => {
+    const { objects, file } = await openWithObject();
+    expect((await stat(file)).size).toBeLessThan(COMPRESSED.length / 2);
+    expect(await objects.get(KEY)).toMatchObject({ body: Buffer.from(COMPRESSED), sizeBytes: COMPRESSED.length });
+    expect(await objects.stat(KEY)).toMatchObject({ sizeBytes: COMPRESSED.length });
+  });
+
+  test('keeps a large body as it is that compression does not make smaller', async () => {
+    const { folder, objects } = await openWithObject();
+    const noise = randomBytes(20_000);
+    await objects.put('noise.bin', noise, metadataOf(1), absent);
+    expect((await stat(join(folder, 'objects', 'noise.bin+object'))).size).toBeGreaterThan(noise.length);
+    expect(await objects.get('noise.bin')).toMatchObject({ body: noise });
+  });
+
   test.each<[string, (file: string) => Promise<void>]>([
     ['emptied', (file) => truncate(file, 0)],
-    ['cut off in its body', (file) => truncate(file, 5000)],
+    ['cut off in its body', (file) => truncate(file, 3000)],
     ['cut off in its header', (file) => truncate(file, 20)],
     ['longer than it was', async (file) => writeFile(file, Buffer.concat([await readFile(file), bytes('more')]))],
     ['without a header', (file) => writeFile(file, '{"data":[]}\n')],
-    ['of a later format', async (file) => replaceInFile(file, '"version":1', '"version":2')],
+    ['of a later format', async (file) => replaceInFile(file, '"version":', '"version":9')],
     ['of another key', async (file) => replaceInFile(file, 'heads/market.json', 'heads/mareks.json')],
-    ['with a wrong byte in its body', async (file) => replaceInFile(file, 'body body', 'body bodi')],
+    ['with a wrong byte in its body', async (file) => flipByte(file, 3000)],
+    ['with a smaller length in its header', async (file) => replaceInFile(file, /"sizeBytes":\d/, '"sizeBytes":')],
+    ['with a greater length in its header', async (file) => replaceInFile(file, '"sizeBytes":', '"sizeBytes":1')],
   ])('finds a file corrupt that is %s', async (_what, damage) => {
-    const { objects, file } = await openWithObject();
-    await damage(file);
-    await expect(objects.get(KEY)).rejects.toBeInstanceOf(StorageCorrupt);
+    for (const body of [PLAIN, COMPRESSED]) {
+      const { objects, file } = await openWithObject(body);
+      await damage(file);
+      await expect(objects.get(KEY)).rejects.toBeInstanceOf(StorageCorrupt);
+    }
   });
 
   test('neither swaps nor deletes a file that is corrupt, and works again once that is removed', async () => {
@@ -263,8 +286,13 @@ describe('the object store in a directory', () => {
   });
 });
 
-/** Replaces text by text of the same length. */
-async function replaceInFile(file: string, from: string, to: string): Promise<void> {
+async function flipByte(file: string, at: number): Promise<void> {
+  const content = await readFile(file);
+  content[at] = (content[at] as number) ^ 1;
+  await writeFile(file, content);
+}
+
+async function replaceInFile(file: string, from: string | RegExp, to: string): Promise<void> {
   const text = await readFile(file, 'latin1');
   await writeFile(file, text.replace(from, to), 'latin1');
 }

@@ -170,7 +170,7 @@ describe('the SQLite ledger', () => {
       'the database of another program',
       (path) => alter(path, 'DROP TABLE items; CREATE TABLE t (a); PRAGMA user_version = 0'),
     ],
-    ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 3')],
+    ['a schema of a later version', (path) => alter(path, 'PRAGMA user_version = 4')],
   ])('finds %s corrupt', async (_what, damage) => {
     const path = await writtenLedger();
     await damage(path);
