@@ -9,7 +9,7 @@ export const CALENDAR_PERIODS = ['day', 'week', 'month', 'quarter', 'half-year',
 /** Fewer than the days of a year, so a source publishes on some days of every dozen years. */
 export const HOLIDAYS_MAX = 100;
 
-const HOLIDAY = /^(\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|easter[+-][1-6]?\d)$/;
+const HOLIDAY = /^(([0-9]{4}-)?(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])|easter[+-][1-6]?[0-9])$/;
 
 const holidaySchema = z
   .string()
@@ -28,20 +28,19 @@ function isDate(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-const days = {
-  weekdays: uniqueList(z.enum(WEEKDAYS), 'weekday')
-    .min(1)
-    .max(WEEKDAYS.length)
-    .default([...WEEKDAYS])
-    .describe('The days of the week on which the source publishes, in UTC. If left out: all.'),
-  holidays: uniqueList(holidaySchema, 'holiday')
-    .max(HOLIDAYS_MAX)
-    .default([])
-    .describe(
-      'Days without a publication, in UTC: a date (`2027-01-02`), a day of every year (`12-25`), or a distance from ' +
-        'Western Easter Sunday in days (`easter-2`: Good Friday; `easter+1`: Easter Monday). If left out: no holidays.',
-    ),
-} as const;
+const weekdays = uniqueList(z.enum(WEEKDAYS), 'weekday')
+  .min(1)
+  .max(WEEKDAYS.length)
+  .default([...WEEKDAYS])
+  .describe('The days of the week on which the source publishes, in UTC. If left out: all.');
+
+const holidays = uniqueList(holidaySchema, 'holiday')
+  .max(HOLIDAYS_MAX)
+  .default([])
+  .describe(
+    'Days without a publication, in UTC: a date (`2027-01-02`), a day of every year (`12-25`), or a distance from ' +
+      'Western Easter Sunday in days (`easter-2`: Good Friday; `easter+1`: Easter Monday). If left out: no holidays.',
+  );
 
 const graceSeconds = z
   .int()
@@ -49,9 +48,11 @@ const graceSeconds = z
   .max(31 * 86_400)
   .describe('A value is late when it has not come for this long after `expectedNextAt`.');
 
-/** Periods of the calendar: each has one value. */
-const calendarCadenceSchema = z
+/** Periods of the calendar: each has one value. Members are in canonical order, as they are stored and rendered. */
+export const calendarCadenceSchema = z
   .strictObject({
+    graceSeconds,
+    holidays,
     period: z.enum(CALENDAR_PERIODS).describe('Each has one value. They begin at 00:00 UTC, and weeks on Monday.'),
     releaseAfterDays: z
       .int()
@@ -65,23 +66,23 @@ const calendarCadenceSchema = z
     releaseTime: z
       .string()
       .regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'must be a time of day in UTC such as 15:00' })
+      .meta({ maxLength: 'HH:MM'.length })
       .describe(
         'When the value is there at the latest on that day, in UTC. With summer time: the later one of the two.',
       ),
-    ...days,
-    graceSeconds,
+    weekdays,
   })
-  .meta({ title: 'Calendar' });
+  .describe('A value for each period of the calendar.');
 
-/** A value every few minutes, all around the clock. */
-const minutesCadenceSchema = z
+export const minutesCadenceSchema = z
   .strictObject({
-    period: z.literal('minutes'),
-    minutes: z.int().min(1).max(1440).describe('The time from one value to the next.'),
-    ...days,
     graceSeconds,
+    holidays,
+    minutes: z.int().min(1).max(1440).describe('The time from one value to the next.'),
+    period: z.literal('minutes'),
+    weekdays,
   })
-  .meta({ title: 'Minutes' });
+  .describe('A value every few minutes, all around the clock.');
 
 export const cadenceSchema = z
   .discriminatedUnion('period', [calendarCadenceSchema, minutesCadenceSchema])
@@ -90,5 +91,8 @@ export const cadenceSchema = z
 export type Cadence = z.infer<typeof cadenceSchema>;
 
 function uniqueList<Item extends z.ZodType<string>>(item: Item, name: string) {
-  return z.array(item).refine((items) => new Set(items).size === items.length, { error: `names a ${name} twice` });
+  return z
+    .array(item)
+    .refine((items) => new Set(items).size === items.length, { error: `names a ${name} twice` })
+    .meta({ uniqueItems: true });
 }

@@ -3,6 +3,7 @@
  * Without the schema library, because the publisher renders with it.
  */
 import type { Cadence } from './cadence.ts';
+import { laterInstant } from './instants.ts';
 
 const DAY_MS = 86_400_000;
 const WEEKDAYS_FROM_SUNDAY = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
@@ -22,6 +23,24 @@ export function expectedNextAt(cadence: Cadence, newestObservedAt: string): stri
   const due = nextPeriod(cadence, newestMs) + cadence.releaseAfterDays * DAY_MS;
   const [hours, minutes] = cadence.releaseTime.split(':');
   return instantOf(openMoment(cadence, due) + (Number(hours) * 60 + Number(minutes)) * 60_000);
+}
+
+/**
+ * `expectedNextAt` of one source of a market.
+ *
+ * @param shown every value that the market shows, of any source
+ */
+export function sourceExpectedNextAt(
+  { label, cadence }: { readonly label: string; readonly cadence?: Cadence | null },
+  status: 'active' | 'retired',
+  shown: Iterable<{ readonly sourceLabel: string; readonly observedAt: string }>,
+): string | null {
+  if (cadence == null || status === 'retired') return null;
+  let newest: string | null = null;
+  for (const { sourceLabel, observedAt } of shown) {
+    if (sourceLabel === label) newest = laterInstant(observedAt, newest);
+  }
+  return newest === null ? null : expectedNextAt(cadence, newest);
 }
 
 /**

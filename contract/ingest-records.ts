@@ -21,7 +21,9 @@ export const marketRecordSchema = z
       .array(sourceSchema)
       .max(MARKET_SOURCES_MAX)
       .exactOptional()
-      .describe("Where the market's numbers come from. If left out: the market keeps those that it has."),
+      .describe(
+        "Where the market's numbers come from. If left out: the market keeps those that it has, with their cadence. If given, they replace those: a source that leaves out its cadence has none.",
+      ),
   })
   .describe(
     'Defines or redefines a market. `status` is `active` if it is left out. Once a market has observations, ' +

@@ -1,5 +1,6 @@
 /** The public resources: market, collection, snapshot. */
 import * as z from 'zod';
+import { cadenceSchema } from './cadence.ts';
 import {
   BY_SOURCE_MAX,
   CURSOR_PATTERN,
@@ -37,6 +38,10 @@ export const sourceSchema = z.strictObject({
   attribution: publicTextSchema(500)
     .nullable()
     .describe('The text that must be shown with the data, if the source asks for one. Null: no text.'),
+  cadence: cadenceSchema
+    .nullable()
+    .exactOptional()
+    .describe('How often the source publishes. Null, or left out: not stated.'),
 });
 
 /** The fields of an ingested `market` record. Everything else on a market is derived from its observations. */
@@ -101,6 +106,15 @@ export const marketSchema = z.strictObject({
   sources: z
     .array(
       sourceSchema.extend({
+        cadence: cadenceSchema.nullable().describe('How often the source publishes. Null: not stated.'),
+        expectedNextAt: instantSchema
+          .nullable()
+          .describe(
+            'When the value after the newest one is expected, by `cadence`. The newest one is the latest `observedAt` ' +
+              'in `metrics` and `bySource` with the `label` of this source. If the value has not come `graceSeconds` ' +
+              'after this time, it is late: compare with your own clock. Null: the cadence is not stated, no value of ' +
+              'the source is shown, or the market is retired.',
+          ),
         verification: sourceVerificationSchema
           .nullable()
           .describe('The latest verification by `verifiedAt`. Null: the source was never verified.'),

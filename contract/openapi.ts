@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod';
 import { ALL_OPERATIONS } from './all-operations.ts';
+import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import {
@@ -60,11 +61,14 @@ const SAME_SERVER: ApiServers = { readServer: '/', writeServer: '/' };
 /** The named schemas. Any other body or answer is named after the first operation that has it. */
 const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType } } = {
   input: {
+    CadenceRecord: cadenceSchema,
+    CalendarCadenceRecord: calendarCadenceSchema,
     IngestBatch: batchRequestSchema,
     IngestRecord: ingestRecordSchema,
     Instant: instantSchema,
     MarketRecord: marketRecordSchema,
     DecimalObservationRecord: decimalObservationRecordSchema,
+    MinutesCadenceRecord: minutesCadenceSchema,
     MoneyObservationRecord: moneyObservationRecordSchema,
     ObservationRecord: observationRecordSchema,
     RetractionRecord: retractionRecordSchema,
@@ -75,6 +79,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     ApiKey: apiKeySchema,
     AuditRecord: auditRecordSchema,
     BatchReport: batchReportSchema,
+    Cadence: cadenceSchema,
+    CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
@@ -86,6 +92,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     MarketPage: marketPageSchema,
     Me: meSchema,
     Metric: metricSchema,
+    MinutesCadence: minutesCadenceSchema,
     MoneyMetric: moneyMetricSchema,
     Observation: observationSchema,
     Problem: problemSchema,

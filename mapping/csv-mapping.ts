@@ -11,6 +11,7 @@
  * `sample/mapping.json` is a complete example.
  */
 import * as z from 'zod';
+import { cadenceSchema } from '../contract/cadence.ts';
 import { confidenceSchema, metricNameSchema, metricStatusSchema, unknownReasonSchema } from '../contract/metric.ts';
 import { isEncoding } from './csv-input.ts';
 import { isDateFormat } from './date-format.ts';
@@ -102,6 +103,8 @@ const sourceTemplateSchema = z.strictObject({
   /** SPDX identifier, if the licence has one. */
   licence: template.nullable().default(null),
   attribution: template.nullable().default(null),
+  /** How often the source publishes. Left out or null: not stated. */
+  cadence: cadenceSchema.nullable().default(null),
 });
 
 /** The market of a row. May use only columns of `match`, and of tables keyed by them. */

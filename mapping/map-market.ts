@@ -1,5 +1,6 @@
 /** Finds the market of a row. */
 
+import type { Cadence } from '../contract/cadence.ts';
 import { checkCurrencyCode } from '../contract/currencies.ts';
 import { type MarketRecord, marketRecordSchema } from '../contract/ingest-records.ts';
 import { SLUG_MAX_LENGTH } from '../contract/limits.ts';
@@ -50,6 +51,7 @@ function marketBuilder({ market }: CsvMapping): (columns: Columns) => MarketReco
     publisher: orNull(source.publisher),
     licence: orNull(source.licence),
     attribution: orNull(source.attribution),
+    cadence: source.cadence,
   }));
   return (columns) => {
     const parsed = marketRecordSchema.safeParse({
@@ -77,15 +79,17 @@ interface SourceTemplates extends Readonly<Record<'label' | 'url', (columns: Col
   readonly publisher: (columns: Columns) => string | null;
   readonly licence: (columns: Columns) => string | null;
   readonly attribution: (columns: Columns) => string | null;
+  readonly cadence: Cadence | null;
 }
 
-function sourceOf({ label, url, publisher, licence, attribution }: SourceTemplates, columns: Columns): Source {
+function sourceOf({ label, url, publisher, licence, attribution, cadence }: SourceTemplates, columns: Columns): Source {
   return {
     label: label(columns),
     url: url(columns),
     publisher: publisher(columns),
     licence: licence(columns),
     attribution: attribution(columns),
+    ...(cadence === null ? {} : { cadence }),
   };
 }
 

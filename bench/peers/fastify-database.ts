@@ -74,7 +74,9 @@ export function fillPeerDatabase(path: string, markets: readonly PeerMarket[]): 
         unknown_reason: metric.unknownReason,
       });
     }
-    for (const [position, source] of record.sources.entries()) insert('sources', { market: slug, position, ...source });
+    for (const [position, { cadence, ...source }] of record.sources.entries()) {
+      insert('sources', { market: slug, position, ...source });
+    }
   }
   database.exec('COMMIT');
   database.close();

@@ -29,6 +29,8 @@ const source = {
   type: 'object',
   properties: {
     attribution: textOrNull,
+    cadence: { type: 'null' },
+    expectedNextAt: { type: 'null' },
     label: text,
     licence: textOrNull,
     publisher: textOrNull,

@@ -112,7 +112,8 @@ function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
     revision: row.revision,
     slug: row.slug,
     sources: sources.map(({ attribution, label, licence, publisher, url }) => {
-      return { attribution, label, licence, publisher, url, verification: null };
+      const unknown = { cadence: null, expectedNextAt: null, verification: null };
+      return { attribution, label, licence, publisher, url, ...unknown };
     }),
     status: row.status,
     unit: { of: row.unit_of, quantity: row.unit_quantity },

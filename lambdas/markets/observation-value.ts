@@ -54,13 +54,10 @@ export function definitionOf(
     kind,
     name,
     nativeCurrency,
-    sources: sources.map(({ attribution, label, licence, publisher, url }) => ({
-      attribution,
-      label,
-      licence,
-      publisher,
-      url,
-    })),
+    sources: sources.map(({ attribution, cadence, label, licence, publisher, url }) => {
+      // A source without a cadence is stored as it was before there were any.
+      return { attribution, ...(cadence ? { cadence } : {}), label, licence, publisher, url };
+    }),
     status,
     unit: { of: unit.of, quantity: unit.quantity },
   };

@@ -3,7 +3,8 @@
  * machine. Objects are built with members in canonical order, so that one native call serialises them.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import type { Snapshot } from '../../contract/market.ts';
+import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
+import type { Snapshot, Source, SourceVerification } from '../../contract/market.ts';
 import type { Metric } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
@@ -12,7 +13,7 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 4;
+const RENDERER_VERSION = 5;
 
 /** Everything except the records on which the bytes depend. HEAD records it. */
 export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
@@ -60,11 +61,22 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     representedBy: representedBy?.name ?? null,
     revision,
     slug,
-    sources: record.sources.map((source) => ({ ...source, verification: verifications[source.url] ?? null })),
+    sources: record.sources.map((source) => publicSource(source, record, verifications[source.url] ?? null)),
     status: record.status,
     unit: record.unit,
     updatedAt: record.updatedAt,
   });
+}
+
+function publicSource(
+  source: Source,
+  { latest, status }: MarketRecordValue,
+  verification: SourceVerification | null,
+): Json {
+  const { attribution, cadence = null, label, licence, publisher, url } = source;
+  const shown = Object.values(latest).flatMap((values) => valuesIn(values).map(({ metric }) => metric));
+  const expectedNextAt = sourceExpectedNextAt(source, status, shown);
+  return { attribution, cadence, expectedNextAt, label, licence, publisher, url, verification };
 }
 
 /** The ledger's members are in canonical order; those that are rendered go between them. */

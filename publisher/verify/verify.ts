@@ -4,6 +4,7 @@
  */
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
+import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
@@ -64,6 +65,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     const market = checkAnswer(findings, url, response, marketSchema);
     if (market === null) return;
     checkAgainstItem(findings, item, market, settled && isListCurrent);
+    checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
     if (settled && history.observations !== market.value.history.count) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
@@ -113,6 +115,17 @@ function checkAgainstItem(findings: Findings, item: Market, market: Checked<Mark
   const differs = canonicalJson(item) !== market.text;
   if (differs && market.value.revision === item.revision) findings.add(url, 'digest', 'differs from its list item');
   if (differs && settled) findings.add(url, 'unsettled', 'is of another generation than its list item');
+}
+
+/** When a market expects the next value of a source follows from the values in the same body. */
+function checkExpectations(findings: Findings, { slug, status, sources, metrics, bySource }: Market): void {
+  const shown = [...Object.values(metrics), ...Object.values(bySource).flat()].filter((metric) => metric !== null);
+  for (const [index, source] of sources.entries()) {
+    const expected = sourceExpectedNextAt(source, status, shown);
+    if (source.expectedNextAt === expected) continue;
+    const detail = `source ${index} expects its next value at ${source.expectedNextAt}, by its cadence at ${expected}`;
+    findings.add(marketUrl(slug), 'time', detail);
+  }
 }
 
 /** A poller with the newest bytes gets 304 and no body (RFC 9110, section 15.4.5). */

@@ -50,6 +50,15 @@ const PLACE = {
   supersededBy: null,
 };
 const SOURCE = { label: 'A bank', url: 'https://bank.example', publisher: null, licence: null, attribution: null };
+const SHOWN_SOURCE = { ...SOURCE, cadence: null, expectedNextAt: null };
+const CADENCE = {
+  period: 'day',
+  weekdays: ['mon'],
+  holidays: [],
+  releaseAfterDays: 0,
+  releaseTime: '15:00',
+  graceSeconds: 3600,
+};
 const VERIFICATION = { outcome: 'confirmed', verifiedAt: '2026-10-01T12:00:00Z', subject: 'source' };
 const MARKET = {
   slug: 'gold-usd',
@@ -66,7 +75,7 @@ const MARKET = {
     lastObservedAt: '2026-09-29T00:00:00Z',
     href: '/api/v1/markets/gold-usd/history',
   },
-  sources: [{ ...SOURCE, verification: null }],
+  sources: [{ ...SHOWN_SOURCE, verification: null }],
   disputed: false,
   disputedMetrics: [],
   representedBy: null,
@@ -212,10 +221,16 @@ describe('a market', () => {
     ['with values of two sources', { bySource: { price: [MONEY, { ...MONEY, sourceLabel: 'Another' }] } }],
     ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
     ['with a representative', { representedBy: 'Bank of Exämple' }],
-    ['with a verified source', { sources: [{ ...SOURCE, verification: VERIFICATION }] }],
+    [
+      'with a source that has a cadence',
+      { sources: [{ ...SHOWN_SOURCE, cadence: CADENCE, expectedNextAt: '2026-10-01T15:00:00Z', verification: null }] },
+    ],
+    ['with a verified source', { sources: [{ ...SHOWN_SOURCE, verification: VERIFICATION }] }],
     [
       'with a source of which one observation was verified',
-      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, outcome: 'mismatch', subject: 'observation' } }] },
+      {
+        sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, outcome: 'mismatch', subject: 'observation' } }],
+      },
     ],
     ['with a name of 200 characters', { name: 'é'.repeat(200) }],
   ])('%s is taken', (_, change) => {
@@ -247,26 +262,35 @@ describe('a market', () => {
     ['a value by source that is null', { bySource: { price: [MONEY, null] } }, ['/bySource/price/1']],
     ['a negative count', { history: { ...history, count: -1 } }, ['/history/count']],
     ['an unknown field in its history', { history: { ...history, more: 1 } }, ['/history/more']],
-    ['a source with a relative URL', { sources: [{ ...SOURCE, url: '/a', verification: null }] }, ['/sources/0/url']],
-    ['a source without a word on verification', { sources: [SOURCE] }, ['/sources/0/verification']],
+    [
+      'a source with a relative URL',
+      { sources: [{ ...SHOWN_SOURCE, url: '/a', verification: null }] },
+      ['/sources/0/url'],
+    ],
+    ['a source without a word on verification', { sources: [SHOWN_SOURCE] }, ['/sources/0/verification']],
+    [
+      'a source without a word on its cadence',
+      { sources: [{ ...SOURCE, verification: null }] },
+      ['/sources/0/cadence', '/sources/0/expectedNextAt'],
+    ],
     [
       'a verification with its verifier',
-      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, actor: 'user:alice' } }] },
+      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, actor: 'user:alice' } }] },
       ['/sources/0/verification/actor'],
     ],
     [
       'a verification of another outcome',
-      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, outcome: 'true' } }] },
+      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, outcome: 'true' } }] },
       ['/sources/0/verification/outcome'],
     ],
     [
       'a verification whose subject is a person',
-      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, subject: 'user:alice' } }] },
+      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, subject: 'user:alice' } }] },
       ['/sources/0/verification/subject'],
     ],
     [
       'a verification at no time',
-      { sources: [{ ...SOURCE, verification: { ...VERIFICATION, verifiedAt: null } }] },
+      { sources: [{ ...SHOWN_SOURCE, verification: { ...VERIFICATION, verifiedAt: null } }] },
       ['/sources/0/verification/verifiedAt'],
     ],
     ['a disputed metric that is no name', { disputedMetrics: ['spot-price'] }, ['/disputedMetrics/0']],
@@ -462,7 +486,12 @@ const SPELLINGS: readonly Spelling[] = [
   {
     what: 'source',
     schema: sourceSchema,
-    good: [SOURCE, { ...SOURCE, publisher: 'A bank', licence: 'CC0-1.0', attribution: '© A bank' }],
+    good: [
+      SOURCE,
+      { ...SOURCE, cadence: null },
+      { ...SOURCE, cadence: CADENCE },
+      { ...SOURCE, publisher: 'A bank', licence: 'CC0-1.0', attribution: '© A bank' },
+    ],
     bad: [without(SOURCE, 'licence'), { ...SOURCE, label: '' }, { ...SOURCE, licence: '' }, { ...SOURCE, email: 'x' }],
   },
 ];

@@ -288,6 +288,22 @@ describe('the sources of a market', () => {
     expect(sources({ sources: [bank] }, { sources: [] })).toEqual([]);
   });
 
+  test('bring their cadence, which stays with them and goes with them', () => {
+    const cadence = { graceSeconds: 0, holidays: [], minutes: 5, period: 'minutes', weekdays: ['mon'] };
+    const timed = { ...bank, cadence };
+    expect(sources({ sources: [timed] }, { name: 'Other' })).toEqual([timed]);
+    expect(sources({ sources: [timed] }, { sources: [bank] })).toEqual([bank]);
+    expect(sources({ sources: [bank] }, { sources: [timed] })).toEqual([timed]);
+    expect(sources({ sources: [{ ...bank, cadence: null }] })).toEqual([bank]);
+  });
+
+  test('without a cadence are the same as with null for it', () => {
+    const model = createMarketModel('a');
+    model.decide([but(market('a'), { sources: [bank] })]);
+    const { outcomes } = model.decide([but(market('a'), { sources: [{ ...bank, cadence: null }] })]);
+    expect([...outcomes.values()]).toEqual([{ kind: 'unchanged' }]);
+  });
+
   test('are none at first', () => {
     expect(sources({})).toEqual([]);
   });

@@ -127,6 +127,12 @@ describe('a mapping', () => {
       'https://example.org/{day}',
       ['/market/sources/0/url'],
     ],
+    [
+      'a cadence without a grace',
+      '/market/sources/0/cadence',
+      { period: 'day', releaseTime: '15:00' },
+      ['/market/sources/0/cadence/graceSeconds'],
+    ],
     ['a table keyed by its own column', '/tables/0/key', '{itemName}', ['/tables/0/key', '/market/name']],
     ['a table keyed by a later one', '/tables/0/key', '{code}', ['/tables/0/key', '/market/name']],
     [

@@ -140,6 +140,15 @@ describe('rows become records', () => {
     expect(rows[0]).not.toHaveProperty('record.sources');
   });
 
+  test('a source brings its cadence', async () => {
+    const cadence = { period: 'week', releaseTime: '14:00', graceSeconds: 86_400 };
+    const rows = await map(
+      file('tea,yen,123,2026-01-02,,actual'),
+      withChange(exampleMapping, '/market/sources/0/cadence', cadence),
+    );
+    expect(rows[0]).toMatchObject({ record: { type: 'market', sources: [{ label: 'Shop', cadence }] } });
+  });
+
   test('a month is its first day', async () => {
     const mapping = withChange(exampleMapping, '/observation/date/precision', 'month');
     expect(await observations(file('tea,yen,1,2026-01-14,,actual'), mapping)).toMatchObject([

@@ -21,7 +21,15 @@ const SOURCES = [
     licence: 'CC-BY-4.0',
     attribution: '© Bank of Exämple “daily rates”',
   },
-  { label: 'Exchange', url: 'http://exchange.example/%E2%82%AC', publisher: null, licence: null, attribution: null },
+  {
+    label: 'Exchange',
+    url: 'http://exchange.example/%E2%82%AC',
+    publisher: null,
+    licence: null,
+    attribution: null,
+    // Its members are not in canonical order.
+    cadence: { weekdays: ['tue', 'mon'], period: 'day', releaseTime: '15:00', holidays: ['01-12'], graceSeconds: 3600 },
+  },
 ];
 
 function scalar(slug: string, day: number, value: string | null): IngestRecordInput {

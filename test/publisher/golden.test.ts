@@ -90,6 +90,8 @@ test('the golden files show the details that are easily lost', () => {
     '"representedBy":null',
     '"representedBy":"Bank of Exämple"',
     '"verification":null',
+    '"cadence":null,"expectedNextAt":null',
+    '"cadence":{"graceSeconds":3600,"holidays":["01-12"],"period":"day","releaseAfterDays":0,"releaseTime":"15:00","weekdays":["tue","mon"]},"expectedNextAt":"2026-01-13T15:00:00Z"',
     '"verification":{"outcome":"mismatch","subject":"observation","verifiedAt":"2026-01-06T09:30:00Z"}',
   ]) {
     expect(seen).toContain(detail);

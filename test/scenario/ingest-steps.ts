@@ -95,7 +95,7 @@ export const ingestSteps: readonly Step[] = [
         const market = succeeded('getMarket', answer);
         const [newest, ...older] = [...prices].reverse().map((price) => shownPrice(slug, currency, price));
         assert.deepEqual(market.metrics, { price: newest });
-        assert.deepEqual(market.sources, [{ ...SOURCE, verification: null }]);
+        assert.deepEqual(market.sources, [{ ...SOURCE, cadence: null, expectedNextAt: null, verification: null }]);
         assert.equal(market.nativeCurrency, currency);
         assert.equal(market.history.count, prices.length);
         assert.equal(market.history.href, historyUrl(slug));

@@ -48,6 +48,24 @@ interface Damage {
 /** A market's body that differs from its list item breaks these two. */
 const NOT_ITS_ITEM: readonly VerifyRule[] = ['digest', 'unsettled'];
 
+/** The source of `b`, whose newest value is of 10 January. */
+const DAILY = {
+  label: 'a test',
+  url: 'https://example.com/b',
+  publisher: null,
+  licence: null,
+  attribution: null,
+  cadence: {
+    period: 'day',
+    weekdays: ['sun', 'mon'],
+    holidays: [],
+    releaseAfterDays: 0,
+    releaseTime: '00:00',
+    graceSeconds: 0,
+  },
+  verification: null,
+};
+
 const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
   'an object is missing': [
     { damage: 'a page of the list', edits: { [SECOND_LIST_PAGE]: withStatus(404) }, rules: ['count', 'status'] },
@@ -227,6 +245,18 @@ const DAMAGES: { readonly [group: string]: readonly Damage[] } = {
       damage: 'it was last changed before its newest observation was recorded',
       edits: { [marketOf('b')]: withField('updatedAt', '2026-01-01T00:00:00.000Z') },
       rules: [...NOT_ITS_ITEM, 'time'].sort() as VerifyRule[],
+    },
+    ...['2026-01-11T00:00:01Z', null].map((expectedNextAt): Damage => {
+      return {
+        damage: `its source expects the next value at ${expectedNextAt}, and not at the time of its cadence`,
+        edits: { [marketOf('b')]: withField('sources', [{ ...DAILY, expectedNextAt }]) },
+        rules: [...NOT_ITS_ITEM, 'time'].sort() as VerifyRule[],
+      };
+    }),
+    {
+      damage: 'it expects the next value at the right time, but its list item has no source',
+      edits: { [marketOf('b')]: withField('sources', [{ ...DAILY, expectedNextAt: '2026-01-11T00:00:00Z' }]) },
+      rules: NOT_ITS_ITEM,
     },
     {
       damage: 'it has no verification, but its history has one',

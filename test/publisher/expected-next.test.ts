@@ -1,0 +1,158 @@
+/** A market says when it expects the next value of each of its sources, by the records alone. */
+import { describe, expect, test } from 'vitest';
+import type { IngestMode, IngestRecordInput } from '../../contract/ingest-records.ts';
+import { publish } from '../../publisher/publish.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES } from './world.ts';
+
+const DAILY = { period: 'day', releaseTime: '15:00', graceSeconds: 3600 } as const;
+const HOURLY = { period: 'minutes', minutes: 60, graceSeconds: 0 } as const;
+
+function source(label: string, cadence?: object | null) {
+  const url = `https://example.com/${encodeURIComponent(label)}`;
+  const fields = { label, url, publisher: null, licence: null, attribution: null };
+  return cadence === undefined ? fields : { ...fields, cadence };
+}
+
+const defined = (sources: readonly object[], fields: object = {}) =>
+  ({ ...(market('a') as object), sources, ...fields }) as IngestRecordInput;
+
+/** A price on day `day` of 2026, beginning with 0. */
+function value(day: number, fields: object = {}): IngestRecordInput {
+  return { ...(price('a', day, 100 + day) as object), ...fields } as IngestRecordInput;
+}
+
+const VOLUME = { metric: 'volume', value: '1', unit: 'lots', amountMinor: undefined, currency: undefined } as const;
+
+function retraction(day: number, kind: 'mistake' | 'withdrawn'): IngestRecordInput {
+  const { market, metric, observedAt, sourceUrl } = value(day) as Extract<IngestRecordInput, { type: 'observation' }>;
+  return { type: 'retraction', market, metric, observedAt, sourceUrl, kind, reason: 'a test' };
+}
+
+type Batch = readonly [IngestMode, ...(readonly IngestRecordInput[])];
+
+/** The moments of all sources, after `verify` has found nothing. */
+async function expectedAfter(...batches: readonly Batch[]): Promise<readonly (string | null)[]> {
+  const world = createWorld();
+  for (const [mode, ...records] of batches) await world.ingest(records.map(withoutUndefined), mode);
+  await publish(world.dependencies);
+  const read = readerOf(world.objects);
+  const { findings } = await verify(read, { pageSizes: SMALL_PAGES, settled: true });
+  expect(findings).toEqual([]);
+  const { sources } = JSON.parse(Buffer.from((await read('/api/v1/markets/a')).body).toString());
+  return sources.map(({ expectedNextAt }: { expectedNextAt: string | null }) => expectedNextAt);
+}
+
+const withoutUndefined = (record: IngestRecordInput) => JSON.parse(JSON.stringify(record)) as IngestRecordInput;
+
+describe('the next value is expected', () => {
+  test.each<[string, string | null, readonly Batch[]]>([
+    [
+      'after the newest one',
+      '2026-01-06T15:00:00Z',
+      [['append', defined([source('a test', DAILY)]), value(1), value(4)]],
+    ],
+    [
+      'in any order of arrival',
+      '2026-01-06T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(4)],
+        ['append', value(1)],
+      ],
+    ],
+    [
+      'after an unknown value, too',
+      '2026-01-07T15:00:00Z',
+      [
+        [
+          'append',
+          defined([source('a test', DAILY)]),
+          value(4),
+          value(5, { amountMinor: null, unknownReason: 'withheld' }),
+        ],
+      ],
+    ],
+    [
+      'after the newest value of all its metrics',
+      '2026-01-09T15:00:00Z',
+      [['append', defined([source('a test', DAILY)]), value(1), value(7, VOLUME)]],
+    ],
+    ['never, without a value', null, [['append', defined([source('a test', DAILY)])]]],
+    ['never, without a value of this source', null, [['append', defined([source('another', DAILY)]), value(1)]]],
+    ['never, without a cadence', null, [['append', defined([source('a test')]), value(1)]]],
+    ['never, when the cadence is null', null, [['append', defined([source('a test', null)]), value(1)]]],
+    [
+      'never, in a retired market',
+      null,
+      [['append', defined([source('a test', DAILY)], { status: 'retired' }), value(1)]],
+    ],
+    [
+      'again, when the market comes back',
+      '2026-01-03T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)], { status: 'retired' }), value(1)],
+        ['append', defined([source('a test', DAILY)])],
+      ],
+    ],
+    [
+      'by a later cadence',
+      '2026-01-02T01:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(1)],
+        ['append', defined([source('a test', HOURLY)])],
+      ],
+    ],
+    [
+      'never, when a later definition leaves the cadence out',
+      null,
+      [
+        ['append', defined([source('a test', DAILY)]), value(1)],
+        ['append', defined([source('a test')])],
+      ],
+    ],
+    [
+      'as before, when a later definition leaves the sources out',
+      '2026-01-03T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(1)],
+        ['append', { ...(market('a') as object), name: 'Other' } as never],
+      ],
+    ],
+    [
+      'after the value before a mistake',
+      '2026-01-03T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(1), value(2)],
+        ['correct', retraction(2, 'mistake')],
+      ],
+    ],
+    [
+      'after a value that was withdrawn',
+      '2026-01-04T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(1), value(2)],
+        ['correct', retraction(2, 'withdrawn')],
+      ],
+    ],
+    [
+      'as before, after a correction of the value',
+      '2026-01-04T15:00:00Z',
+      [
+        ['append', defined([source('a test', DAILY)]), value(2)],
+        ['correct', value(2, { amountMinor: 7 })],
+      ],
+    ],
+  ])('%s', async (_, expected, batches) => {
+    expect(await expectedAfter(...batches)).toEqual([expected]);
+  });
+
+  test('by each source for itself', async () => {
+    const sources = [source('a test', DAILY), source('other', HOURLY), source('third')];
+    const other = value(1, { sourceLabel: 'other', sourceUrl: 'https://example.com/other' });
+    expect(await expectedAfter(['append', defined(sources), value(3), other])).toEqual([
+      '2026-01-05T15:00:00Z',
+      '2026-01-02T01:00:00Z',
+      null,
+    ]);
+  });
+});
