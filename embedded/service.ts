@@ -15,7 +15,7 @@ import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
-import type { FetchSource } from '../sources/dependencies.ts';
+import type { AskSource } from '../sources/dependencies.ts';
 import { fetchSource } from '../sources/fetch/fetch-source.ts';
 import { openDirectoryArchive } from '../storage/directory-archive.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
@@ -33,9 +33,9 @@ import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './l
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
-import { startSourceLoop } from './source-loop.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
@@ -75,7 +75,7 @@ export async function startService(
   config: EmbeddedConfig,
   progress: StartProgress,
   report: Report,
-  ask: FetchSource = fetchSource,
+  ask: AskSource = fetchSource,
 ): Promise<Service> {
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
@@ -146,10 +146,11 @@ export async function startService(
     );
     let isStopping = false;
     const fetching = startSourceLoop({
-      ...background,
+      ...systemRuntime,
+      ledger: background.ledger,
       archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
       uploads: writeApi.uploads,
-      fetchSource: ask,
+      ask: (request) => ask(request),
       breathe: async () => (turns.isDue() ? await turns.next() : undefined),
       onRound: () => working.wake(),
       report: (what, cause) => isStopping || report(what, cause),

@@ -3,12 +3,14 @@ import type { Archive } from '../storage/archive.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { Runtime } from '../storage/runtime.ts';
 import type { UploadContent, UploadFiles } from '../storage/upload-store.ts';
+import type { FetchAnswer, FetchRequest } from './fetch/fetch-source.ts';
 
 export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptId' | 'newId' | 'random'> {
   readonly ledger: Ledger;
   readonly archive: Archive;
   readonly uploads: RunUploads;
-  readonly fetchSource: FetchSource;
+  /** Never rejects for a fault of the source or of the network. */
+  readonly ask: AskSource;
   /** The name of this process. No other process that may be running has the same name. */
   readonly owner: string;
   /** Awaited between records, so that other tasks get their turn. */
@@ -28,35 +30,5 @@ export interface RunUploads extends Pick<UploadFiles, 'head'> {
   put(id: string, content: UploadContent, bytes: () => AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-export interface SourceRequest {
-  readonly url: string;
-  /** The only hosts that may be asked, also after redirects. */
-  readonly hosts: readonly string[];
-  readonly maxBytes: number;
-  readonly timeoutSeconds: number;
-  /** Of the answer that was taken in last; null: ask without conditions. */
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-}
-
-export type SourceAnswer =
-  | {
-      readonly kind: 'answer';
-      readonly bytes: Uint8Array;
-      readonly etag: string | null;
-      readonly lastModified: string | null;
-    }
-  /** 304: as it was. */
-  | { readonly kind: 'not-modified' }
-  | {
-      readonly kind: 'failed';
-      /** Stable, such as `http-503`. */
-      readonly code: string;
-      /** Without content of the answer. */
-      readonly detail: string;
-      /** Retry-After; null without it. */
-      readonly retryAfterSeconds: number | null;
-    };
-
-/** Asks a source once. Never rejects for a fault of the source or of the network. */
-export type FetchSource = (request: SourceRequest) => Promise<SourceAnswer>;
+/** Asks a source once. */
+export type AskSource = (request: FetchRequest) => Promise<FetchAnswer>;

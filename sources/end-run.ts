@@ -15,6 +15,7 @@ import {
 } from '../storage/records/sources.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import type { SourceDependencies } from './dependencies.ts';
+import type { FetchFailure } from './fetch/fetch-failure.ts';
 import { retryAtMs } from './next-run.ts';
 
 export interface RunEnd extends Partial<Omit<RunValue, 'state' | 'finishedAt'>> {
@@ -24,10 +25,13 @@ export interface RunEnd extends Partial<Omit<RunValue, 'state' | 'finishedAt'>> 
 export interface AfterRun {
   /** The answer that stands for everything before it. */
   readonly takenIn?: TakenInValue;
-  readonly retryAfterSeconds?: number | null;
+  /** What the source, or the network, answered. */
+  readonly failure?: Pick<FetchFailure, 'isRetryable' | 'retryAfterSeconds'>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** The source has answered, but its answer was not taken in. A later answer may be. */
+const FAILED_HERE = { isRetryable: true, retryAfterSeconds: null };
 /** Operators pause and change a source less often than this in the time of a transaction. */
 const TRIES = 8;
 
@@ -75,7 +79,7 @@ function stateAfter(
   before: SourceStateValue,
   outcome: RunOutcome,
   finishedAt: string,
-  { takenIn, retryAfterSeconds = null }: AfterRun,
+  { takenIn, failure = FAILED_HERE }: AfterRun,
 ): SourceStateValue {
   const failures = outcome === 'failed' ? before.failures + 1 : 0;
   const parsed = parseRecipe(recipe);
@@ -84,7 +88,7 @@ function stateAfter(
     if ('faults' in parsed) return nowMs() + DAY_MS;
     const { schedule } = parsed.recipe;
     if (failures === 0) return nextRunAt(schedule, nowMs());
-    return retryAtMs(schedule, nowMs(), failures, retryAfterSeconds, random());
+    return retryAtMs(schedule, nowMs(), failures, failure, random());
   };
   return {
     nextRunAt: paused ? null : new Date(nextMs()).toISOString(),

@@ -61,7 +61,7 @@ export async function workOnRun(dependencies: SourceDependencies, item: Item<Run
 
 /** Asks the source, and archives the answer with the recipe. Null: there is nothing more to do. */
 async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun): Promise<ClaimedRun | null> {
-  const { ledger, archive, fetchSource, nowMs } = dependencies;
+  const { ledger, archive, ask, nowMs } = dependencies;
   const { source: name, run } = claimed;
   const [source, state] = await ledger.getMany([sourceKey(name), sourceStateKey(name)]);
   if (source === null || state === null) {
@@ -84,15 +84,15 @@ async function fetchAnswer(dependencies: SourceDependencies, claimed: ClaimedRun
   const { etag, lastModified } = isSame ? takenIn : { etag: null, lastModified: null };
   const { hosts, limits } = recipe;
   const asked = { startedAt, date, url, recipeSha256 };
-  const answer = await fetchSource({ url, hosts, ...limits, etag, lastModified });
+  const answer = await ask({ url, hosts, ...limits, etag, lastModified });
   if (answer.kind === 'not-modified') {
     await endRun(dependencies, claimed, { ...asked, outcome: 'unchanged', etag, lastModified });
     return null;
   }
   if (answer.kind === 'failed') {
-    const { code, detail, retryAfterSeconds } = answer;
+    const { code, detail } = answer;
     const end: RunEnd = { ...asked, outcome: 'failed', reason: { code, detail } };
-    await endRun(dependencies, claimed, end, { retryAfterSeconds });
+    await endRun(dependencies, claimed, end, { failure: answer });
     return null;
   }
   const sha256 = sha256Hex(answer.bytes);

@@ -115,7 +115,7 @@ describe('several processes at once', () => {
     const world = await undisturbed();
     const slow = world.round({
       owner: 'slow',
-      fetchSource: async () => {
+      ask: async () => {
         // Another process has taken the run over, and has ended it.
         world.api.nowMs += 20 * 60_000;
         await world.settle();

@@ -273,6 +273,13 @@ describe('after a failure', () => {
     expect(Date.parse((await world.state()).nextRunAt as string) - world.api.nowMs).toBe(seconds * 1000);
   });
 
+  test('that the next try would repeat, the source is asked at its next time', async () => {
+    world.answers = [failing('not-allowed', null, false)];
+    await world.ask();
+    await world.round();
+    expect(await world.state()).toMatchObject({ failures: 1, nextRunAt: '2026-11-20T16:30:00.000Z' });
+  });
+
   test('of this code, the run ends, the fault is told, and the source goes on', async () => {
     world.answers = [new TypeError('a fault of ours'), ok(DAY_ONE)];
     await world.ask();

@@ -1,6 +1,7 @@
 /** Sources over the write API in memory: a source that answers as it is told, a runner of runs, and a worker. */
 import type { SourceRun, SourceState } from '../../contract/operations/sources.ts';
-import type { SourceAnswer, SourceDependencies, SourceRequest } from '../../sources/dependencies.ts';
+import type { SourceDependencies } from '../../sources/dependencies.ts';
+import type { FetchAnswer, FetchRequest } from '../../sources/fetch/fetch-source.ts';
 import { type RoundDone, runDueSources } from '../../sources/run-due.ts';
 import { readAll } from '../../storage/paging.ts';
 import { MARKET_INDEX, observationsOf } from '../../storage/records/markets.ts';
@@ -17,9 +18,9 @@ export interface SourceWorld {
   /** Of the runner: tests may let them fail. */
   readonly ports: Pick<SourceDependencies, 'ledger' | 'archive' | 'uploads'>;
   /** Every request to the source, in order. */
-  readonly requests: SourceRequest[];
+  readonly requests: FetchRequest[];
   /** The next answers; the last one stays. */
-  answers: (SourceAnswer | Error)[];
+  answers: (FetchAnswer | Error)[];
   /** Faults that are not those of sources or storage. */
   readonly failures: unknown[];
   /** Sends the recipe, and gives the answer. */
@@ -37,20 +38,20 @@ export interface SourceWorld {
   observations(): Promise<readonly string[]>;
 }
 
-export function ok(bytes: Uint8Array, more: Partial<Extract<SourceAnswer, { kind: 'answer' }>> = {}): SourceAnswer {
+export function ok(bytes: Uint8Array, more: Partial<Extract<FetchAnswer, { kind: 'answer' }>> = {}): FetchAnswer {
   return { kind: 'answer', bytes, etag: null, lastModified: null, ...more };
 }
 
-export const NOT_MODIFIED: SourceAnswer = { kind: 'not-modified' };
+export const NOT_MODIFIED: FetchAnswer = { kind: 'not-modified' };
 
-export function failing(code = 'http-503', retryAfterSeconds: number | null = null): SourceAnswer {
-  return { kind: 'failed', code, detail: 'The source is busy.', retryAfterSeconds };
+export function failing(code = 'http-503', retryAfterSeconds: number | null = null, isRetryable = true): FetchAnswer {
+  return { kind: 'failed', code, detail: 'The source is busy.', isRetryable, retryAfterSeconds };
 }
 
 export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): SourceWorld {
   const { ledger, uploads } = api;
   const archive = openMemoryArchive();
-  const requests: SourceRequest[] = [];
+  const requests: FetchRequest[] = [];
   const failures: unknown[] = [];
   const nowMs = () => api.nowMs;
   const newId = idsBy({ nowMs, randomBytes: seededBytes('runner') });
@@ -70,7 +71,7 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
         uploads.put(id, whole);
       },
     },
-    async fetchSource(request) {
+    async ask(request) {
       requests.push(request);
       const [answer] = world.answers.length > 1 ? world.answers.splice(0, 1) : world.answers;
       if (answer === undefined) throw new Error('the source has no answer');
