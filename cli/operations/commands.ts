@@ -1,10 +1,11 @@
 /** A command for each operation that has no command written by hand: options and help follow from its row. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { limitOf } from '../limit.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
@@ -122,11 +123,6 @@ function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create
     throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, mend);
   }
   return {};
-}
-
-function limitOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Write a number from 1 on.');
 }
 
 function exampleWords({ params, query, body, precondition, example }: OperationDefinition): string {
