@@ -5,7 +5,7 @@ import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
-import { limitOf } from '../limit.ts';
+import { itemLimit } from '../limit.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import { bodyOfOptions, isList, runOperation } from './run-operation.ts';
@@ -49,7 +49,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
-  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(limitOf));
+  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(itemLimit));
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');

@@ -1,7 +1,7 @@
 /** `tidemark sources`: the files of others that the service fetches on a schedule. */
 import { type Command, Option } from 'commander';
 import { openClient } from '../http/client.ts';
-import { limitOf } from '../limit.ts';
+import { itemLimit } from '../limit.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { seconds } from '../seconds.ts';
 
@@ -43,8 +43,8 @@ export function addSourceCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  tidemark sources list')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
-      const { listSources } = await import('./sources.ts');
-      await listSources(await openClient(options), options.json === true);
+      const { printSources } = await import('./sources.ts');
+      await printSources(await openClient(options), options.json === true);
     });
 
   const one = (verb: string, description: string) =>
@@ -87,7 +87,7 @@ export function addSourceCommands(program: Command): void {
     });
 
   one('runs', 'the runs of a source, newest first')
-    .addOption(new Option('--limit <n>', 'so many at most').argParser(limitOf).default(20))
+    .addOption(new Option('--limit <n>', 'so many at most').argParser(itemLimit).default(20))
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<RunsFlags>();
       const { listRuns } = await import('./runs.ts');

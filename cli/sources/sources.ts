@@ -45,7 +45,7 @@ export async function addSource(
   note(`It runs by its schedule. To run it now: tidemark sources run ${name} --wait`);
 }
 
-export async function listSources(client: Client, asJson: boolean): Promise<void> {
+export async function printSources(client: Client, asJson: boolean): Promise<void> {
   const states = walkList<SourceState>(client, SOURCES_PATH);
   if (asJson) {
     const list = new JsonList();

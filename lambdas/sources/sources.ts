@@ -64,10 +64,18 @@ export const putSource = writeHandler<'putSource'>()({
     if (faults.length > 0) {
       return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
     }
+    if (request.principal.markets !== null) {
+      return refuse('forbidden', 'This API key is limited to some markets, and a recipe is not: use another key.');
+    }
     const refused = refusedByPrecondition(request, source);
     if (refused !== null) return refused;
     if (source === null || state === null) {
-      const value: SourceValue = { recipe: body, paused: false, createdAt: now, updatedAt: now };
+      const value: SourceValue = {
+        recipe: body as SourceValue['recipe'],
+        paused: false,
+        createdAt: now,
+        updatedAt: now,
+      };
       const key = sourceKey(params.name);
       return {
         kind: 'commit',
@@ -77,7 +85,13 @@ export const putSource = writeHandler<'putSource'>()({
       };
     }
     if (isDeepStrictEqual(source.value.recipe, body)) return unchanged(request, source);
-    return changed(request, source, state, { recipe: body }, source.value.paused ? null : nextRunAt);
+    return changed(
+      request,
+      source,
+      state,
+      { recipe: body as SourceValue['recipe'] },
+      source.value.paused ? null : nextRunAt,
+    );
   },
 });
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SourceRun } from '../../contract/operations/sources.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
+import { tidemark, tidemarkOnTerminal } from '../cli/tidemark.ts';
 import type { ServerProcess } from '../embedded/server-process.ts';
 import { EXAMPLE_RECIPE, metalsCsv, recipeWith } from '../sources/example-recipe.ts';
 import { startServerWithSource } from '../sources/source-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
-import { tidemark, tidemarkOnTerminal } from '../cli/tidemark.ts';
 
 const DAY_ONE = metalsCsv(['gold', '2026-10-18', '4129.10'], ['silver', '2026-10-18', '50.20']);
 const DAY_TWO = metalsCsv(['gold', '2026-10-18', '4129.20'], ['gold', '2026-10-19', '4140.00']);

@@ -14,7 +14,12 @@ const ifMatch = (revision: number) => ({ 'if-match': `"${revision}"` });
 let world: ApiWorld;
 
 beforeEach(() => {
-  world = heldToSchemas(openApiWorld({ scopes: { reader: ['recipes:read'], feed: ['ingest:write', 'sources:read'] } }));
+  world = heldToSchemas(
+    openApiWorld({
+      markets: { limited: ['gold-*'] },
+      scopes: { reader: ['recipes:read'], feed: ['ingest:write', 'sources:read'] },
+    }),
+  );
 });
 
 type Headers = Readonly<Record<string, string>>;
@@ -84,6 +89,11 @@ describe('a source', () => {
     ['no JSON', '{'],
   ])('that is %s is refused', async (_, body) => {
     expect((await put(body)).status).toBeGreaterThanOrEqual(400);
+  });
+
+  test('is not added with a key that is limited to some markets', async () => {
+    const call = { method: 'PUT', path: `${URL}/metals`, body: EXAMPLE_RECIPE, headers: CREATE, as: 'limited' };
+    expect((await world.call(call)).json.code).toBe('forbidden');
   });
 
   test('that is too large is refused', async () => {

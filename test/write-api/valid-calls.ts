@@ -32,7 +32,7 @@ interface Maker {
   /** Returns the id of the new resource. */
   make(id: ApiOperationId, parts?: Parts): Promise<string>;
   /** A run that has sent records, as only the runner of sources makes it. Returns its id. */
-  endedRun(): Promise<string>;
+  endedRun(source: string): Promise<string>;
 }
 
 const ETAG_1 = { headers: { 'if-match': '"1"' } } as const;
@@ -74,18 +74,19 @@ const of =
   (id: ApiOperationId, parts: Parts = {}, more: Parts = {}): Prepare =>
   async (made) => ({ ...more, params: { ...more.params, id: await made.make(id, parts) } });
 
-const SOURCE = {
-  params: { name: EXAMPLE_RECIPE.name as string },
-  body: EXAMPLE_RECIPE,
+/** A new source, with a name of its own. */
+const source = (name: string) => ({
+  params: { name },
+  body: { ...EXAMPLE_RECIPE, name },
   headers: { 'if-none-match': '*' },
-} as const;
+});
 
 /** A call to a source. */
 const withSource =
-  (parts: Parts): Prepare =>
+  (name: string, parts: Parts = {}): Prepare =>
   async (made) => {
-    await made.make('putSource', SOURCE);
-    return { params: SOURCE.params, ...parts };
+    await made.make('putSource', source(name));
+    return { params: { name }, ...parts };
   };
 
 const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
@@ -120,22 +121,24 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   getIngestUpload: of('createIngestUpload'),
   removeMarket: () => ({ body: { reason: 'Its source has ended.' } }),
   listSources: () => ({}),
-  getSource: withSource({}),
-  putSource: () => SOURCE,
-  deleteSource: withSource(ETAG_1),
-  pauseSource: withSource({}),
+  getSource: withSource('shown'),
+  putSource: () => source('added'),
+  deleteSource: withSource('deleted', ETAG_1),
+  pauseSource: withSource('paused'),
   resumeSource: async (made) => {
-    await made.make('putSource', SOURCE);
-    await made.make('pauseSource', { params: SOURCE.params });
-    return { params: SOURCE.params };
+    await made.make('putSource', source('resumed'));
+    const { params } = source('resumed');
+    await made.make('pauseSource', { params });
+    return { params };
   },
-  listSourceRuns: withSource({ query: '' }),
-  createSourceRun: withSource({}),
+  listSourceRuns: withSource('with-runs', { query: '' }),
+  createSourceRun: withSource('asked'),
   getSourceRun: async (made) => {
-    await made.make('putSource', SOURCE);
-    return { params: { ...SOURCE.params, run: await made.make('createSourceRun', { params: SOURCE.params }) } };
+    await made.make('putSource', source('running'));
+    const { params } = source('running');
+    return { params: { ...params, run: await made.make('createSourceRun', { params }) } };
   },
-  replaySourceRun: async (made) => ({ params: { ...SOURCE.params, run: await made.endedRun() } }),
+  replaySourceRun: async (made) => ({ params: { name: 'replayed', run: await made.endedRun('replayed') } }),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
   getEntitlements: () => ({}),
@@ -175,11 +178,11 @@ export async function validCall(world: ApiWorld, id: ApiOperationId, cast: Cast 
       if (status >= 300) throw new Error(`${operation}, needed by ${id}: ${JSON.stringify(json)}`);
       return json?.id;
     },
-    async endedRun() {
+    async endedRun(source) {
       const id = 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
       const run = newRun({ cause: 'schedule', createdAt: new Date(world.nowMs).toISOString(), attempt: 1 });
       const ended = { ...run, state: 'ended', outcome: 'taken-in', upload: uploadOfRun(id) } as const;
-      const changes = [created(runKey(SOURCE.params.name, id), ended, 1)];
+      const changes = [created(runKey(source, id), ended, 1)];
       await world.ledger.transact(changes, { attemptId: 'runner' });
       return id;
     },
