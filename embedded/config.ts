@@ -2,6 +2,7 @@
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
+import { isProxy, type Proxies } from './sender.ts';
 import { StartError } from './start-error.ts';
 
 export interface EmbeddedConfig {
@@ -16,6 +17,8 @@ export interface EmbeddedConfig {
   readonly waitlistEmail: string;
   /** How long the files of uploads are kept after their end; null: for good. */
   readonly uploadsKeptDays: number | null;
+  /** The proxies that are believed about the sender of a request. */
+  readonly proxies: Proxies;
   /**
    * Whether the issuer of this process may sign users in. Everybody who can read `issuer-key` is every user, so other
    * machines are served only if the operator says so.
@@ -47,6 +50,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
+ * `TIDEMARK_PROXIES`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -71,6 +75,13 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   if (sample !== 'yes' && sample !== 'no') {
     throw new StartError(`TIDEMARK_SAMPLE is ${JSON.stringify(sample)}: set yes or no.`);
   }
+  const proxies = (environment.TIDEMARK_PROXIES ?? '').split(',').flatMap((proxy) => proxy.trim() || []);
+  const wrong = proxies.find((proxy) => !isProxy(proxy));
+  if (wrong !== undefined) {
+    throw new StartError(
+      `TIDEMARK_PROXIES has ${JSON.stringify(wrong)}: set addresses or networks, separated by commas, e.g. 127.0.0.1,10.0.0.0/8.`,
+    );
+  }
   return {
     host,
     port: Number(port),
@@ -78,6 +89,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
+    proxies,
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };

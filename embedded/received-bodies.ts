@@ -22,8 +22,8 @@ const BODY_LIMITS: BodyLimits = { totalBytes: 64 * MIB, networkBytes: 32 * MIB, 
 export interface ReceivedBodies {
   /** Bytes in memory. */
   readonly bytes: number;
-  /** A body that nobody has begun to send. */
-  open(request: IncomingMessage): ReceivedBody;
+  /** A body that nobody has begun to send. `address` is that of its sender. */
+  open(request: IncomingMessage, address: string): ReceivedBody;
 }
 
 export interface ReceivedBody {
@@ -48,7 +48,7 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
     return sum;
   }
 
-  function open(request: IncomingMessage): ReceivedBody {
+  function open(request: IncomingMessage, address: string): ReceivedBody {
     let own = 0;
     let senders: readonly (readonly [name: string, most: number])[] = [];
 
@@ -65,7 +65,7 @@ export function createReceivedBodies(limits: BodyLimits = BODY_LIMITS): Received
         if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
         senders = [
           [`credential ${actor}`, limits.credentialBytes],
-          [`network ${networkOf(request.socket.remoteAddress)}`, limits.networkBytes],
+          [`network ${networkOf(address)}`, limits.networkBytes],
         ];
         const chunks: Buffer[] = [];
         for await (const chunk of request as AsyncIterable<Buffer>) {

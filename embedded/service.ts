@@ -30,10 +30,12 @@ import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
+import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
+import { createSenders } from './sender.ts';
 import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -75,11 +77,13 @@ export interface Service {
 export async function startService(
   config: EmbeddedConfig,
   progress: StartProgress,
-  report: Report,
+  log: Log,
   ask: AskSource = fetchSource,
 ): Promise<Service> {
+  const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
+  const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -98,6 +102,7 @@ export async function startService(
     nowMs,
     isReady,
     divert: (request) => divert?.(request) ?? null,
+    wantsNewest: senders.wantsNewest,
     health,
     report,
   });
@@ -134,7 +139,7 @@ export async function startService(
     const turns = createTurns();
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
-    const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
+    const publishing = startPublishLoop(background, { report, info, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
     const working = startWorkLoop(
       {
@@ -143,7 +148,7 @@ export async function startService(
         uploads: writeApi.uploads,
         breathe: async () => (turns.isDue() ? await turns.next() : undefined),
       },
-      { publishing, onErased: () => data.emptyLog(), report },
+      { publishing, onErased: () => data.emptyLog(), report, info },
     );
     let isStopping = false;
     const fetching = startSourceLoop({
@@ -155,6 +160,7 @@ export async function startService(
       breathe: async () => (turns.isDue() ? await turns.next() : undefined),
       onRound: () => working.wake(),
       report: (what, cause) => isStopping || report(what, cause),
+      info,
     });
     const expiring = startExpiryLoop({
       removeExpired: data.removeExpired,
@@ -183,6 +189,7 @@ export async function startService(
         fetching.wake();
       },
       nowMs,
+      addressOf: senders.addressOf,
       newRequestId: () => newUlid(nowMs(), systemRuntime.randomBytes),
     });
     divert = (request) => takeUpload(request) ?? answerWrite(request);
@@ -201,6 +208,7 @@ export async function startService(
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
+      const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
       // A run that is cut short is continued by the next start.
@@ -210,7 +218,7 @@ export async function startService(
       await expiring.stop();
       await working.stop();
       await publishing.stop();
-      await control.stop();
+      await closing;
       data.close();
     };
     return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
@@ -223,9 +231,6 @@ export async function startService(
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
 const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
-
-/** Reports a fault of background work to an operator. */
-export type Report = (what: string, cause: unknown) => void;
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();

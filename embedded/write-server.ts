@@ -19,6 +19,8 @@ export interface WriteServerOptions {
   readonly onCommitted: () => void;
   readonly nowMs: () => number;
   readonly newRequestId: () => string;
+  /** The address of a request's sender. */
+  readonly addressOf: (request: IncomingMessage) => string;
   readonly bodies?: ReceivedBodies;
 }
 
@@ -28,7 +30,7 @@ export function createWriteServer(options: WriteServerOptions): (request: Incomi
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const head = headOf(request, options);
-    const body = bodies.open(request);
+    const body = bodies.open(request, head.requestContext.http.sourceIp);
     let lost: unknown = null;
     try {
       const { result, committed } = await handle(head, async ({ operation, actor }) => {
@@ -56,7 +58,7 @@ function pathOf(request: IncomingMessage): string {
   return originForm(request.url as string).split('?', 1)[0] as string;
 }
 
-function headOf(request: IncomingMessage, { nowMs, newRequestId }: WriteServerOptions): HttpEvent {
+function headOf(request: IncomingMessage, { nowMs, newRequestId, addressOf }: WriteServerOptions): HttpEvent {
   const path = pathOf(request);
   return {
     version: '2.0',
@@ -64,7 +66,7 @@ function headOf(request: IncomingMessage, { nowMs, newRequestId }: WriteServerOp
     rawQueryString: originForm(request.url as string).slice(path.length + 1),
     headers: joinedHeaders(request.rawHeaders),
     requestContext: {
-      http: { method: request.method as string, path, sourceIp: request.socket.remoteAddress ?? '' },
+      http: { method: request.method as string, path, sourceIp: addressOf(request) },
       requestId: newRequestId(),
       timeEpoch: nowMs(),
     },

@@ -1,6 +1,7 @@
 /** The surroundings of a run: storage, the network, clock and chance, all passed in. */
 import type { Archive } from '../storage/archive.ts';
 import type { Ledger } from '../storage/ledger.ts';
+import type { RunValue } from '../storage/records/sources.ts';
 import type { Runtime } from '../storage/runtime.ts';
 import type { UploadContent, UploadFiles } from '../storage/upload-store.ts';
 import type { FetchAnswer, FetchRequest } from './fetch/fetch-source.ts';
@@ -19,6 +20,8 @@ export interface SourceDependencies extends Pick<Runtime, 'nowMs' | 'newAttemptI
   readonly hasTime?: () => boolean;
   /** Receives each failure that is not one of the source or of storage. */
   readonly failed: (run: string, error: unknown) => void;
+  /** Receives each run that this process has ended. */
+  readonly ended: (source: string, id: string, run: RunValue) => void;
 }
 
 export interface RunUploads extends Pick<UploadFiles, 'head'> {

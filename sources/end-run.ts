@@ -66,7 +66,10 @@ export async function endRun(
       changes.push({ kind: 'check', key: sourceKey(name), if: { kind: 'revision-is', revision: source.revision } });
     }
     const result = await ledger.transact(changes, { attemptId: newAttemptId() });
-    if (result.committed) return true;
+    if (result.committed) {
+      dependencies.ended(name, id, ended);
+      return true;
+    }
     if (result.refusals.some(({ index }) => index < 2)) return false;
   }
   return false;

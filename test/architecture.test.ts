@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
     ...['contract/', 'mapping/', 'storage/', 'publisher/'],
-    ...['embedded/commands/', 'embedded/start-error.ts', 'embedded/address-file.ts'],
+    ...['embedded/commands/', 'embedded/doctor/', 'embedded/start-error.ts', 'embedded/address-file.ts'],
   ],
   site: ['contract/'],
   bench: [
@@ -80,8 +80,8 @@ const SHIPPED = [
   'cli',
 ];
 
-/** `node:` modules without I/O and clocks. A stream only passes data on. */
-const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
+/** `node:` modules without I/O and clocks. A stream only passes data on, and zlib only changes it. */
+const PURE_NODE_MODULES = ['node:crypto', 'node:stream', 'node:zlib'];
 
 /** Folders with rules only. */
 const PURE_FOLDERS = ['contract', 'mapping'];

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { problem } from '../../contract/problems.ts';
-import type { ObjectCache } from './cache.ts';
+import type { ObjectCache, Wanted } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
 import type { Representation } from './representation.ts';
@@ -22,6 +22,8 @@ export interface AnswerOptions {
   readonly nowMs: () => number;
   readonly health: () => HealthReport | Promise<HealthReport>;
   readonly isReady: () => boolean;
+  /** Whether the request may, and does, ask for bytes that are not from the cache. */
+  readonly wantsNewest: (request: IncomingMessage) => boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => Pro
 const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, cache, nowMs, health, isReady } = options;
+  const { route, cache, nowMs, health, isReady, wantsNewest } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const target = originForm(request.url as string);
@@ -50,9 +52,12 @@ export function createAnswer(options: AnswerOptions): Answer {
       return null;
     }
     const { key } = routed;
-    const entry = cache.fresh(key);
+    const isPassedOver = wantsNewest(request);
+    const entry = isPassedOver ? undefined : cache.fresh(key);
     const variant = entry?.view.ready(codingFor(request, entry.view));
-    if (entry === undefined || variant === undefined) return sendUnready(request, response, key);
+    if (entry === undefined || variant === undefined) {
+      return sendUnready(request, response, key, isPassedOver ? 'newest' : 'fresh');
+    }
     sendObject(request, response, entry.view, variant, ageSeconds(entry.validatedAtMs), null);
     return null;
   }
@@ -62,8 +67,13 @@ export function createAnswer(options: AnswerOptions): Answer {
   }
 
   /** Sends an object that must first be fetched, revalidated or compressed, or a problem. */
-  async function sendUnready(request: IncomingMessage, response: ServerResponse, key: string): Promise<void> {
-    const found = await cache.read(key);
+  async function sendUnready(
+    request: IncomingMessage,
+    response: ServerResponse,
+    key: string,
+    wanted: Wanted,
+  ): Promise<void> {
+    const found = await cache.read(key, wanted);
     if (found.kind === 'absent') {
       sendAbsent(request, response, ageSeconds(found.validatedAtMs), found.provenance);
     } else if (found.kind === 'unavailable') {

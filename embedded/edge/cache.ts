@@ -19,7 +19,7 @@ import type { ETag, GetResult, ObjectStore, StoredObject } from '../../storage/o
 /** How an answer came about, for `Cache-Status` (RFC 9211). */
 export interface Provenance {
   /** Why the store was asked; null if it was not asked. */
-  readonly forwarded: 'uri-miss' | 'stale' | null;
+  readonly forwarded: 'uri-miss' | 'stale' | 'request' | null;
   /** The store's answer; null if it was not asked or did not answer. */
   readonly origin: GetResult['kind'] | null;
   readonly stored: boolean;
@@ -57,11 +57,16 @@ export interface ObjectCacheOptions<View> {
   readonly report: (key: string, cause: unknown) => void;
 }
 
+export type Wanted = 'fresh' | 'newest';
+
 export interface ObjectCache<View> {
   /** The entry, if it may be served without asking the store. The hot path: synchronous, allocates nothing. */
   fresh(key: string): CacheEntry<View> | undefined;
-  /** Answers in every other case. Never rejects because of the store. */
-  read(key: string): Promise<CacheAnswer<View>>;
+  /**
+   * Answers in every other case. Never rejects because of the store. `newest`: the store is asked even if the entry is
+   * fresh, but not before its next retry.
+   */
+  read(key: string, wanted?: Wanted): Promise<CacheAnswer<View>>;
   /** To be called when a view has grown. */
   resized(key: string): void;
   /** Drops every key for which this is true, and the answers of its running reads. The next reader asks the store. */
@@ -102,10 +107,10 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     return entry !== undefined && isWithin(entry, FRESH_MS, nowMs()) ? entry : undefined;
   }
 
-  function read(key: string): Promise<CacheAnswer<View>> {
+  function read(key: string, wanted: Wanted = 'fresh'): Promise<CacheAnswer<View>> {
     const underWay = flights.get(key);
     if (underWay !== undefined) return underWay.then(collapsed);
-    const known = recall(key);
+    const known = recall(key, wanted);
     if (known !== null) return Promise.resolve(known);
     const flight = fetch(key).finally(() => {
       if (flights.get(key) === flight) flights.delete(key);
@@ -115,19 +120,21 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
   }
 
   /** The answer if the store was asked a moment ago and must not be asked again yet. */
-  function recall(key: string): CacheAnswer<View> | null {
+  function recall(key: string, wanted: Wanted): CacheAnswer<View> | null {
     const now = nowMs();
     const entry = entries.get(key);
     if (entry !== undefined) {
-      if (isWithin(entry, FRESH_MS, now)) return { kind: 'found', entry, provenance: HIT };
-      if (now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS) return null;
+      const mayAsk = now >= entry.retryAtMs || now < entry.retryAtMs - RETRY_AFTER_MS;
+      const isAsked = wanted === 'newest' && mayAsk;
+      if (isWithin(entry, FRESH_MS, now) && !isAsked) return { kind: 'found', entry, provenance: HIT };
+      if (mayAsk) return null;
       if (isWithin(entry, SERVABLE_MS, now)) {
         return { kind: 'found', entry, provenance: { ...HIT, staleIfError: true } };
       }
       return { kind: 'unavailable', retryAtMs: entry.retryAtMs, provenance: HIT };
     }
     const gap = gaps.get(key);
-    if (gap === undefined) return null;
+    if (gap === undefined || (gap.kind === 'absent' && wanted === 'newest')) return null;
     const [fromMs, untilMs] =
       gap.kind === 'absent'
         ? [gap.validatedAtMs, gap.validatedAtMs + FRESH_MS]
@@ -140,7 +147,9 @@ export function createObjectCache<View>(options: ObjectCacheOptions<View>): Obje
     const entry = entries.peek(key);
     const askedAtMs = nowMs();
     const dropsBefore = drops;
-    const forwarded = entry === undefined ? 'uri-miss' : 'stale';
+    // RFC 9211, section 2.2: a fresh entry is passed over only because the request asks for it.
+    const isFresh = entry !== undefined && isWithin(entry, FRESH_MS, askedAtMs);
+    const forwarded = entry === undefined ? 'uri-miss' : isFresh ? 'request' : 'stale';
     const asked = { ...HIT, forwarded } as const;
     try {
       const result = await inTime(objects.get(key, entry && { ifNoneMatch: entry.etag }), deadlineMs);

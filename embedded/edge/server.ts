@@ -31,6 +31,8 @@ export interface EdgeServerOptions {
   readonly health: () => HealthReport | Promise<HealthReport>;
   /** Until this returns true, every request except the health check is answered 503. Default: always ready. */
   readonly isReady?: () => boolean;
+  /** Whether a request may, and does, ask for bytes that are not from the cache. Default: no request may. */
+  readonly wantsNewest?: (request: IncomingMessage) => boolean;
   /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
   /** Receives faults for operators: failed reads of the store, faults of the edge itself. Never requests. */
@@ -48,7 +50,7 @@ export interface EdgeServer {
 
 /** Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
-  const { objects, nowMs, health, isReady = () => true, divert = () => null } = options;
+  const { objects, nowMs, health, isReady = () => true, divert = () => null, wantsNewest = () => false } = options;
   const limits: EdgeLimits = { ...DEFAULT_EDGE_LIMITS, ...options.limits };
   const report = options.report ?? ((what, cause) => console.error(`edge: ${what}: ${String(cause)}`));
   const cache = createObjectCache<Representation>({
@@ -60,7 +62,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady });
+  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest });
   const connections = createConnections();
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {

@@ -19,6 +19,7 @@ async function serving(requestsPerMinute = 1_000) {
     onCommitted: () => {},
     nowMs: () => world.nowMs,
     newRequestId: () => `r${++requests}`,
+    addressOf: () => '127.0.0.1',
     bodies,
   });
   const edge = await startEdge({ divert });

@@ -39,6 +39,7 @@ async function start() {
       dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
       uploadsKeptDays: null,
+      proxies: [],
       isSampleWanted: true,
       isLocalIssuerAllowed: true,
       issuer: null,
@@ -50,8 +51,11 @@ async function start() {
       migrated: () => undefined,
       publishing: () => {},
     },
-    (what, cause) => {
-      throw new Error(what, { cause });
+    {
+      info: () => {},
+      fault: (what, cause) => {
+        throw new Error(what, { cause });
+      },
     },
   );
 }

@@ -1,7 +1,7 @@
 /** A tiny object store with fault switches, an edge server in front of it, and two ways to talk to that. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { PUBLIC_CACHE_CONTROL, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
@@ -76,6 +76,7 @@ export async function startEdge(options: {
   readonly health?: () => HealthReport | Promise<HealthReport>;
   readonly isReady?: () => boolean;
   readonly divert?: Divert;
+  readonly wantsNewest?: (request: IncomingMessage) => boolean;
 }): Promise<Edge> {
   const objects = new FaultyObjects();
   const clock = new FakeClock();
@@ -87,6 +88,7 @@ export async function startEdge(options: {
     report: (_what, cause) => reports.push(cause),
     ...(options.isReady && { isReady: options.isReady }),
     ...(options.divert && { divert: options.divert }),
+    ...(options.wantsNewest && { wantsNewest: options.wantsNewest }),
     ...(options.limits && { limits: options.limits }),
   });
   server.listen(0, '127.0.0.1');

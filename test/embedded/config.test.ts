@@ -8,6 +8,7 @@ const DEFAULTS = {
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
   uploadsKeptDays: null,
+  proxies: [],
   isLocalIssuerAllowed: true,
   isSampleWanted: true,
   issuer: null,
@@ -25,6 +26,11 @@ describe('the environment sets', () => {
     ],
     ['files of a year', { TIDEMARK_UPLOADS_KEPT_DAYS: '365' }, { uploadsKeptDays: 365 }],
     ['an issuer for all', { HOST: '::', TIDEMARK_LOCAL_ISSUER: 'everywhere' }, { host: '::' }],
+    [
+      'proxies',
+      { TIDEMARK_PROXIES: '127.0.0.1, ::1,10.0.0.0/8,fd00::/8,' },
+      { proxies: ['127.0.0.1', '::1', '10.0.0.0/8', 'fd00::/8'] },
+    ],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
@@ -56,6 +62,11 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
 
 test.each<[string, Record<string, string>]>([
   ['a time for files of zero days', { TIDEMARK_UPLOADS_KEPT_DAYS: '0' }],
+  ['a proxy by name', { TIDEMARK_PROXIES: 'proxy.example' }],
+  ['a proxy with a port', { TIDEMARK_PROXIES: '127.0.0.1:80' }],
+  ['a network that is too narrow', { TIDEMARK_PROXIES: '10.0.0.0/33' }],
+  ['a network with two lengths', { TIDEMARK_PROXIES: '10.0.0.0/8/8' }],
+  ['a network without a length', { TIDEMARK_PROXIES: '10.0.0.0/' }],
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],

@@ -16,6 +16,7 @@ const configOf = (dataFolder: string) => {
     dataFolder,
     waitlistEmail: 'waitlist@tidemark.example',
     uploadsKeptDays: null,
+    proxies: [],
     isLocalIssuerAllowed: true,
     isSampleWanted: true,
     issuer: null,
@@ -40,7 +41,10 @@ export async function startedOn(folder: string) {
     publishing: () => {},
   };
   const reported: unknown[] = [];
-  const service = await startService(configOf(folder), progress, (what, cause) => void reported.push(what, cause));
+  const service = await startService(configOf(folder), progress, {
+    info: () => {},
+    fault: (what, cause) => void reported.push(what, cause),
+  });
   onTestFinished(() => service.stop());
   return { service, told, reported };
 }

@@ -25,6 +25,7 @@ async function serving() {
     onCommitted: () => {},
     nowMs: () => 0,
     newRequestId: () => 'r1',
+    addressOf: () => '127.0.0.1',
   });
   // If the handler waited for the rest of the body, the connection would end without an answer.
   const edge = await startEdge({ divert, limits: { idleTimeoutMs: 1_000 } });

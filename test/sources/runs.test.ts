@@ -36,6 +36,7 @@ describe('a run', () => {
     world.api.nowMs = at('20T16:30:00');
     await world.settle();
     const run = await newest();
+    expect(world.ended).toEqual([run.id]);
     expect(run).toMatchObject({
       cause: 'schedule',
       state: 'ended',

@@ -23,6 +23,8 @@ export interface SourceWorld {
   answers: (FetchAnswer | Error)[];
   /** Faults that are not those of sources or storage. */
   readonly failures: unknown[];
+  /** The ids of the runs that processes have told to have ended. */
+  readonly ended: string[];
   /** Sends the recipe, and gives the answer. */
   add(recipe?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   ask(body?: object): Promise<SourceRun>;
@@ -53,6 +55,7 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
   const archive = openMemoryArchive();
   const requests: FetchRequest[] = [];
   const failures: unknown[] = [];
+  const ended: string[] = [];
   const nowMs = () => api.nowMs;
   const newId = idsBy({ nowMs, randomBytes: seededBytes('runner') });
   let attempts = 0;
@@ -79,13 +82,14 @@ export function openSourceWorld(api: ApiWorld = heldToSchemas(openApiWorld())): 
       return answer;
     },
     failed: (_, error) => failures.push(error),
+    ended: (_, id) => ended.push(id),
   };
   const call = async (method: string, path: string, body?: object) => {
     const { json } = await api.call({ method, path: `/api/v1/sources/metals${path}`, ...(body && { body }) });
     return json;
   };
   const world: SourceWorld = {
-    ...{ api, archive, ports: dependencies, requests, failures },
+    ...{ api, archive, ports: dependencies, requests, failures, ended },
     answers: [],
     add: (recipe = EXAMPLE_RECIPE, headers = { 'if-none-match': '*' }) =>
       api.call({ method: 'PUT', path: '/api/v1/sources/metals', body: recipe, headers }),
