@@ -214,6 +214,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
+      const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
       void expecting.stop();
@@ -223,7 +224,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await expiring.stop();
       await working.stop();
       await publishing.stop();
-      await control.stop();
+      await closing;
       data.close();
     };
     return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
