@@ -14,6 +14,7 @@ import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
+import { httpReader } from '../publisher/verify/reader.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
@@ -38,6 +39,7 @@ import { startPublishLoop } from './publish-loop.ts';
 import { createSenders } from './sender.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
+import { type LastVerify, startVerifyLoop } from './verify-loop.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
@@ -82,6 +84,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   let expectations = (): Expectations | null => null;
+  let lastVerify = (): LastVerify | null => null;
   let metrics: MetricsServer | null = null;
   const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -94,6 +97,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     isReady,
     publishLagMs: () => publishLagMs(),
     expectations: () => expectations(),
+    lastVerify: () => lastVerify(),
     report,
   });
   const edge = createEdgeServer({
@@ -160,6 +164,12 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
     const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
     expectations = expecting.current;
+    const { verifyEveryHours } = config;
+    const verifying =
+      verifyEveryHours === null
+        ? null
+        : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours: verifyEveryHours, log });
+    lastVerify = () => verifying?.last() ?? null;
     const working = startWorkLoop(
       {
         ...systemRuntime,
@@ -218,6 +228,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       // A look may take seconds, and may be cut short.
       void looking.stop();
       void expecting.stop();
+      void verifying?.stop();
       metrics?.stop();
       server.close();
       server.closeAllConnections();
