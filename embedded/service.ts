@@ -6,6 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Json } from '../contract/canonical-json.ts';
+import type { Expectations } from '../contract/late-sources.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
@@ -26,12 +27,16 @@ import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
+import { ReadCounts } from './edge/read-counts.ts';
 import { createEdgeServer } from './edge/server.ts';
+import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
+import { WriteCounts } from './metrics/write-counts.ts';
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
@@ -60,6 +65,8 @@ export interface StartProgress {
 export interface Service {
   /** The base URL, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
+  /** Where its metrics are; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
@@ -86,6 +93,9 @@ export async function startService(
   const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
+  let expectations = (): Expectations | null => null;
+  let metrics: MetricsServer | null = null;
+  const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
   const isReady = () => divert !== null;
   const health = createHealth({
@@ -95,6 +105,7 @@ export async function startService(
     nowMs,
     isReady,
     publishLagMs: () => publishLagMs(),
+    expectations: () => expectations(),
     report,
   });
   const edge = createEdgeServer({
@@ -104,6 +115,7 @@ export async function startService(
     divert: (request) => divert?.(request) ?? null,
     wantsNewest: senders.wantsNewest,
     health,
+    counts: reads,
     report,
   });
   const { server } = edge;
@@ -121,13 +133,29 @@ export async function startService(
   };
   try {
     const baseUrl = await listen(server, config);
+    if (config.metrics !== null) {
+      const { dataFolder } = config;
+      const current = () => expectations();
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        dataFolder,
+        health,
+        reads,
+        writes,
+        expectations: current,
+        report,
+      });
+    }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
     });
-    const writeApi = await openWriteApi(data.ledger, config, logRefused);
+    const writeApi = await openWriteApi(data.ledger, config, (request) => {
+      writes.add(request);
+      logRefused(request);
+    });
     await writeApi.uploads.removePartial();
     if (config.isSampleWanted) {
       const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
@@ -141,12 +169,15 @@ export async function startService(
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, info, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
+    const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+    const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
+    expectations = expecting.current;
     const working = startWorkLoop(
       {
         ...systemRuntime,
         ledger: background.ledger,
         uploads: writeApi.uploads,
-        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+        breathe,
       },
       { publishing, onErased: () => data.emptyLog(), report, info },
     );
@@ -211,6 +242,8 @@ export async function startService(
       const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
+      void expecting.stop();
+      metrics?.stop();
       // A run that is cut short is continued by the next start.
       void fetching.stop();
       server.close();
@@ -221,8 +254,9 @@ export async function startService(
       await closing;
       data.close();
     };
-    return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
   } catch (error) {
+    metrics?.stop();
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
