@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
+import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
@@ -47,6 +48,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addOption(new Option('--allow-clear-text', 'send the key over http to other machines'))
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
+  addBackupCommands(program);
   addReadCommands(program);
   addMappingCommands(program);
   addIngestCommands(program);

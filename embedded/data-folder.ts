@@ -1,5 +1,5 @@
 /** The data folder of the embedded server: one ledger file, one directory of objects, one owner, one format. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_PAGE_SIZES } from '../publisher/dependencies.ts';
 import { rendererOf } from '../publisher/plan/render.ts';
@@ -9,6 +9,7 @@ import type { Ledger } from '../storage/ledger.ts';
 import { type MigrationOutcome, migrateLedger } from '../storage/migration/migrate-ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { systemRuntime } from '../storage/runtime.ts';
+import type { CopyProgress } from '../storage/sqlite-copy.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { checkFolderFormat, keepFolderFormat } from './folder-format.ts';
 import { checkFileIsPrivate, checkFolderIsPrivate } from './private-files.ts';
@@ -16,6 +17,8 @@ import { StartError, unusable } from './start-error.ts';
 import { yieldingLedger } from './yielding-ledger.ts';
 
 export const LEDGER_FILE = 'ledger.sqlite';
+/** In a folder that a restore has begun to change, and has not finished. */
+export const RESTORING_FILE = 'restoring';
 
 export interface DataFolder {
   readonly ledger: Ledger;
@@ -24,6 +27,7 @@ export interface DataFolder {
   removeExpired(beforeMs: number, limit: number): number;
   emptyLog(): void;
   checkWritable(): void;
+  copyLedger(path: string, progress: CopyProgress): Promise<void>;
   /**
    * Migrates the folder to the format of this version. To be called before any other use of the folder. An interrupted
    * migration continues. Reports the number of finished markets.
@@ -37,11 +41,15 @@ export interface DataFolder {
 /**
  * Opens the folder, creates missing parts, and keeps other processes out until this one ends.
  *
+ * @param isRestoring whether a restore opens it, whose files are in place
  * @throws StartError if it cannot be written, belongs to another user or a running server, is damaged, or has a later
  *   format
  */
-export async function openDataFolder(folder: string): Promise<DataFolder> {
+export async function openDataFolder(folder: string, { isRestoring = false } = {}): Promise<DataFolder> {
   checkIsPrivate(folder);
+  if (!isRestoring && existsSync(join(folder, RESTORING_FILE))) {
+    throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
+  }
   checkFolderFormat(folder);
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
@@ -54,6 +62,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
         removeExpired: (beforeMs, limit) => ledger.removeExpired(beforeMs, limit),
         emptyLog: () => ledger.emptyLog(),
         checkWritable: () => ledger.checkWritable(),
+        copyLedger: (path, progress) => ledger.copyTo(path, progress),
         migrate: (progress) => migrate(folder, ledger, progress),
         close: () => ledger.close(),
       };
@@ -63,15 +72,29 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     }
   } catch (error) {
     if (!(error instanceof StorageUnavailable || error instanceof StorageCorrupt)) throw error;
-    const owner = lockOwner(folder, error);
-    if (owner === null) throw unusable(folder, error);
-    throw new StartError(
-      `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`,
-      {
-        cause: error,
-      },
-    );
+    throw refusalOf(folder, error);
   }
+}
+
+/**
+ * For a folder whose ledger will be moved away: a damaged one is no fault.
+ *
+ * @throws StartError if another process has it open
+ */
+export function checkNotInUse(folder: string): void {
+  try {
+    openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true }).close();
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw refusalOf(folder, error);
+    if (!(error instanceof StorageCorrupt)) throw error;
+  }
+}
+
+function refusalOf(folder: string, cause: Error): StartError {
+  const owner = lockOwner(folder, cause);
+  if (owner === null) return unusable(folder, cause);
+  const message = `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`;
+  return new StartError(message, { cause });
 }
 
 /** Before anything of the folder is read. */

@@ -7,7 +7,9 @@ import { readPrivateFile } from './private-files.ts';
 import { StartError, unusable } from './start-error.ts';
 
 /** The secret files of a data folder, by name. */
-export type SecretFile = 'secret' | 'issuer-key' | 'operator-key';
+export const SECRET_FILES = ['secret', 'issuer-key', 'operator-key'] as const;
+
+export type SecretFile = (typeof SECRET_FILES)[number];
 
 const OWNER_ONLY = 0o600;
 

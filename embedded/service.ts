@@ -17,6 +17,7 @@ import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { newUlid } from '../storage/ulid.ts';
+import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
@@ -177,6 +178,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       onError: (cause) => isStopping || report('looking for lost objects failed', cause),
     });
     looking.wake();
+    const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
       // A look may take seconds, and may be cut short.
@@ -186,6 +188,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await expiring.stop();
       await working.stop();
       await publishing.stop();
+      await control.stop();
       data.close();
     };
     return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };

@@ -84,14 +84,19 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
     database.exec(MIGRATION_FROM_1);
   } else if (version === 2) {
     database.exec(MIGRATION_FROM_2);
-  } else if (version !== SCHEMA_VERSION) {
-    throw new StorageCorrupt(
-      version === 0
-        ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
-        : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
-    );
-  }
+  } else checkSchema(database, path);
   database.exec('COMMIT');
+}
+
+/** @throws StorageCorrupt if the file is not a ledger of this version's schema */
+export function checkSchema(database: DatabaseSync, path: string): void {
+  const version = database.prepare('PRAGMA user_version').get()?.user_version;
+  if (version === SCHEMA_VERSION) return;
+  throw new StorageCorrupt(
+    version === 0
+      ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`
+      : `${path} has schema ${version}, and this version of Tidemark reads ${SCHEMA_VERSION}: use the version that wrote it`,
+  );
 }
 
 /** The smallest durable write. SQLite writes the page even if nothing in it differs. */

@@ -1,7 +1,8 @@
 /** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { makeFolderSync } from './durable-files.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   ItemKey,
   ItemsOf,
   Ledger,
+  LedgerReader,
   QueryOptions,
   QueryPage,
   Refusal,
@@ -28,7 +30,8 @@ import {
   describeKey,
 } from './ledger-rules.ts';
 import { packValue, unpackValue } from './packed-value.ts';
-import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
+import { type CopyProgress, copyDatabase, findDamage } from './sqlite-copy.ts';
+import { checkSchema, prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -63,6 +66,10 @@ export interface SqliteLedger extends Ledger {
    * @throws StorageUnavailable if the file cannot be written, or is no longer at its path: commits would be lost
    */
   checkWritable(): void;
+  /** Copies the ledger, as of one moment, into an empty file: see `copyDatabase`. Errors as of the other methods. */
+  copyTo(path: string, progress: CopyProgress): Promise<void>;
+  /** What SQLite finds wrong in the file; empty if nothing is. Blocks this process while it reads the whole file. */
+  findDamage(): readonly string[];
   /** Closes the file. Calling it twice is harmless; every other method fails from then on. */
   close(): void;
 }
@@ -90,6 +97,22 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
     return new OpenSqliteLedger(database, path);
   } catch (error) {
     database?.close();
+    throw translateError(error, path);
+  }
+}
+
+/** A ledger that nobody writes any more: a copy. The file is only read, and no file is made beside it. */
+export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
+
+/** @throws StorageUnavailable and StorageCorrupt as {@link openSqliteLedger}; other methods may throw them too */
+export function openLedgerCopy(path: string): LedgerCopy {
+  try {
+    const url = pathToFileURL(resolve(path));
+    url.search = '?immutable=1';
+    const database = new DatabaseSync(url, { readOnly: true });
+    checkSchema(database, path);
+    return new OpenSqliteLedger(database, path);
+  } catch (error) {
     throw translateError(error, path);
   }
 }
@@ -185,6 +208,18 @@ class OpenSqliteLedger implements SqliteLedger {
       }
       rewriteHeader(this.#database);
     });
+  }
+
+  async copyTo(path: string, progress: CopyProgress): Promise<void> {
+    try {
+      await copyDatabase(this.#database, path, progress);
+    } catch (error) {
+      throw translateError(error, path);
+    }
+  }
+
+  findDamage(): readonly string[] {
+    return this.#guard(() => findDamage(this.#database));
   }
 
   close(): void {

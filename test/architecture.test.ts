@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: ['contract/'],
   lambdas: ['contract/', 'storage/'],
   publisher: ['contract/', 'storage/'],
+  sources: ['contract/', 'mapping/', 'storage/', 'lambdas/'],
   infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts', 'storage/records/'],
   sample: [],
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'infra/edge/', 'sample/'],
@@ -65,7 +66,18 @@ const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/'];
 
 /** Folders whose code runs with `dependencies` alone, as for `npm start`. Without bundled code. */
-const SHIPPED = ['contract', 'mapping', 'storage', 'lambdas', 'publisher', 'infra/edge', 'sample', 'embedded', 'cli'];
+const SHIPPED = [
+  'contract',
+  'mapping',
+  'storage',
+  'lambdas',
+  'publisher',
+  'sources',
+  'infra/edge',
+  'sample',
+  'embedded',
+  'cli',
+];
 
 /** `node:` modules without I/O and clocks. A stream only passes data on. */
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];

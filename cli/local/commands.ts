@@ -70,15 +70,6 @@ export function addLocalCommands(program: Command): void {
     });
 
   program
-    .command('restore')
-    .description('continue with an older copy of the ledger; the server must be stopped, and the copy in place')
-    .addHelpText('after', '\nExample:\n  tidemark restore --data .tidemark\nSee docs/operations.md.')
-    .action(async (_, command: Command) => {
-      const { restoreLedger } = await import('../../embedded/commands/restore.ts');
-      await restoreLedger(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
-    });
-
-  program
     .command('repair')
     .description('set the record of each market to what its observations add up to; the server must be stopped')
     .argument('<slug...>', 'the markets')
@@ -112,7 +103,7 @@ export function addLocalCommands(program: Command): void {
 }
 
 /** The environment, with the options that were given. */
-function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+export function settings(options: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...process.env, ...Object.fromEntries(given) };
 }

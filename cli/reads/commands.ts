@@ -33,11 +33,15 @@ export function addReadCommands(program: Command): void {
   markets
     .command('list')
     .description('all markets with their newest price, ordered by slug')
-    .addHelpText('after', '\nExample:\n  tidemark markets list --url https://data.example --json')
+    .option('--late', 'only sources whose next value is late, by their cadence and the clock of this machine')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemark markets list --url https://data.example --json\n  tidemark markets list --late',
+    )
     .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
-      const { listMarkets } = await import('./markets.ts');
-      await listMarkets(await openClient(options), options.json === true);
+      const options = command.optsWithGlobals<GlobalOptions & { readonly late?: boolean }>();
+      const { listLateMarkets, listMarkets } = await import('./markets.ts');
+      await (options.late ? listLateMarkets : listMarkets)(await openClient(options), options.json === true);
     });
 
   markets
@@ -71,7 +75,7 @@ export function addReadCommands(program: Command): void {
 
   program
     .command('status')
-    .description('the published generation, its lag, marks and queue; ends with 1 if the service fails')
+    .description('the published generation, late sources, lag, marks and queue; ends with 1 if the service fails')
     .addHelpText('after', '\nExample:\n  tidemark status --url https://data.example')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();

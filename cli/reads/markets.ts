@@ -1,9 +1,10 @@
 /** `tidemark markets`: the published markets, and the history of each. */
+import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, JsonList, print, printFields, printJson, Table } from '../output.ts';
+import { type Cell, durationInWords, JsonList, print, printFields, printJson, Table } from '../output.ts';
 import { csvLine } from './csv-line.ts';
 import { walkCollection } from './walk.ts';
 
@@ -23,6 +24,21 @@ export async function listMarkets(client: Client, asJson: boolean): Promise<void
   await table.end();
 }
 
+/** A row for each late source of a market; as JSON, the markets that have any. */
+export async function listLateMarkets(client: Client, asJson: boolean): Promise<void> {
+  const list = new JsonList();
+  const table = new Table(['SLUG', 'SOURCE', 'LATE BY', 'EXPECTED']);
+  for await (const market of walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug)) {
+    const late = new Expectations([market]).late(Date.now());
+    if (asJson && late.length > 0) await list.add(market);
+    if (asJson) continue;
+    for (const { label, lateSeconds, expectedNextAt } of late) {
+      await table.add([market.slug, label, durationInWords(lateSeconds), expectedNextAt]);
+    }
+  }
+  await (asJson ? list : table).end();
+}
+
 export async function showMarket(client: Client, slug: string, asJson: boolean): Promise<void> {
   const market = jsonOf(await client.read(marketUrl(encodeURIComponent(slug)))) as Market;
   if (asJson) return await printJson(market);
@@ -37,6 +53,12 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
     ...sources.map(
       ({ label, url, licence }) => ['source', `${label}, ${licence ?? 'no licence stated'}, ${url}`] as const,
     ),
+    ...sources
+      .filter(({ expectedNextAt }) => expectedNextAt !== null)
+      .map(({ label, expectedNextAt }) => ['next value', `${expectedNextAt}, of ${label}`] as const),
+    ...new Expectations([market])
+      .late(Date.now())
+      .map(({ label, lateSeconds }) => ['late', `by ${durationInWords(lateSeconds)}, of ${label}`] as const),
     ['disputed', disputed ? 'yes' : 'no'],
     ['revision', revision],
   ]);

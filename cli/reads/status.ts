@@ -1,12 +1,19 @@
-/** `tidemark status`: the published generation, and what the service says of itself. */
-import type { Snapshot } from '../../contract/market.ts';
-import { SNAPSHOT_URL } from '../../contract/routes.ts';
+/** `tidemark status`: the published generation, late sources, and the service's own report. */
+import { Expectations, type LateSource } from '../../contract/late-sources.ts';
+import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
+import type { Market, Snapshot } from '../../contract/market.ts';
+import { MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { endWith } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, counted, printFields, printJson } from '../output.ts';
+import { type Cell, counted, durationInWords, printFields, printJson } from '../output.ts';
+import { walkCollection } from './walk.ts';
 
 /** Only the embedded server answers it. */
 const HEALTH_URL = '/healthz';
+
+/** The list is read for late sources up to here, which takes a few seconds. */
+const MARKETS_READ = 100 * MARKETS_PAGE_SIZE;
+const WORST_SHOWN = 5;
 
 interface Health {
   readonly status?: string;
@@ -24,7 +31,8 @@ export async function printStatus(client: Client, asJson: boolean): Promise<void
   const asked = await client.read(HEALTH_URL, [404, 403, 503]);
   const health = asked.status === 200 || asked.status === 503 ? (jsonOf(asked) as Health) : null;
   if (asked.status === 503) endWith('findings');
-  if (asJson) return await printJson({ url: client.profile.readUrl.origin, snapshot, health });
+  const lateSources = await readLateSources(client);
+  if (asJson) return await printJson({ url: client.profile.readUrl.origin, snapshot, lateSources, health });
   const { generation, publishedAt, counts, listGeneration } = snapshot;
   const age = counted(Math.max(0, Math.floor((Date.now() - Date.parse(publishedAt)) / 1000)), 'second');
   await printFields([
@@ -34,8 +42,37 @@ export async function printStatus(client: Client, asJson: boolean): Promise<void
     ['markets', counts.markets],
     ['observations', `${counts.observations}, of them unknown: ${counts.unknownValues}`],
     ['list of generation', listGeneration],
+    ['late sources', countOf(lateSources, counts.markets)],
+    ...lateSources.worst.map((source) => ['late', lateInWords(source)] as const),
     ...(health === null ? [['health', 'this service does not tell'] as const] : healthFields(health)),
   ]);
+}
+
+interface LateSources {
+  readonly count: number;
+  readonly worst: readonly LateSource[];
+  readonly marketsRead: number;
+}
+
+async function readLateSources(client: Client): Promise<LateSources> {
+  const expectations = new Expectations();
+  let marketsRead = 0;
+  for await (const market of walkCollection<Market>(client, MARKETS_URL, ({ slug }) => slug)) {
+    expectations.add(market);
+    if (++marketsRead === MARKETS_READ) break;
+  }
+  const late = expectations.late(Date.now());
+  return { count: late.length, worst: late.slice(0, WORST_SHOWN), marketsRead };
+}
+
+function countOf({ count, marketsRead }: LateSources, markets: number): Cell {
+  return marketsRead < MARKETS_READ || markets <= MARKETS_READ
+    ? count
+    : `${count}, among the first ${counted(marketsRead, 'market')}`;
+}
+
+function lateInWords({ label, lateSeconds, expectedNextAt, markets }: LateSource): string {
+  return `${label}: ${durationInWords(lateSeconds)}, expected at ${expectedNextAt}, for ${counted(markets, 'market')}`;
 }
 
 function healthFields(health: Health): readonly (readonly [string, Cell])[] {

@@ -1,18 +1,52 @@
 /**
- * `tidemark restore`: continues with an older copy of the ledger, although later generations were published. The server
- * must be stopped, and the copy must be in place: docs/operations.md.
+ * `tidemark restore DIR`: puts a backup into a data folder whose server is stopped, and prepares its ledger to publish
+ * everything again in place, although later generations may have been published.
  */
 import { restore } from '../../publisher/repair/restore.ts';
-import type { Environment } from '../config.ts';
-import { useDataFolder } from './stopped-server.ts';
+import type { CopyStep } from '../backup/copied-files.ts';
+import { finishRestore, putBack } from '../backup/put-back.ts';
+import { checkBackup, chooseBackup } from '../backup/read-backup.ts';
+import { checkClock, type Environment, readConfig } from '../config.ts';
+import { openStopped } from './stopped-server.ts';
 
-/** Sets the exit code, as {@link useDataFolder} does. */
-export async function restoreLedger(environment: Environment): Promise<void> {
-  await useDataFolder(environment, async (storage, terminal) => {
-    terminal.working('Checking every market');
-    const { repaired } = await restore(storage);
-    terminal.done(repaired.size === 0 ? 'All markets add up' : `Markets that did not add up: ${repaired.size}`);
-    for (const [slug, outcome] of repaired) terminal.say(`    ${slug}: ${outcome}`);
-    terminal.done('The next start publishes every market again, in place: npm start');
-  });
+export interface RestoreCommand {
+  /** The folder of backups. */
+  readonly dir: string;
+  /** The name of a backup; null: the newest. */
+  readonly from: string | null;
+  readonly replace: boolean;
+  readonly progress: CopyStep;
+}
+
+export interface RestoreReport {
+  readonly dataFolder: string;
+  readonly backup: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly generation: number | null;
+  /** The folder with the files that were there before; null: there were none. */
+  readonly replaced: string | null;
+  /** The markets that did not add up, and what was done to each. */
+  readonly repaired: Readonly<Record<string, string>>;
+}
+
+/** @throws StartError for a fault that an operator can correct; then the folder is as it was, or says so at the next start */
+export async function restoreBackup(environment: Environment, command: RestoreCommand): Promise<RestoreReport> {
+  process.umask(0o077);
+  const nowMs = Date.now();
+  checkClock(nowMs);
+  const { dataFolder } = readConfig(environment);
+  const { dir, from, progress } = command;
+  const backup = chooseBackup(dir, from);
+  await checkBackup(backup, progress);
+  const replaced = await putBack({ ...command, dataFolder, backup, nowMs });
+  progress('Checking every market', 0, 1);
+  const repaired = await openStopped(
+    dataFolder,
+    { isRestoring: true },
+    async (storage) => (await restore(storage)).repaired,
+  );
+  await finishRestore(dataFolder);
+  const { createdAt, generation } = backup.manifest;
+  return { dataFolder, backup: backup.name, createdAt, generation, replaced, repaired: Object.fromEntries(repaired) };
 }

@@ -25,22 +25,36 @@ export async function useDataFolder(
     if (!existsSync(join(dataFolder, LEDGER_FILE))) {
       throw new StartError(`There is no ledger in ${dataFolder}: set TIDEMARK_DATA to the data folder of the server.`);
     }
-    const data = await openDataFolder(dataFolder);
-    try {
-      const outcome = await data.migrate((markets) =>
-        terminal.working(`Migrating the data folder: ${markets} markets`),
-      );
-      if (outcome === 'migrated') terminal.done('Migrated the data folder to the format of this version');
-      const { ledger, objects } = data;
-      await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES }, terminal);
-    } finally {
-      data.close();
-    }
+    const migrating = (markets: number) => terminal.working(`Migrating the data folder: ${markets} markets`);
+    await openStopped(dataFolder, { migrating }, async (storage, isMigrated) => {
+      if (isMigrated) terminal.done('Migrated the data folder to the format of this version');
+      await use(storage, terminal);
+    });
   } catch (error) {
     terminal.clear();
     const isExpected = EXPECTED.some((expected) => error instanceof expected);
     console.error(isExpected ? (error as Error).message : error);
     process.exitCode = 1;
+  }
+}
+
+/**
+ * Opens the folder, migrates it to this version's format, and closes it after `use`. Errors as of {@link openDataFolder}.
+ *
+ * @param options.isRestoring see {@link openDataFolder}
+ */
+export async function openStopped<Result>(
+  dataFolder: string,
+  { isRestoring = false, migrating = () => {} }: { readonly isRestoring?: boolean; migrating?(markets: number): void },
+  use: (storage: PublisherStorage, isMigrated: boolean) => Promise<Result>,
+): Promise<Result> {
+  const data = await openDataFolder(dataFolder, { isRestoring });
+  try {
+    const isMigrated = (await data.migrate(migrating)) === 'migrated';
+    const { ledger, objects } = data;
+    return await use({ ...systemRuntime, ledger, objects, pageSizes: DEFAULT_PAGE_SIZES }, isMigrated);
+  } finally {
+    data.close();
   }
 }
 

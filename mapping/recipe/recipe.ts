@@ -31,11 +31,11 @@ const sourceText = (most: number) =>
     .default(null);
 
 const limitsSchema = z.strictObject({
-  /** Of the answer, also when it is unpacked. */
+  /** Of the answer, as it is sent, decoded and unpacked. It is in memory as a whole. */
   maxBytes: z
     .int()
     .min(1)
-    .max(256 * MIB)
+    .max(64 * MIB)
     .default(16 * MIB),
   /** For the whole answer, with its redirects. */
   timeoutSeconds: z.int().min(1).max(300).default(60),

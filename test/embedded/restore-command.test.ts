@@ -1,9 +1,10 @@
-/** `npm run restore`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a stopped server. */
+/** `npm run restore -- DIR`, `npm run repair` and `npm run verify:audit`, as an operator types them, on the data folder of a stopped server. */
 import { spawnSync } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { backUp } from '../../embedded/commands/backup.ts';
 import { type DataFolder, openDataFolder } from '../../embedded/data-folder.ts';
 import { createAuditSealer } from '../../lambdas/review/seal-audit.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
@@ -67,22 +68,29 @@ beforeEach(async () => {
 });
 
 describe('npm run restore', () => {
-  test('continues with an older copy of the ledger that has a torn transaction', async () => {
-    const [ledger, copy] = [join(folder, 'ledger.sqlite'), join(folder, 'ledger.copy')];
-    await copyFile(ledger, copy);
+  test('continues with a backup that is older than what is published, and has a torn transaction', async () => {
+    await tear();
+    const dir = await temporaryFolder();
+    await backUp({ TIDEMARK_DATA: folder }, { dir, keep: 1, verify: false, progress: () => {} });
+    run('repair', folder, 'gold');
     await take([price('gold', 2, 5), market('zinc')]);
     await take([price('tin', 2, 5)]);
-    await copyFile(copy, ledger);
-    await tear();
-    await expect(use((_, dependencies) => publish(dependencies))).rejects.toThrow(LedgerBehind);
 
-    const { code, output, errors } = run('restore', folder);
-    expect([code, errors]).toEqual([0, '']);
-    for (const part of ['gold: repaired', 'npm start']) expect(output).toContain(part);
+    const { code, output } = run('restore', folder, dir, '--replace');
+    expect(code).toBe(0);
+    expect(output).toContain('gold: repaired');
     expect(output).not.toContain('tin');
     await expectPublished(2);
-    expect(run('restore', folder).output).toContain('All markets add up');
+    expect(run('restore', folder, dir, '--replace')).toMatchObject({ code: 0 });
     await expectPublished(2);
+  });
+
+  test('an older ledger that was put in place by hand is refused by publishing, and changes nothing', async () => {
+    const [ledger, copy] = [join(folder, 'ledger.sqlite'), join(folder, 'ledger.copy')];
+    await copyFile(ledger, copy);
+    await take([price('gold', 2, 5)]);
+    await copyFile(copy, ledger);
+    await expect(use((_, dependencies) => publish(dependencies))).rejects.toThrow(LedgerBehind);
   });
 });
 
@@ -99,10 +107,10 @@ describe('npm run repair', () => {
 
 test('an unusable folder is refused in one line, and nothing is created', async () => {
   const empty = await temporaryFolder();
-  const { code, errors } = run('restore', empty);
+  const { code, errors } = run('repair', empty, 'gold');
   expect([code, errors.trim().split('\n')]).toEqual([1, [expect.stringContaining(empty)]]);
   const inUse = await openDataFolder(folder);
-  const refused = run('restore', folder);
+  const refused = run('repair', folder, 'gold');
   inUse.close();
   expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('in use') });
 });

@@ -68,7 +68,7 @@ describe('a recipe', () => {
     ['a wrong time', '/schedule/at', ['25:00'], '/schedule/at/0'],
     ['an unknown packing', '/unpack', 'rar', '/unpack'],
     ['a limit of zero', '/limits', { maxBytes: 0 }, '/limits/maxBytes'],
-    ['a limit above all limits', '/limits', { maxBytes: 268_435_457 }, '/limits/maxBytes'],
+    ['a limit above all limits', '/limits', { maxBytes: 67_108_865 }, '/limits/maxBytes'],
     ['half an hour of patience', '/limits', { timeoutSeconds: 1800 }, '/limits/timeoutSeconds'],
     ['a fault of the mapping’s shape', '/mapping/match', undefined, '/mapping/match'],
     ['a fault of the mapping’s references', '/mapping/market/slug', '{price}', '/mapping/market/slug'],

@@ -1,0 +1,91 @@
+/** `tidemark backup` and `tidemark restore`, on a data folder of this machine. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { counted, note, printFields, printJson } from '../output.ts';
+import type { GlobalOptions } from '../profile.ts';
+import { settings } from './commands.ts';
+import { stepLine } from './step-line.ts';
+
+interface BackupFlags extends GlobalOptions {
+  readonly keep: number;
+  readonly verify?: boolean;
+}
+
+interface RestoreFlags extends GlobalOptions {
+  readonly from?: string;
+  readonly replace?: boolean;
+}
+
+const RESTORE_HELP = `
+The server must be stopped. Every file of the backup is checked before the data folder is changed. Published objects
+stay, so readers see no gap: the next start publishes every market again, in place.
+
+Examples:
+  tidemark restore /mnt/backups/tidemark --replace
+  tidemark restore /mnt/backups/tidemark --data ./new-folder --from 2026-11-22T03-00-00.000Z`;
+
+const BACKUP_HELP = `
+The folder gets one sub-folder for each backup, and the uploaded files that all of them share. It is as secret as
+the data folder: it holds the keys. An interrupted backup leaves the earlier ones as they are.
+
+Examples:
+  tidemark backup /mnt/backups/tidemark
+  tidemark backup /mnt/backups/tidemark --keep 30 --verify --json`;
+
+export function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('copy the ledger, the uploads and the keys into a folder; the server may run meanwhile')
+    .argument('<folder>', 'the folder of backups, best on another disk')
+    .addOption(new Option('--keep <n>', 'backups to keep, with this one').argParser(count).default(7))
+    .option('--verify', 'also read all files again that earlier backups have copied')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (dir: string, _, command: Command) => {
+      const { keep, verify = false, data, json } = command.optsWithGlobals<BackupFlags>();
+      const { backUp } = await import('../../embedded/commands/backup.ts');
+      const line = stepLine();
+      const report = await backUp(settings({ TIDEMARK_DATA: data }), {
+        dir,
+        keep,
+        verify,
+        progress: line.show,
+      }).finally(line.end);
+      if (json) return await printJson(report);
+      const { backup, generation, ledgerBytes, sharedFiles, copiedFiles, kept } = report;
+      await printFields([
+        ['backup', backup],
+        ['generation', generation],
+        ['ledger', `${(ledgerBytes / 1_000_000).toFixed(1)} MB`],
+        ['files', `${counted(sharedFiles, 'upload or archive', 'uploads and archives')}, new: ${copiedFiles}`],
+        ['kept', counted(kept.length, 'backup')],
+      ]);
+    });
+
+  program
+    .command('restore')
+    .description('put a backup into the data folder; the server must be stopped')
+    .argument('<folder>', 'the folder of backups')
+    .option('--from <name>', 'one of its backups (default: the newest)')
+    .option('--replace', 'move the ledger that is there aside, with its uploads and keys')
+    .addHelpText('after', RESTORE_HELP)
+    .action(async (dir: string, _, command: Command) => {
+      const { from = null, replace = false, data, json } = command.optsWithGlobals<RestoreFlags>();
+      const { restoreBackup } = await import('../../embedded/commands/restore.ts');
+      const line = stepLine();
+      const asked = { dir, from, replace, progress: line.show };
+      const report = await restoreBackup(settings({ TIDEMARK_DATA: data }), asked).finally(line.end);
+      if (json) return await printJson(report);
+      const { dataFolder, backup, generation, replaced, repaired } = report;
+      await printFields([
+        ['restored', dataFolder],
+        ['backup', `${backup}, of generation ${generation ?? 0}`],
+        ['moved aside', replaced ?? 'nothing was there'],
+        ...Object.entries(repaired).map(([slug, outcome]) => ['repaired', `${slug}: ${outcome}`] as const),
+      ]);
+      note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
+    });
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('Write a number from 1 to 9999.');
+  return Number(text);
+}

@@ -1,0 +1,140 @@
+/**
+ * Asks a source for its data, over https only, and only the hosts of its recipe at public addresses.
+ *
+ * A recipe comes from an operator, and the name servers and redirects from others. So a request is made so that nobody
+ * can turn it into a request to the inside of the operator's network:
+ *
+ * 1. The host of each URL, that of the recipe and that of each redirect, is in the recipe's list. No other port than
+ *    443 is asked, no other scheme than https, and no host that is written as an address.
+ * 2. The addresses of the host are checked by the look-up that the connection itself makes. There is no second look-up,
+ *    so a name server cannot answer one of them with a public address and the other with a private one.
+ * 3. The server must show a valid certificate for the host.
+ * 4. No proxy, cookie or credential is used: nothing of this machine's environment changes a request.
+ */
+import { lookup as systemLookup } from 'node:dns';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { decodedBody } from './decoded-body.ts';
+import { type FetchFailure, failureOf, failureOfStatus } from './fetch-failure.ts';
+import { guardedLookup, NotAllowed } from './guarded-lookup.ts';
+import { isPublicAddress } from './public-address.ts';
+import { allowedUrl, redirectTarget } from './redirects.ts';
+
+export interface FetchRequest {
+  readonly url: string;
+  /** The only hosts that may be asked, also after redirects. */
+  readonly hosts: readonly string[];
+  /** Of the body, as it is sent and as it is decoded. */
+  readonly maxBytes: number;
+  /** For everything, with redirects. */
+  readonly timeoutSeconds: number;
+  /** Of the answer that is known; null: ask without conditions. */
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+export type FetchAnswer =
+  | {
+      readonly kind: 'answer';
+      /** Without its content coding. */
+      readonly bytes: Uint8Array;
+      readonly etag: string | null;
+      readonly lastModified: string | null;
+    }
+  | { readonly kind: 'not-modified' }
+  | FetchFailure;
+
+/** The network that requests go to. Tests have one of their own; the service has {@link INTERNET} and no other. */
+export interface FetchNetwork {
+  readonly lookup: LookupFunction;
+  readonly mayConnect: (address: string) => boolean;
+  readonly port: number;
+  /** Certificates to trust, instead of those that Node trusts. */
+  readonly ca?: string;
+}
+
+const INTERNET: FetchNetwork = { lookup: systemLookup as LookupFunction, mayConnect: isPublicAddress, port: 443 };
+
+const REDIRECTS_MAX = 5;
+const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Longer validators are not sent back: the next request has no condition. */
+const VALIDATOR_CHARACTERS_MAX = 1024;
+
+/** Asks once. Never rejects for a fault of the source, of the network or of the request. */
+export async function fetchSource(asked: FetchRequest, network: FetchNetwork = INTERNET): Promise<FetchAnswer> {
+  const signal = AbortSignal.timeout(asked.timeoutSeconds * 1000);
+  // Of its own, so that no connection is kept, and none goes through a proxy that the environment names.
+  const agent = new Agent({ keepAlive: false, maxSockets: 1 });
+  try {
+    let url = allowedUrl(asked.url, asked.hosts);
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const response = await ask(url, asked, network, agent, signal);
+      const status = response.statusCode ?? 0;
+      if (!REDIRECT_STATUSES.includes(status)) return await answerOf(response, asked);
+      response.destroy();
+      url = redirectTarget(url, response.headers.location, asked.hosts);
+    }
+    throw new NotAllowed(`the source redirects more than ${REDIRECTS_MAX} times`);
+  } catch (error) {
+    return failureOf(signal.aborted ? signal.reason : error, asked.timeoutSeconds);
+  } finally {
+    agent.destroy();
+  }
+}
+
+function ask(
+  url: URL,
+  { etag, lastModified }: FetchRequest,
+  { lookup, mayConnect, port, ca }: FetchNetwork,
+  agent: Agent,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      accept: '*/*',
+      'accept-encoding': 'gzip, br',
+      'user-agent': 'tidemark',
+      ...(etag !== null && { 'if-none-match': etag }),
+      ...(lastModified !== null && { 'if-modified-since': lastModified }),
+    };
+    const sent = request(url, {
+      agent,
+      headers,
+      lookup: guardedLookup(lookup, mayConnect),
+      port,
+      // Explicit, because an environment variable can turn the default off.
+      rejectUnauthorized: true,
+      signal,
+      ...(ca !== undefined && { ca }),
+    });
+    sent.on('response', resolve);
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+async function answerOf(
+  response: IncomingMessage,
+  { maxBytes, etag, lastModified }: FetchRequest,
+): Promise<FetchAnswer> {
+  const { statusCode: status = 0, headers } = response;
+  const isConditional = etag !== null || lastModified !== null;
+  if (status === 200) {
+    const bytes = await decodedBody(response, maxBytes);
+    return {
+      kind: 'answer',
+      bytes,
+      etag: validator(headers.etag),
+      lastModified: validator(headers['last-modified']),
+    };
+  }
+  response.destroy();
+  if (status === 304 && isConditional) return { kind: 'not-modified' };
+  return failureOfStatus(status, headers['retry-after'], Date.now());
+}
+
+function validator(header: string | undefined): string | null {
+  return header === undefined || header === '' || header.length > VALIDATOR_CHARACTERS_MAX ? null : header;
+}

@@ -1,0 +1,54 @@
+/** Copies of a ledger's file, made while the ledger is in use; and whether a file is damaged. */
+import { open } from 'node:fs/promises';
+import { backup, type DatabaseSync } from 'node:sqlite';
+
+/** Called while a copy is made. If it throws, the copy is given up and the error is passed on. */
+export type CopyProgress = (copiedPages: number, allPages: number) => void;
+
+/** Other work gets the database after each of these steps: about one megabyte. */
+const PAGES_OF_A_STEP = 100;
+
+/**
+ * The last step syncs the copy while it holds the database. So the pages before are synced from time to time: then the
+ * last step of a 500 MB copy holds the database for 0.1 s, not for 0.4 s.
+ */
+const PAGES_OF_A_SYNC = 4_000;
+
+/**
+ * Copies the database into a file, which must exist and be empty. The copy is of one moment, after the call began, and
+ * durable on return. Writes by the same connection may go on meanwhile, and are part of it or not.
+ */
+export async function copyDatabase(database: DatabaseSync, path: string, progress: CopyProgress): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    let syncedPages = 0;
+    let syncing: Promise<void> | null = null;
+    await backup(database, path, {
+      rate: PAGES_OF_A_STEP,
+      progress: ({ totalPages, remainingPages }) => {
+        const copied = totalPages - remainingPages;
+        progress(copied, totalPages);
+        if (syncing !== null || copied - syncedPages < PAGES_OF_A_SYNC) return;
+        syncedPages = copied;
+        // A failure shows when SQLite syncs the file itself.
+        syncing = file.datasync().catch(() => undefined);
+        void syncing.then(() => {
+          syncing = null;
+        });
+      },
+    });
+    await syncing;
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first lines of what SQLite finds wrong in the file; empty if nothing is. Reads the whole file. */
+export function findDamage(database: DatabaseSync): readonly string[] {
+  const lines = database
+    .prepare('PRAGMA integrity_check(5)')
+    .all()
+    .map((row) => String(row.integrity_check));
+  return lines.length === 1 && lines[0] === 'ok' ? [] : lines;
+}
