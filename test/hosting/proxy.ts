@@ -72,7 +72,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
     url: `https://localhost:${tlsPort}`,
     httpPort,
     certificate,
-    accessLog: () => readFileSync(join(folder, 'tidemark.access.log'), 'utf8'),
+    accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async stop() {
       child.kill('SIGTERM');
       await ended;
