@@ -26,7 +26,10 @@ export interface Stage {
 }
 
 export function instructionsOf(dockerfile: string): readonly Instruction[] {
-  const lines = dockerfile.replaceAll(/^#.*\n/gm, '').replaceAll(/\\\n/g, ' ').split('\n');
+  const lines = dockerfile
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n');
   return lines
     .filter((line) => line.trim() !== '')
     .map((line) => {
@@ -140,7 +143,8 @@ function inLayer({ layer, workdir }: Stage, folder: string, command: string): vo
 
 /** Where npm finds its registry. */
 function npmEnvironment(): NodeJS.ProcessEnv {
-  const kept = /^(HOME|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|globalconfig|cafile))$/i;
+  const kept =
+    /^(HOME|(http|https|no|all)_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|globalconfig|cafile))$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name)));
 }
 
@@ -148,7 +152,13 @@ function npmEnvironment(): NodeJS.ProcessEnv {
  * Starts a command in a stage as a hardened container would: the root is read-only, the user has no capabilities, and `volume`
  * alone can be written, as /data.
  */
-export function startInStage(stage: Stage, folder: string, volume: string, command: readonly string[], more: NodeJS.ProcessEnv) {
+export function startInStage(
+  stage: Stage,
+  folder: string,
+  volume: string,
+  command: readonly string[],
+  more: NodeJS.ProcessEnv,
+) {
   const [root, work] = [join(folder, 'running'), join(folder, 'running-work')];
   for (const each of [work, root]) mkdirSync(each, { recursive: true });
   const [user, group] = stage.user.split(':');
