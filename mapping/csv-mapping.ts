@@ -126,7 +126,15 @@ const valueSchema = z.strictObject({
   column: columnName,
   /** How the file writes numbers: nothing is guessed. `{ "decimalMark": ",", "groupMark": "." }` reads `1.234,5`. */
   number: z
-    .strictObject({ decimalMark: z.enum(DECIMAL_MARKS).default('.'), groupMark: z.enum(GROUP_MARKS).optional() })
+    .strictObject({
+      decimalMark: z.enum(DECIMAL_MARKS).default('.'),
+      groupMark: z.enum(GROUP_MARKS).optional(),
+      /**
+       * `drop`: `4.7810` is kept as `4.781`, and `10.00` as `10`. For a source that writes one number in two ways, here
+       * and in another file: else each file would correct the other.
+       */
+      trailingZeros: z.enum(['keep', 'drop']).default('keep'),
+    })
     .prefault({}),
   /** Cells that count as blank, e.g. `N/A`, `-` or `..`. In this column only: elsewhere `NA` may be Namibia. */
   blankValues: z.array(z.string().trim().min(1)).default([]),

@@ -9,6 +9,7 @@ import { marketMapper } from './map-market.ts';
 import { leftOutTest, observationMapper } from './map-observation.ts';
 import { addedColumns, requiredColumns } from './mapping-references.ts';
 import { RowColumns, type RowRefusal } from './row-columns.ts';
+import { RUN_DATE } from './template.ts';
 import { rowMelter, unpivotedColumns } from './wide-rows.ts';
 
 /** A record from a line of the file. A market's record comes directly before its first observation. */
@@ -45,16 +46,27 @@ interface MappedHeader {
  * Maps a file, row by row, in the order of its lines. Keeps only the current piece of text and one entry for each
  * market in memory; of a JSON document, the whole. All faults of a row are reported at once. Faults of the whole file (no header, columns missing or
  * named twice, an open quote) are refusals of their line and end the reading.
+ *
+ * @param runDate the value of the column `runDate`, if the mapping reads it; null for files that no run has fetched
  */
-export async function* mapCsv(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedRecord | MappedRefusal> {
-  for await (const row of mapCsvRows(mapping, csv)) {
+export async function* mapCsv(
+  mapping: CsvMapping,
+  csv: CsvInput,
+  runDate: string | null = null,
+): AsyncGenerator<MappedRecord | MappedRefusal> {
+  for await (const row of mapCsvRows(mapping, csv, runDate)) {
     // `yield*` would make a promise more for each record.
     if (row.kind === 'row') for (const result of row.results) yield result;
   }
 }
 
 /** As `mapCsv`, with the columns first, and then the results of each row together. */
-export async function* mapCsvRows(mapping: CsvMapping, csv: CsvInput): AsyncGenerator<MappedHeader | MappedRow> {
+export async function* mapCsvRows(
+  mapping: CsvMapping,
+  csv: CsvInput,
+  runDate: string | null = null,
+): AsyncGenerator<MappedHeader | MappedRow> {
+  const added = runDate !== null && requiredColumns(mapping).has(RUN_DATE) ? [runDate] : [];
   let toResults: ((row: CsvRow) => MappedRow) | null = null;
   for await (const row of rowsOf(mapping, csv)) {
     if (row.kind === 'fault') {
@@ -63,14 +75,15 @@ export async function* mapCsvRows(mapping: CsvMapping, csv: CsvInput): AsyncGene
       yield { kind: 'row', line, values: 0, leftOut: 0, results };
     } else if (toResults === null) {
       yield { kind: 'header', columns: row.fields };
-      const refusals = headerRefusals(mapping, row.fields);
+      const header = [...row.fields, ...added.map(() => RUN_DATE)];
+      const refusals = headerRefusals(mapping, header);
       if (refusals.length > 0) {
         yield { kind: 'row', line: row.line, values: 0, leftOut: 0, results: refusalsOf(row.line, refusals) };
         return;
       }
-      toResults = rowMapper(mapping, row.fields);
+      toResults = rowMapper(mapping, header);
     } else {
-      yield toResults(row);
+      yield toResults(added.length === 0 ? row : { ...row, fields: [...row.fields, ...added] });
     }
   }
 }
@@ -124,7 +137,8 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
     detail,
   });
   const missing = [...requiredColumns(mapping)].filter((column) => !header.includes(column));
-  const clashing = addedColumns(mapping).filter((column) => header.includes(column));
+  const twice = header.indexOf(RUN_DATE) === header.lastIndexOf(RUN_DATE) ? [] : [RUN_DATE];
+  const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [
     ...missing.map((column) => refuse(column, `there is no column "${column}"; the file has: ${header.join(', ')}`)),
     ...clashing.map((column) =>

@@ -153,7 +153,9 @@ function amountMapper(mapping: CsvMapping) {
     }
     const digits = readNumber(text);
     if (digits === null) {
-      const hint = 'if it stands for a missing value, add it to blankValues';
+      const hint = /\d[eE][+-]?\d+$/.test(text)
+        ? 'a power of ten hides how exact it is: write it out in the file'
+        : 'if it stands for a missing value, add it to blankValues';
       return refused(
         'record.invalid',
         `${JSON.stringify(text)} is not a decimal number ${describeNumberFormat(spec.number)}; ${hint}`,
@@ -180,7 +182,7 @@ function amountMapper(mapping: CsvMapping) {
     if (rounded || spec.zero === 'refuse') {
       const detail = rounded
         ? `${asText} would be rounded to zero: give the market a larger quantity`
-        : 'a zero must be asserted: assert it in the mapping, or give the reason why the value is unknown';
+        : 'zero often stands for a missing value: if it is the price, write "zero": "asserted"; if not, add it to blankValues';
       return refused('amount.zero-unasserted', detail);
     }
     return { value: { amountMinor, sourceValue: digits, rounded, quotedQuantity, zeroAsserted: true } };

@@ -9,6 +9,8 @@ export interface NumberFormat {
   readonly decimalMark: (typeof DECIMAL_MARKS)[number];
   /** Between groups of digits; without it, a number has no groups. */
   readonly groupMark?: (typeof GROUP_MARKS)[number] | undefined;
+  /** Of decimals. Kept, unless it says `drop`. */
+  readonly trailingZeros?: 'keep' | 'drop' | undefined;
 }
 
 const CLASSES = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u2009\\u202f]', "'": "['\\u2019]" } as const;
@@ -22,7 +24,19 @@ const CHARACTERS_MAX = 64;
  * are never taken for groups. Numbers without groups may have an exponent, as programs write it: `4e+06` is `4000000`,
  * and no digit is changed.
  */
-export function numberReader({ decimalMark, groupMark }: NumberFormat): (text: string) => string | null {
+export function numberReader({ decimalMark, groupMark, trailingZeros }: NumberFormat): (text: string) => string | null {
+  const read = plainReader(decimalMark, groupMark);
+  if (trailingZeros !== 'drop') return read;
+  return (text) =>
+    read(text)
+      ?.replace(/(\.\d*?)0+$/, '$1')
+      .replace(/\.$/, '') ?? null;
+}
+
+function plainReader(
+  decimalMark: NumberFormat['decimalMark'],
+  groupMark: NumberFormat['groupMark'],
+): (text: string) => string | null {
   const group = groupMark === undefined ? null : CLASSES[groupMark];
   const whole = group === null ? '\\d+' : `\\d+|\\d{1,3}(?:${group}\\d{2,3})*${group}\\d{3}`;
   const pattern = new RegExp(`^([-\\u2212]?)(${whole})(?:${CLASSES[decimalMark]}(\\d+))?(?:[eE]([-+]?\\d{1,3}))?$`);

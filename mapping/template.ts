@@ -3,6 +3,9 @@
 /** The derived column with the parsed date of an observation, `YYYY-MM-DD`. */
 export const OBSERVED_DATE = 'observedDate';
 
+/** The column with the day of the run that fetched the file, `YYYY-MM-DD`. Only the mappings of recipes have it. */
+export const RUN_DATE = 'runDate';
+
 /** Literal text, or the name of a column. */
 export type TemplatePart = string | { readonly column: string };
 

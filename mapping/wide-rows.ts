@@ -1,5 +1,6 @@
 /** Wide tables: the rows of a file whose values stand in more than one column. */
 import type { CsvMapping } from './csv-mapping.ts';
+import { RUN_DATE } from './template.ts';
 
 /** A row with one value. */
 export interface LongRow {
@@ -26,11 +27,11 @@ export function rowMelter({ unpivot }: CsvMapping, header: readonly string[]): R
   };
 }
 
-/** A column without a name holds no values: many files end each line with a delimiter. */
+/** A column without a name holds no values: many files end each line with a delimiter. Nor does the day of the run. */
 export function unpivotedColumns(
   { columns }: NonNullable<CsvMapping['unpivot']>,
   header: readonly string[],
 ): readonly string[] {
   if (Array.isArray(columns)) return columns;
-  return header.filter((name) => name !== '' && !columns.except.includes(name));
+  return header.filter((name) => name !== '' && name !== RUN_DATE && !columns.except.includes(name));
 }

@@ -79,8 +79,8 @@ const SHIPPED = [
   'cli',
 ];
 
-/** `node:` modules without I/O and clocks. A stream only passes data on. */
-const PURE_NODE_MODULES = ['node:crypto', 'node:stream'];
+/** `node:` modules without I/O and clocks. A stream only passes data on, and zlib only changes it. */
+const PURE_NODE_MODULES = ['node:crypto', 'node:stream', 'node:zlib'];
 
 /** Folders with rules only. */
 const PURE_FOLDERS = ['contract', 'mapping'];

@@ -1,28 +1,7 @@
-/** The faults of a file: the first of each kind in full, the others by their lines, all of them in the report file. */
+/** The faults of a file, in a person's words and in the report file. */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { type FaultGroup, FaultGroups, type FileFault } from '../../mapping/check/fault-groups.ts';
 import { CommandError } from '../exit-codes.ts';
-import type { SourceFault } from './source-records.ts';
-
-interface Kind {
-  readonly code: string;
-  readonly column: string | null;
-  readonly first: string;
-  count: number;
-  readonly lines: number[];
-}
-
-/** So many lines are named; the report file has all. */
-const LINES_NAMED = 5;
-
-export interface FaultKind {
-  readonly code: string;
-  readonly column: string | null;
-  readonly count: number;
-  /** The first fault, as `file:line column: code: detail`. */
-  readonly first: string;
-  /** The lines of the next ones. */
-  readonly lines: readonly number[];
-}
 
 /** All files of a command have one report: a JSON object a line. */
 export class ReportFile {
@@ -51,40 +30,35 @@ export class ReportFile {
 export class FaultLog {
   readonly #name: string;
   readonly #report: ReportFile;
-  readonly #kinds = new Map<string, Kind>();
+  readonly #groups = new FaultGroups<FileFault>();
 
   constructor(name: string, report: ReportFile) {
     this.#name = name;
     this.#report = report;
   }
 
-  add({ line, column, code, detail }: SourceFault, batch: string | null): void {
+  add({ line, column, code, detail }: FileFault, batch: string | null): void {
     this.#report.write({ file: this.#name, line, column, code, detail, batch });
-    const name = `${code} ${column}`;
-    const kind = this.#kinds.get(name);
-    if (kind === undefined) {
-      const place = column === null ? '' : ` ${column}`;
-      const first = `${this.#name}:${line}${place}: ${code}: ${detail}`;
-      this.#kinds.set(name, { code, column, first, count: 1, lines: [] });
-      return;
-    }
-    kind.count += 1;
-    if (kind.lines.length < LINES_NAMED) kind.lines.push(line);
+    this.#groups.add({ line, column, code, detail });
   }
 
-  /** In the order in which they were met. */
-  kinds(): readonly FaultKind[] {
-    return [...this.#kinds.values()];
+  groups(): readonly FaultGroup[] {
+    return this.#groups.groups();
   }
+}
 
-  /** For people. */
-  *lines(): Generator<string> {
-    for (const { first, count, lines } of this.#kinds.values()) {
-      yield first;
-      const others = count - 1;
-      if (others === 0) continue;
-      const more = others > lines.length ? ' …' : '';
-      yield `  and ${others} more of this kind, on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}`;
-    }
+/** A line for the first fault of each kind, and one or more for the others. */
+export function* faultLines(file: string, groups: readonly FaultGroup[]): Generator<string> {
+  for (const { count, first, lines, others } of groups) {
+    yield firstFault(file, first);
+    if (count === 1) continue;
+    const more = count - 1 > lines.length ? ' …' : '';
+    const such = others.length === 0 ? '' : ', such as:';
+    yield `  and ${count - 1} more of this kind, on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}${such}`;
+    for (const detail of others) yield `    ${detail}`;
   }
+}
+
+export function firstFault(file: string, { line, column, code, detail }: FileFault): string {
+  return `${file}:${line}${column === null ? '' : ` ${column}`}: ${code}: ${detail}`;
 }

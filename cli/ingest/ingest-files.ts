@@ -1,10 +1,11 @@
 /** `tidemark ingest`: files into the service, one after the other. */
 import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
+import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printFields, printJson } from '../output.ts';
-import { type FaultKind, FaultLog, ReportFile } from './fault-log.ts';
+import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
 import { type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
@@ -34,7 +35,7 @@ const HELD_CHARACTERS_MAX = 50_000_000;
 interface FileSummary extends IngestTotals {
   readonly file: string;
   readonly dryRun: boolean;
-  readonly faults: readonly FaultKind[];
+  readonly faults: readonly (Omit<FaultGroup, 'first'> & { readonly first: string })[];
 }
 
 /** Ends with `set-aside` if any row was refused. A later file is not begun after one that was refused. */
@@ -54,9 +55,15 @@ export async function ingestFiles(client: Client, paths: readonly string[], opti
         await ingestFile(run);
       } finally {
         progress.clear();
-        for (const line of faults.lines()) note(line);
+        for (const line of faultLines(input.name, faults.groups())) note(line);
+        if (faults.groups().some(({ code }) => code === 'outlier')) note(OUTLIERS);
       }
-      const summary = { file: input.name, dryRun: run.dryRun, ...totals, faults: faults.kinds() };
+      const summary = {
+        file: input.name,
+        dryRun: run.dryRun,
+        ...totals,
+        faults: faults.groups().map((group) => ({ ...group, first: firstFault(input.name, group.first) })),
+      };
       report.write({ summary: { ...summary, faults: undefined } });
       summaries.push(summary);
       if (!json) await printSummary(summary);
@@ -68,6 +75,8 @@ export async function ingestFiles(client: Client, paths: readonly string[], opti
   }
   if (json) await printJson(summaries);
 }
+
+const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm-outliers.';
 
 async function ingestFile(run: IngestRun): Promise<void> {
   const { input, source, partial, dryRun, confirmOutliers } = run;
@@ -125,13 +134,14 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 }
 
 async function printSummary(summary: FileSummary): Promise<void> {
-  const { file, dryRun, records, accepted, unchanged, refused, generation, stoppedAtLine } = summary;
+  const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, generation, stoppedAtLine } = summary;
   await printFields([
     ['file', file],
     ['records', records],
     [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
     ['refused', refused],
+    ...(withoutRecord === 0 ? [] : [['of them without a record', withoutRecord] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;

@@ -1,5 +1,6 @@
 /** One file on its way into the service: what was asked, what is done, what is known. */
 import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
+import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
 import { columnAt } from './file-places.ts';
@@ -31,6 +32,8 @@ export interface IngestTotals {
   unchanged: number;
   /** Records that the service refused, and rows of which none could be made. */
   refused: number;
+  /** Those of the refused rows of which no record could be made: they were not sent. */
+  withoutRecord: number;
   /** The generation that shows what was stored. Null: not yet, or nothing was. */
   generation: number | null;
   /** The first line of the part that was refused as a whole; nothing from there on is in. Null: no part was. */
@@ -38,7 +41,15 @@ export interface IngestTotals {
 }
 
 export function newTotals(): IngestTotals {
-  return { records: 0, accepted: 0, unchanged: 0, refused: 0, generation: null, stoppedAtLine: null };
+  return { records: 0, accepted: 0, unchanged: 0, refused: 0, withoutRecord: 0, generation: null, stoppedAtLine: null };
+}
+
+/** Counts each row once, however many faults it has. */
+export function addRowFaults({ faults, totals }: IngestRun, rows: readonly FileFault[]): void {
+  for (const fault of rows) faults.add(fault, null);
+  const count = new Set(rows.map(({ line }) => line)).size;
+  totals.refused += count;
+  totals.withoutRecord += count;
 }
 
 /** Of the file as it lies on the disk. Null: its length is not known. */
@@ -61,7 +72,7 @@ export function addReportFaults(
   for (const { line, index, pointer, code, detail } of errors) {
     const place = lineOf(line ?? index + 1);
     if (place === null) repeated.add(index);
-    else faults.add({ kind: 'fault', line: place, column: columnAt(pointer, source), code, detail }, id);
+    else faults.add({ line: place, column: columnAt(pointer, source), code, detail }, id);
   }
   return repeated.size;
 }

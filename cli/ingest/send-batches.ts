@@ -5,7 +5,7 @@ import { NDJSON_TYPE } from '../../contract/operations/ingest.ts';
 import { CommandError } from '../exit-codes.ts';
 import { jsonOf } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
-import { addReportFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 
 const BATCHES_PATH = '/api/v1/ingest/batches';
@@ -38,8 +38,7 @@ export async function sendBatches(run: IngestRun, parts: AsyncIterable<FilePart>
     }
   };
   for await (const part of parts) {
-    for (const fault of part.faults) run.faults.add(fault, null);
-    totals.refused += new Set(part.faults.map(({ line }) => line)).size;
+    addRowFaults(run, part.faults);
     if (isOneByOne && part.faults.length > 0) totals.stoppedAtLine = part.from;
     else if (part.body.length > 0) ahead.push({ lines: part.lines, from: part.from, id: await post(run, part) });
     await settle(isOneByOne ? 0 : SENT_AHEAD - 1);

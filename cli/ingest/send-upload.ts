@@ -14,7 +14,7 @@ import { jsonOf } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { putFile } from '../http/put-file.ts';
 import { note } from '../output.ts';
-import { addReportFaults, type IngestRun, shareOf } from './ingest-run.ts';
+import { addReportFaults, addRowFaults, type IngestRun, shareOf } from './ingest-run.ts';
 import type { FilePart } from './parts.ts';
 
 const UPLOADS_PATH = '/api/v1/ingest/uploads';
@@ -39,14 +39,13 @@ export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>)
 }
 
 async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {
-  const { faults, input, progress, totals } = run;
+  const { input, progress } = run;
   const digest = createHash('sha256');
   const stream = createWriteStream(path, { mode: 0o600 });
   let lines = new Uint32Array(1024);
   let [count, bytes] = [0, 0];
   for await (const part of parts) {
-    for (const fault of part.faults) faults.add(fault, null);
-    totals.refused += new Set(part.faults.map(({ line }) => line)).size;
+    addRowFaults(run, part.faults);
     const { body } = part;
     digest.update(body);
     bytes += body.length;

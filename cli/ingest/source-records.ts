@@ -1,5 +1,6 @@
 /** The records of a file, one at a time, each with its line; and the rows of which none could be made. */
 import { parseJson } from '../../contract/strict-json.ts';
+import type { FileFault } from '../../mapping/check/fault-groups.ts';
 import type { CsvMapping } from '../../mapping/csv-mapping.ts';
 import { mapCsv } from '../../mapping/map-csv.ts';
 import { readJsonRecords } from './json-records.ts';
@@ -17,14 +18,9 @@ export interface SourceRecord {
   readonly market: string | null;
 }
 
-/** Why a row gave no record, or why the service has refused it. */
-export interface SourceFault {
+/** Why a row gave no record. */
+export interface SourceFault extends FileFault {
   readonly kind: 'fault';
-  readonly line: number;
-  /** The column of a CSV file, or the field of a record; null: the whole row. */
-  readonly column: string | null;
-  readonly code: string;
-  readonly detail: string;
 }
 
 export type SourceForm = { readonly form: 'csv'; readonly mapping: CsvMapping } | { readonly form: 'ndjson' | 'json' };

@@ -1,4 +1,5 @@
 /** `tidemark mapping init`. */
+import { basename } from 'node:path';
 import { beginMapping } from '../../mapping/begin/begin-mapping.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openInput } from '../ingest/open-input.ts';
@@ -19,7 +20,7 @@ export async function printBegunMapping(path: string): Promise<void> {
   async function* open(): AsyncGenerator<Uint8Array> {
     yield* (await openInput(path)).bytes;
   }
-  const begun = await beginMapping(open, path);
+  const begun = await beginMapping(open, basename(path));
   if ('fault' in begun) throw new CommandError('usage', `${path}: ${begun.fault}`);
   await print(begun.text);
   for (const { line, pointer, detail } of begun.toFill) note(`line ${line} ${pointer}: ${detail}`);

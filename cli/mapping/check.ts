@@ -1,6 +1,7 @@
 /** `tidemark mapping check`. */
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
 import { endWith } from '../exit-codes.ts';
+import { faultLines } from '../ingest/fault-log.ts';
 import { shareOf } from '../ingest/ingest-run.ts';
 import { openInput } from '../ingest/open-input.ts';
 import { openIngestProgress } from '../ingest/progress.ts';
@@ -19,12 +20,7 @@ export async function printMappingCheck(mappingPath: string, path: string, asJso
   if (file === null) throw faultyMapping(mappingPath, faults);
   if (file.refused.count > 0) endWith('set-aside');
   if (asJson) return await printJson(file);
-  for (const { code, column, count, first, others } of file.refused.groups) {
-    const examples = others.map((detail) => `\n    ${detail}`).join('');
-    const more =
-      count > 1 ? `\n  and ${count - 1} more of this kind${examples === '' ? '' : `, such as:${examples}`}` : '';
-    note(`${input.name}:${first.line}${column === null ? '' : ` ${column}`}: ${code}: ${first.detail}${more}`);
-  }
+  for (const line of faultLines(input.name, file.refused.groups)) note(line);
   for (const { line, firstLine, market, observedAt } of file.duplicates.first) {
     note(`${input.name}:${line}: is about ${market} at ${observedAt} from the same page, as line ${firstLine} is`);
   }

@@ -69,8 +69,8 @@ export class ColumnProfile {
   blank = 0;
   zeros = 0;
   integers = 0;
-  /** Days of the month that its dates have, by the first format that reads them. */
-  readonly daysOfMonth = new Set<string>();
+  /** How many of its dates are on each day of the month, by the first format that reads them. */
+  readonly daysOfMonth = new Map<string, number>();
   /** How often each value occurs; null if there are too many. */
   distinct: Map<string, number> | null = new Map();
   /** Texts without a digit, and how often they occur. */
@@ -169,12 +169,15 @@ export class ColumnProfile {
 
   /** Those of the formats that read a text as a date of our times. */
   #datesOf(text: string, formats: readonly number[]): number[] {
-    return formats.filter((index) => {
-      const found = dateReaders[index]?.(text) ?? null;
-      if (found === null || found.date < '1500' || found.date > '2200') return false;
-      if (this.daysOfMonth.size < 2) this.daysOfMonth.add(found.date.slice(8));
-      return true;
+    let day: string | null = null;
+    const found = formats.filter((index) => {
+      const date = dateReaders[index]?.(text)?.date ?? '';
+      const isDate = date > '1500' && date < '2200';
+      if (isDate) day ??= date.slice(8);
+      return isDate;
     });
+    if (day !== null) this.daysOfMonth.set(day, (this.daysOfMonth.get(day) ?? 0) + 1);
+    return found;
   }
 }
 

@@ -1,11 +1,16 @@
 /** Writes the starting mapping's date. */
 import { hasOffset } from '../date-format.ts';
 import { FILL_IN } from '../parse-jsonc.ts';
+import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
 
 const UNKNOWN = object(
-  field('column', `${FILL_IN}: the column with the dates`),
+  field(
+    'column',
+    `${FILL_IN}: the column with the dates`,
+    'No column was recognised. Without a date in each row, a file has no observations.',
+  ),
   field('format', `${FILL_IN}: such as YYYY-MM-DD or D.M.YYYY`),
   field('precision', `${FILL_IN}: instant, day, month, quarter or year`),
 );
@@ -20,7 +25,7 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
   return object(
     field('column', date.column === null ? (added?.name ?? '') : date.column.name),
     field('format', readings ?? oneOrList(formats)),
-    field('precision', precision, PRECISIONS[precision]),
+    field('precision', precision, precision === 'day' ? hintOfMonths(date.column) : PRECISIONS[precision]),
     isMoment &&
       !formats.every(hasOffset) &&
       field('offset', `${FILL_IN}: UTC, or an offset such as +05:30: where do these times count?`),
@@ -33,8 +38,17 @@ export function draftDate({ guess: { date }, added }: MappingDraft): CommentedOb
   );
 }
 
+/** The share of the dates that is on one day of the month, from which on they may well name months. */
+const MOSTLY = 0.9;
+
+function hintOfMonths(column: ColumnProfile | null): string {
+  const [[day, most] = ['', 0]] = [...(column?.daysOfMonth ?? [])].sort((one, other) => other[1] - one[1]);
+  const dates = column?.filled ?? 0;
+  if (dates < 10 || most < dates * MOSTLY) return '';
+  return `Of ${dates} dates, ${most} are on day ${Number(day)} of a month. If the numbers are about months, write month.`;
+}
+
 const PRECISIONS = {
-  day: '',
   quarter: '',
   year: '',
   month: 'The dates name months: the day is ignored. If they are days, write day.',

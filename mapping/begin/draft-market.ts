@@ -2,22 +2,21 @@
 import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
-import type { DraftQuantity } from './draft-quantity.ts';
 
 export function draftMarket(
   { guess, added, match }: MappingDraft,
   fileName: string,
   currency: string,
-  quantity: DraftQuantity,
+  unit: CommentedObject,
+  unitComment: string,
 ): CommentedObject {
   const file =
     fileName
-      .replace(/\.[^.]*$/, '')
+      .replace(/\.[^.]*?(\.gz|\.zst)?$/i, '')
       .toLowerCase()
       .match(/[a-z0-9]+/g)
       ?.join('-') || 'market';
   const key = added !== null && match.includes(added.name) ? match : guess.market.key.map(({ name }) => name);
-  const unit = guess.market.match.find(({ name }) => /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i.test(name));
   return object(
     field(
       'slug',
@@ -30,19 +29,7 @@ export function draftMarket(
     ),
     field('kind', `${FILL_IN}: a word such as fx, metal, commodity or food`),
     field('nativeCurrency', currency),
-    field(
-      'unit',
-      object(
-        field('quantity', quantity.template),
-        field(
-          'of',
-          unit === undefined
-            ? `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`
-            : `{${unit.name}}`,
-        ),
-      ),
-      quantity.comment,
-    ),
+    field('unit', unit, unitComment),
     field('sources', [
       object(
         field('label', `${FILL_IN}: the name of the source, as readers see it`),

@@ -11,7 +11,7 @@ export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuanti
     added?.value ??
     (columns.length === 1
       ? (columns[0] as string)
-      : `${FILL_IN}: ${columns.length === 0 ? 'no column has numbers' : columns.join(' or ')}: which column is the price?`);
+      : `${FILL_IN}: ${columns.length === 0 ? 'no column looks like prices' : columns.join(' or ')}: which column is the price?`);
   const blankWords = [...new Set(guess.values.flatMap(blankWordsOf))];
   const blank = sum(guess.values, (value) => value.blank + countOf(value, blankWords));
   const zeros = sum(guess.values, (value) => value.zeros);

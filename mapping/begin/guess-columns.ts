@@ -34,7 +34,7 @@ export interface ColumnGuess {
   /** The columns with values, if there are several; null for a file with one. */
   readonly wide: readonly ColumnProfile[] | null;
   readonly date: DateGuess | null;
-  /** More than one if the file does not say which column holds the price; none if no column has numbers. */
+  /** More than one if the file does not say which column holds the price; none if no column looks like one. */
   readonly values: readonly ColumnProfile[];
   readonly number: Candidates<NumberFormat> | null;
   readonly market: MarketColumns;
@@ -107,7 +107,7 @@ export function guessColumns(table: TableProfile): ColumnGuess {
     return { wide, date, values: wide, number: numberFormatOf(wide), market, currency: currencyOfNames(codes) };
   }
 
-  const values = bestValues(plain.length > 0 ? plain : numbers, table.rows);
+  const values = bestValues(plain, table.rows);
   const currency = currencyOf(texts);
   const candidates = named.filter((column) => !isDate(column) && !values.includes(column));
   const market = guessMarketColumns(
@@ -135,10 +135,9 @@ function dateScore({ column }: { readonly column: ColumnProfile }): number {
 function bestValues(columns: readonly ColumnProfile[], rows: number): readonly ColumnProfile[] {
   const score = (column: ColumnProfile) => {
     const byName = VALUE_NAME.test(column.name) ? 4 : LIKE_VALUE_NAME.test(column.name) ? 2 : 0;
-    const isIdentifier = NO_VALUE_NAME.test(column.name) ? 4 : 0;
     const hasDecimals = column.integers < column.filled - column.wordCount ? 1 : 0;
     const isVaried = column.distinct === null || column.distinct.size > rows / 20 ? 0.5 : 0;
-    return byName - isIdentifier + hasDecimals + isVaried;
+    return byName + hasDecimals + isVaried;
   };
   const scores = columns.map(score);
   return columns.filter((_, index) => scores[index] === Math.max(...scores));

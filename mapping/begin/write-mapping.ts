@@ -8,6 +8,7 @@ import { draftCurrency } from './draft-currency.ts';
 import { draftDate } from './draft-date.ts';
 import { draftMarket } from './draft-market.ts';
 import { draftQuantity } from './draft-quantity.ts';
+import { draftUnit } from './draft-unit.ts';
 import { draftValue } from './draft-value.ts';
 import type { ColumnGuess } from './guess-columns.ts';
 import type { QuantityGuess } from './guess-quantity.ts';
@@ -22,12 +23,15 @@ export function writeMapping(
   const { table, added, match } = draft;
   const currency = draftCurrency(draft);
   const quantity = draftQuantity(quantities, draft);
-  const tables = [currency.table, quantity.table].flatMap((fields) => (fields === null ? [] : [object(...fields)]));
+  const { unit, table: packs } = draftUnit(draft, quantity);
+  const tables = [currency.table, packs, quantity.table].flatMap((fields) =>
+    fields === null ? [] : [object(...fields)],
+  );
   const document = object(
     field('csv', draftDialect(draft, dialect), faultsOf(table)),
     added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
     field('match', match, matchComment(draft)),
-    field('market', draftMarket(draft, fileName, currency.template, quantity)),
+    field('market', draftMarket(draft, fileName, currency.template, unit, quantity.comment)),
     field(
       'observation',
       object(

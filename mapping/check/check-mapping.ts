@@ -2,12 +2,12 @@
 import type { MarketRecord } from '../../contract/ingest-records.ts';
 import type { CsvInput } from '../csv-input.ts';
 import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
-import { mapCsvRows } from '../map-csv.ts';
+import { type MappedRefusal, mapCsvRows } from '../map-csv.ts';
 import { looseUrlColumns, requiredColumns } from '../mapping-references.ts';
 import { parseMappingText } from '../parse-mapping.ts';
 import { unpivotedColumns } from '../wide-rows.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
-import { RefusalCount, type RefusalGroup } from './count-refusals.ts';
+import { type FaultGroup, FaultGroups } from './fault-groups.ts';
 
 export type MappingCheck =
   | { readonly faults: readonly [MappingFault, ...MappingFault[]]; readonly file: null }
@@ -25,8 +25,8 @@ export interface FileCheck {
   readonly refused: {
     /** Values that gave no observation, and rows that are not readable. */
     readonly count: number;
-    /** The most frequent ones first. */
-    readonly groups: readonly RefusalGroup[];
+    /** The most frequent ones first. All value columns of a wide table are one, by the name that `unpivot` gives it. */
+    readonly groups: readonly FaultGroup<MappedRefusal>[];
   };
   /** Observations with the market, metric, `observedAt` and `sourceUrl` of an earlier one. */
   readonly duplicates: { readonly count: number; readonly first: readonly DuplicateIdentity[] };
@@ -58,7 +58,7 @@ export async function checkMapping(
 
 async function checkFile(mapping: CsvMapping, csv: CsvInput, progress: (rows: number) => void): Promise<FileCheck> {
   const observations = new ObservationCount();
-  const refusals = new RefusalCount();
+  const refusals = new FaultGroups<MappedRefusal>();
   const firstMarkets: MarketRecord[] = [];
   let [rows, values, leftOut, markets, unreadable] = [0, 0, 0, 0, 0];
   let header: readonly string[] = [];
@@ -90,13 +90,14 @@ async function checkFile(mapping: CsvMapping, csv: CsvInput, progress: (rows: nu
   // A column that unpivot excepts is not used by that alone.
   const used = requiredColumns({ ...mapping, unpivot: undefined });
   const summary = observations.summary();
+  const groups = refusals.groups().sort((one, other) => other.count - one.count);
   return {
     rows,
     values,
     leftOut,
     markets: { count: markets, first: firstMarkets },
     observations: summary,
-    refused: { count: values - leftOut - summary.count + unreadable, groups: refusals.groups() },
+    refused: { count: values - leftOut - summary.count + unreadable, groups },
     duplicates: observations.duplicates(),
     unusedColumns: header.filter((name) => name !== '' && !used.has(name) && !unpivoted.includes(name)),
     looseUrlColumns: looseUrlColumns(mapping),

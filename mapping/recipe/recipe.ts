@@ -5,12 +5,14 @@
  * A recipe holds no secret: it is sent to the service, listed and kept.
  */
 import * as z from 'zod';
+import { cadenceSchema } from '../../contract/cadence.ts';
 import { flattenIssues, pointerOf } from '../../contract/zod-pointers.ts';
 import { plainWords } from '../../contract/zod-words.ts';
 import { csvMappingSchema, type MappingFault } from '../csv-mapping.ts';
-import { findReferenceFaults } from '../mapping-references.ts';
+import { findReferenceFaults, requiredColumns } from '../mapping-references.ts';
 import { isFaulty, type MappingFaults, readJsonc, withUnfilled } from '../parse-jsonc.ts';
-import { hostnamePattern, recipeUrl, urlFault } from './recipe-url.ts';
+import { RUN_DATE } from '../template.ts';
+import { hostnamePattern, recipeUrl, URL_DATE, urlFault } from './recipe-url.ts';
 import { scheduleSchema } from './schedule.ts';
 
 const MIB = 1024 * 1024;
@@ -71,6 +73,8 @@ export const recipeSchema = z.strictObject({
   publisher: sourceText(200),
   licence: sourceText(100),
   attribution: sourceText(500),
+  /** How often the source publishes, for sources of the mapping that do not say it themselves. */
+  cadence: cadenceSchema.nullable().default(null),
   limits: limitsSchema.prefault({}),
 });
 
@@ -102,6 +106,14 @@ function referenceFaults({ url, hosts, mapping }: Recipe): MappingFault[] {
   const ofUrl = urlFault(url, hosts);
   return [
     ...(ofUrl === null ? [] : [{ pointer: '/url', detail: ofUrl }]),
+    ...(requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)
+      ? [
+          {
+            pointer: '/url',
+            detail: `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`,
+          },
+        ]
+      : []),
     ...findReferenceFaults(mapping).map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail })),
   ];
 }

@@ -1,11 +1,9 @@
 /** When a source recipe runs. */
 import * as z from 'zod';
+import { WEEKDAYS } from '../../contract/cadence.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-
-/** In the order of `Date.prototype.getUTCDay`. */
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 /** A day can be missing on the whole, where a zone crossed the date line: so more than a week is searched. */
 const SEARCHED_DAYS = 15;
@@ -25,10 +23,10 @@ export const scheduleSchema = z.union([
     at: z.array(timeOfDay).min(1).max(24),
     /** Days of the week in `timeZone`. */
     days: z
-      .array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']))
+      .array(z.enum(WEEKDAYS))
       .min(1)
-      .max(7)
-      .default(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']),
+      .max(WEEKDAYS.length)
+      .default([...WEEKDAYS]),
     timeZone: timeZone.default('UTC'),
   }),
   /** At every multiple of so many minutes since 1970-01-01T00:00Z: 60 is each full hour of UTC. */
@@ -51,7 +49,7 @@ export function nextRunAt(schedule: Schedule, afterMs: number): number {
   // The calendar day there, written as if it were a day of UTC. The day before may reach past midnight by a skipped time.
   const today = Math.floor((afterMs + clock.offsetAt(afterMs)) / DAY_MS) * DAY_MS;
   for (let day = today - DAY_MS; day <= today + SEARCHED_DAYS * DAY_MS; day += DAY_MS) {
-    const weekday = WEEKDAYS[new Date(day).getUTCDay()] as (typeof WEEKDAYS)[number];
+    const weekday = WEEKDAYS[(new Date(day).getUTCDay() + 6) % 7] as (typeof WEEKDAYS)[number];
     if (!schedule.days.includes(weekday)) continue;
     const runs = schedule.at.map((time) => clock.instantOf(day + millisecondsOf(time))).filter((run) => run > afterMs);
     if (runs.length > 0) return Math.min(...runs);

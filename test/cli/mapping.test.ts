@@ -15,6 +15,10 @@ test('init prints a mapping with what is left to decide; check names it until it
   const begun = await tidemark(['mapping', 'init', 'oil.csv.gz'], { cwd: folder });
   expect(begun).toMatchObject({ code: 0, errors: expect.stringContaining('/market') });
   expect(begun.output).toContain('//');
+  // The folder and the compression are no part of a public address.
+  const elsewhere = await tidemark(['mapping', 'init', join(folder, 'oil.csv.gz')]);
+  expect(elsewhere.output).toBe(begun.output);
+  expect(begun.output).toContain('"slug": "oil"');
   await writeFile(join(folder, 'oil.mapping.jsonc'), begun.output);
   const { code, output, errors } = await tidemark(['mapping', 'check', 'oil.mapping.jsonc', 'oil.csv.gz'], {
     cwd: folder,
@@ -41,7 +45,9 @@ test('check lists the reasons of refusals, and the observations that are there t
   const input = [...csv, csv[1], ...rows].join('\n');
   const { code, errors } = await tidemark(['mapping', 'check', join(SAMPLE, 'mapping.json'), '-'], { input });
   expect(code).toBe(4);
-  expect(errors).toMatch(/:4 .*"xxx".*\n {2}and 3 more of this kind, such as:\n {4}.*"yyy".*\n {4}.*"zzz"/);
+  expect(errors).toMatch(
+    /:4 .*"xxx".*\n {2}and 3 more of this kind, on lines \d+, \d+, \d+, such as:\n {4}.*"yyy".*\n {4}.*"zzz"/,
+  );
   expect(errors).toMatch(/:3: .*eur-usd.* line 2 /);
 });
 

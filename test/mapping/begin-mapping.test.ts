@@ -193,16 +193,41 @@ describe('a long table', () => {
     expect(observation.value.column).toMatch(/^FILL IN: low_price or high_price/);
   });
 
-  test('with a column of units takes it', async () => {
-    const csv = ['day,unit,price', ...days(9).flatMap((day) => [`${day},KG,1.5`, `${day},100 KG,100`])];
-    expect(await documentOf(csv.join('\n'))).toMatchObject({ market: { unit: { quantity: '1', of: '{unit}' } } });
-  });
-
   test('with a second column of dates uses it where the first is blank', async () => {
     const csv = ['version,date,price', '2025.12.6,,1', ...days(9).map((day) => `2026.1.1,${day},2`)];
     expect(await documentOf(csv.join('\n'))).toMatchObject({
       observation: { date: { column: 'date', whenBlank: { column: 'version', format: 'YYYY.M.D' } } },
     });
+  });
+});
+
+describe('a column of units', () => {
+  const csv = (units: readonly string[]) =>
+    ['Date,Unit,Price', ...units.flatMap((unit) => days(4).map((day, index) => `${day},${unit},${index}.25`))].join(
+      '\n',
+    );
+
+  test('with quantities is told apart by a table', async () => {
+    const { market, tables } = await documentOf(csv(['KG', '50 KG', '1.5 KG', '3 x 2 L', '007']));
+    expect(market.unit).toEqual({ quantity: '{quantity}', of: '{unitOfOne}' });
+    expect(tables).toEqual([
+      {
+        key: '{Unit}',
+        columns: ['quantity', 'unitOfOne'],
+        rows: {
+          KG: ['1', 'KG'],
+          '50 KG': ['50', 'KG'],
+          '1.5 KG': ['1', '1.5 KG'],
+          '3 x 2 L': ['1', '3 x 2 L'],
+          '007': ['1', '007'],
+        },
+      },
+    ]);
+  });
+
+  test('without quantities is taken as it is', async () => {
+    const { market, tables } = await documentOf(csv(['KG', 'L']));
+    expect([market.unit, tables]).toEqual([{ quantity: '1', of: '{Unit}' }, undefined]);
   });
 });
 
@@ -222,6 +247,25 @@ describe('dates', () => {
     expect(await documentOf(dated(dates))).toMatchObject({
       observation: { date: { column: 'Date', format, precision } },
     });
+  });
+
+  test('of which nearly all are on one day of the month may be months: a comment says so', async () => {
+    const months = Array.from({ length: 11 }, (_, month) => `20${10 + month}-03-01`);
+    const textOf = async (dates: readonly string[]) => {
+      const begun = await begin(dated(dates));
+      return 'text' in begun ? begun.text : '';
+    };
+    expect(await textOf([...months, '2026-03-09'])).toMatch(
+      /Of 12 dates, 11 are on day 1 of a month\. [^\n]+write month\.\n\s*"precision": "day"/,
+    );
+    expect(await textOf([...months, '2026-03-09', '2026-03-10'])).not.toContain('write month');
+  });
+
+  test('that no column has are asked for', async () => {
+    const begun = await begin('item_id,name,latitude\n1,Rice,1.5\n2,Maize,2.5\n3,Beans,3.5');
+    expect('text' in begun && begun.text).toMatch(/\/\/ No column was recognised\./);
+    // Numbers that name a thing or its place are no prices.
+    expect('text' in begun && begun.text).toContain('FILL IN: no column looks like prices');
   });
 
   test('that can be read in two ways are not guessed', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkMapping, type FileCheck } from '../../mapping/check/check-mapping.ts';
+import { FaultGroups } from '../../mapping/check/fault-groups.ts';
 import { IdentitySet } from '../../mapping/check/identity-set.ts';
 import { exampleMapping, withChange } from './example-mapping.ts';
 
@@ -63,9 +64,7 @@ describe('a check', () => {
     expect(file).toMatchObject({ rows: 4, values: 4, observations: { count: 0, observedAt: null } });
     // The row with two faults is one refused value.
     expect(file.refused.count).toBe(5);
-    expect(
-      file.refused.groups.map(({ pointer, column, count, first }) => [pointer, column, count, first.line]),
-    ).toEqual([
+    expect(file.refused.groups.map(({ column, count, first }) => [first.pointer, column, count, first.line])).toEqual([
       ['/amountMinor', 'price', 3, 3],
       ['', 'item', 1, 2],
       ['/observedAt', 'day', 1, 5],
@@ -89,6 +88,15 @@ describe('a check', () => {
     expect(refused.groups[0]?.others.slice(0, 2)).toEqual([
       expect.stringContaining('"salt"'),
       expect.stringContaining('"item 0"'),
+    ]);
+  });
+
+  test('takes details that differ in a date or an amount for one, and names the lines', () => {
+    const groups = new FaultGroups();
+    const details = ['0.25 USD of 2026-01-02', '1.5 USD of 2026-01-03', 'no row has "1.5"', 'no row has "2.5"'];
+    for (const [index, detail] of details.entries()) groups.add({ line: index + 2, column: null, code: 'x', detail });
+    expect(groups.groups()).toMatchObject([
+      { count: 4, first: { line: 2 }, lines: [3, 4, 5], others: details.slice(2) },
     ]);
   });
 

@@ -16,6 +16,9 @@ const NOT_BUNDLED = new URL('../../../shared/data/', import.meta.url);
 /** The most lines of a begun mapping that a person changes. */
 const EDITS = 20;
 
+/** Files that describe things: no row has a date. */
+const DICTIONARIES = ['wfp-markets', 'wfp-commodities'];
+
 const mappingOf = (name: string) => readFileSync(new URL(`${name}.mapping.jsonc`, FILES), 'utf8');
 
 /** The rows of a file without quotes, by a plain split. */
@@ -97,6 +100,14 @@ describe.each([
       );
     });
   });
+});
+
+test.for(DICTIONARIES)('%s has neither dates nor prices, and the begun mapping says so', async (name, { skip }) => {
+  const csv = new URL(`${name}.csv`, NOT_BUNDLED);
+  if (!existsSync(csv)) skip(`no ${name}.csv beside the repository, and its licence keeps it out`);
+  const begun = await beginMapping(() => createReadStream(csv), `${name}.csv`);
+  expect(begun).toMatchObject({ text: expect.stringContaining('FILL IN: no column looks like prices') });
+  expect(begun).toMatchObject({ text: expect.stringContaining('FILL IN: the column with the dates') });
 });
 
 test('WTI keeps each price to the cent, also the negative one', async () => {

@@ -1,0 +1,69 @@
+/** Groups the faults of a file by kind: people read the first of each in full, and where the others are. */
+
+export interface FileFault {
+  readonly line: number;
+  /** The column of a CSV file, or the field of a record; null: the whole row. */
+  readonly column: string | null;
+  readonly code: string;
+  readonly detail: string;
+  /** Into the record. */
+  readonly pointer?: string;
+}
+
+/** Faults of one kind: the same code, the same field of the record, the same column. */
+export interface FaultGroup<Fault extends FileFault = FileFault> {
+  readonly code: Fault['code'];
+  readonly column: string | null;
+  readonly count: number;
+  readonly first: Fault;
+  /** The lines of the next ones. */
+  readonly lines: readonly number[];
+  /** Other details of the same kind, such as each key that a table lacks: the first ones, without repetition. */
+  readonly others: readonly string[];
+}
+
+const LINES_MAX = 5;
+const OTHERS_MAX = 10;
+
+export class FaultGroups<Fault extends FileFault> {
+  readonly #groups = new Map<
+    string,
+    {
+      readonly column: string | null;
+      count: number;
+      readonly first: Fault;
+      readonly lines: number[];
+      readonly others: Map<string, string>;
+    }
+  >();
+
+  /** @param column of the group, if it is not that of the fault */
+  add(fault: Fault, column: string | null = fault.column): void {
+    const { code, pointer, line, detail } = fault;
+    const key = JSON.stringify([code, pointer, column]);
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      this.#groups.set(key, { column, count: 1, first: fault, lines: [], others: new Map() });
+      return;
+    }
+    group.count += 1;
+    if (group.lines.length < LINES_MAX) group.lines.push(line);
+    if (group.others.size === OTHERS_MAX) return;
+    const kind = withoutNumbers(detail);
+    if (kind !== withoutNumbers(group.first.detail) && !group.others.has(kind)) group.others.set(kind, detail);
+  }
+
+  /** In the order in which they were met. */
+  groups(): FaultGroup<Fault>[] {
+    return [...this.#groups.values()].map((group) => ({
+      code: group.first.code,
+      ...group,
+      others: [...group.others.values()],
+    }));
+  }
+}
+
+/** Details that differ in a date or an amount say the same. A quoted text is a key, and counts. */
+function withoutNumbers(detail: string): string {
+  return detail.replaceAll(/"(?:[^"\\]|\\.)*"|\d[\d.:TZ-]*/g, (found) => (found.startsWith('"') ? found : '#'));
+}

@@ -1,0 +1,211 @@
+/**
+ * The recipes that are shipped, as they are, from a fetch over TLS to the records. The files have the exact form of the
+ * real ones, and the numbers of the sample: those of the ECB are not at hand here.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkCurrency } from '../../contract/currencies.ts';
+import type { IngestRecordInput, MarketRecord } from '../../contract/ingest-records.ts';
+import { mapCsv } from '../../mapping/map-csv.ts';
+import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { deriveRecords } from '../../mapping/recipe/derive-records.ts';
+import { parseRecipeText, type Recipe, urlOfRun } from '../../mapping/recipe/recipe.ts';
+import { fetchSource } from '../../sources/fetch/fetch-source.ts';
+import { type SourceServer, startSourceServer } from './source-server.ts';
+import { zipArchive } from './zip-archive.ts';
+
+const RECIPES = new URL('../../recipes/', import.meta.url);
+const SAMPLE = new URL('../../sample/', import.meta.url);
+const NAMES = readdirSync(RECIPES).map((file) => file.replace(/\.json$/, ''));
+
+const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu'];
+
+/** The columns of eurofxref-hist.csv. The last delimiter of each line follows a column without a name. */
+const ECB_HISTORY =
+  'USD,JPY,BGN,CYP,CZK,DKK,EEK,GBP,HUF,LTL,LVL,MTL,PLN,ROL,RON,SEK,SIT,SKK,CHF,ISK,NOK,HRK,RUB,TRL,TRY,AUD,BRL,CAD,CNY,HKD,IDR,ILS,INR,KRW,MXN,MYR,NZD,PHP,SGD,THB,ZAR'.split(
+    ',',
+  );
+/** Those of eurofxref.csv: the currencies of today. */
+const ECB_DAILY =
+  'USD,JPY,CZK,DKK,GBP,HUF,PLN,RON,SEK,CHF,ISK,NOK,TRY,AUD,BRL,CAD,CNY,HKD,IDR,ILS,INR,KRW,MXN,MYR,NZD,PHP,SGD,THB,ZAR'.split(
+    ',',
+  );
+
+/** The sample's values, by base, then day, then quote. */
+const values = new Map<string, Map<string, Map<string, string>>>();
+let server: SourceServer;
+
+beforeAll(async () => {
+  const [, ...lines] = readFileSync(new URL('currency-api.csv', SAMPLE), 'utf8').trimEnd().split('\n');
+  for (const line of lines) {
+    const [, day = '', base = '', quote = '', value = ''] = line.split(',');
+    if (value === '') continue;
+    const days = values.get(base) ?? new Map<string, Map<string, string>>();
+    days.set(day, (days.get(day) ?? new Map<string, string>()).set(quote, value));
+    values.set(base, days);
+  }
+  server = await startSourceServer(HOSTS, answer);
+});
+afterAll(() => server.end());
+
+function answer(url: URL, response: ServerResponse): void {
+  const found = bodyOf(url);
+  if (found === null) response.writeHead(404).end();
+  else response.writeHead(200, { etag: `"${found.length}"` }).end(found);
+}
+
+function bodyOf({ host, pathname }: URL): string | Buffer | null {
+  if (host === 'www.ecb.europa.eu') {
+    if (pathname === '/stats/eurofxref/eurofxref.zip') {
+      return zipArchive([{ name: 'eurofxref.csv', content: ecbDaily('2026-09-29') }]);
+    }
+    if (pathname !== '/stats/eurofxref/eurofxref-hist.zip') return null;
+    return zipArchive([{ name: 'eurofxref-hist.csv', content: ecbHistory() }]);
+  }
+  const [, day = '', base = ''] = /currency-api@([\d-]+)\/v1\/currencies\/([a-z]+)\.json$/.exec(pathname) ?? [];
+  const quotes = values.get(base)?.get(day);
+  if (quotes === undefined) return null;
+  // The document lists each of hundreds of currencies and coins, and the base itself.
+  const members = [...quotes, [base, '1']].map(([quote, value]) => `\t\t"${quote}": ${value}`);
+  return `{\n\t"date": "${day}",\n\t"${base}": {\n${members.join(',\n')}\n\t}\n}`;
+}
+
+/** Newest first, `N/A` for a currency without a rate, no zeros at the end of a number. */
+function ecbHistory(): string {
+  const rows = [...(values.get('eur') ?? [])].sort().reverse();
+  const lines = rows.map(([day, quotes]) => {
+    const rates = ECB_HISTORY.map((code) => quotes.get(code.toLowerCase()) ?? 'N/A');
+    return `${[day, ...rates].join(',')},\n`;
+  });
+  return `Date,${ECB_HISTORY.join(',')},\n${lines.join('')}`;
+}
+
+/** A space after each comma, the month in words, each number with the same count of decimals. */
+function ecbDaily(day: string): string {
+  const quotes = values.get('eur')?.get(day);
+  const date = new Date(day).toLocaleDateString('en-GB', {
+    day: '2-digit',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+  const rates = ECB_DAILY.map((code) => {
+    const [whole, fraction = ''] = (quotes?.get(code.toLowerCase()) ?? '').split('.');
+    return `${whole}.${fraction.padEnd(9, '0')}`;
+  });
+  return `Date, ${ECB_DAILY.join(', ')}, \n${date}, ${rates.join(', ')}, \n`;
+}
+
+function recipeNamed(name: string): Recipe {
+  const result = parseRecipeText(readFileSync(new URL(`${name}.json`, RECIPES), 'utf8'));
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return result.recipe;
+}
+
+/** The records of one run. A refused row fails the test. */
+async function run(name: string, date: string): Promise<IngestRecordInput[]> {
+  const recipe = recipeNamed(name);
+  const { hosts, limits } = recipe;
+  const request = { url: urlOfRun(recipe, date), hosts, ...limits, etag: null, lastModified: null };
+  const fetched = await fetchSource(request, server.network);
+  if (fetched.kind !== 'answer') throw new Error(JSON.stringify(fetched));
+  const records: IngestRecordInput[] = [];
+  for await (const result of deriveRecords(recipe, only(fetched.bytes), { date })) {
+    if (result.kind === 'refusal') throw new Error(JSON.stringify(result));
+    records.push(result.record);
+  }
+  return records;
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The sample's records of one day and base, as the service has them beside those of the recipe. */
+async function sampleRecords(base: string, day: string): Promise<IngestRecordInput[]> {
+  const mapping = parseMappingText(readFileSync(new URL('mapping.json', SAMPLE), 'utf8'));
+  if ('faults' in mapping) throw new Error(JSON.stringify(mapping.faults));
+  const [header, ...lines] = readFileSync(new URL('currency-api.csv', SAMPLE), 'utf8').split('\n');
+  const rows = lines.filter((line) => line.includes(`,${day},${base},`));
+  const records: IngestRecordInput[] = [];
+  for await (const result of mapCsv(mapping.mapping, [header, ...rows].join('\n'))) {
+    if (result.kind === 'record') records.push(result.record);
+  }
+  return records;
+}
+
+const isMarket = (record: IngestRecordInput): record is MarketRecord => record.type === 'market';
+const sorted = (records: readonly object[]) => records.map((record) => JSON.stringify(record)).sort();
+
+describe('a shipped recipe', () => {
+  test('is one of these', () => {
+    expect(NAMES.sort()).toEqual([
+      'currency-api-eur',
+      'currency-api-usd',
+      'currency-api-xau',
+      'ecb-daily',
+      'ecb-history',
+    ]);
+  });
+
+  test.each(NAMES)('%s has no fault, and the name of its file', (name) => {
+    expect(recipeNamed(name).name).toBe(name);
+  });
+});
+
+describe.each(['eur', 'usd', 'xau'])('currency-api-%s', (base) => {
+  test.each(['2024-03-02', '2026-09-29'])(
+    'of %s gives the observations of the sample, so they are known already',
+    async (day) => {
+      const [records, known] = [await run(`currency-api-${base}`, day), await sampleRecords(base, day)];
+      const observations = (all: readonly IngestRecordInput[]) => sorted(all.filter((record) => !isMarket(record)));
+      expect(observations(records)).toEqual(observations(known));
+      expect(observations(records).length).toBeGreaterThan(4);
+    },
+  );
+
+  test('defines its markets as the sample does, and adds the cadence', async () => {
+    const cadence = { period: 'day', releaseTime: '12:00', graceSeconds: 43_200 };
+    const [records, known] = [await run(`currency-api-${base}`, '2026-09-29'), await sampleRecords(base, '2026-09-29')];
+    const withCadence = known.filter(isMarket).map((market) => ({
+      ...market,
+      sources: (market.sources ?? []).map((source) => ({ ...source, cadence: expect.objectContaining(cadence) })),
+    }));
+    expect(records.filter(isMarket)).toEqual(expect.arrayContaining(withCadence));
+    expect(records.filter(isMarket)).toHaveLength(withCadence.length);
+  });
+
+  test('asks again later for a day that is not there yet', async () => {
+    const recipe = recipeNamed(`currency-api-${base}`);
+    const request = { url: urlOfRun(recipe, '2026-09-30'), hosts: recipe.hosts, ...recipe.limits };
+    const answered = await fetchSource({ ...request, etag: null, lastModified: null }, server.network);
+    expect(answered).toMatchObject({ kind: 'failed', code: 'http-404', isRetryable: true });
+  });
+});
+
+describe('the reference rates of the ECB', () => {
+  test('of one day are the same records from both files, so none corrects the other', async () => {
+    const [daily, history] = [await run('ecb-daily', '2026-09-29'), await run('ecb-history', '2026-09-29')];
+    const known = new Set(sorted(history));
+    expect(daily).toHaveLength(2 * ECB_DAILY.length);
+    expect(sorted(daily).filter((record) => !known.has(record))).toEqual([]);
+  });
+
+  test('of all days leave out the currencies that have no rate', async () => {
+    const history = await run('ecb-history', '2026-09-29');
+    const days = values.get('eur')?.size ?? 0;
+    expect(history.filter(isMarket).map(({ nativeCurrency }) => nativeCurrency)).toEqual(ECB_DAILY);
+    expect(history.filter((record) => !isMarket(record)).length).toBe(days * ECB_DAILY.length);
+    expect(history[0]).toMatchObject({ slug: 'ecb-eur-usd', unit: { quantity: 1000, of: 'EUR' } });
+    expect(history[1]).toMatchObject({ market: 'ecb-eur-usd', observedAt: '2026-09-29T00:00:00Z', currency: 'USD' });
+  });
+
+  test.each([
+    ...['BGN 2025-12-31', 'CYP 2007-12-31', 'EEK 2010-12-31', 'HRK 2022-12-30', 'LTL 2014-12-31', 'LVL 2013-12-31'],
+    ...['MTL 2007-12-31', 'ROL 2005-06-30', 'SIT 2006-12-29', 'SKK 2008-12-31', 'TRL 2004-12-31', 'RUB 2022-03-01'],
+  ])('have amounts in currencies that are gone, such as %s, their last day', (text) => {
+    const [code = '', day = ''] = text.split(' ');
+    expect(checkCurrency(code, `${day}T00:00:00Z`)).toBe(null);
+  });
+});
