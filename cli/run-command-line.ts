@@ -10,12 +10,14 @@ import { createProgram } from './program.ts';
 /** Faults of the machine that a person can correct: printed without a stack. */
 const FAULTS_OF_THE_MACHINE = [StartError, StorageUnavailable, StorageCorrupt];
 
+const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
 /** @param words the arguments after the name of the command */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   // `tidemark … | head` ends it, and is no error.
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE') process.exit(process.exitCode ?? 0);
-  });
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : explain(error)),
+  );
   try {
     const program = await createProgram(words);
     await program.parseAsync([...words], { from: 'user' });
@@ -31,7 +33,9 @@ function explain(error: unknown): number {
     say(error.message, error.mend);
     return EXIT_CODES[error.exit].code;
   }
-  if (FAULTS_OF_THE_MACHINE.some((kind) => error instanceof kind)) say((error as Error).message, null);
+  const { syscall, message, code = '' } = error as NodeJS.ErrnoException;
+  if (FAULTS_OF_THE_MACHINE.some((kind) => error instanceof kind)) say(message, null);
+  else if (syscall !== undefined) say(`${message}.`, NO_ROOM.includes(code) ? 'Make room, or write elsewhere.' : null);
   else console.error(error);
   return EXIT_CODES.findings.code;
 }

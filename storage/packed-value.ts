@@ -21,13 +21,16 @@ const FORMS = [
 
 /** @param text the value as canonical JSON */
 export function packValue(value: Json, text: string): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return text;
-  const object = value as { readonly [field: string]: Json };
-  const count = Object.keys(object).length;
+  if (!isObject(value)) return text;
+  const count = Object.keys(value).length;
   const form = FORMS.find(
-    ({ fields }) => fields.length === count && fields.every((field) => Object.hasOwn(object, field)),
+    ({ fields }) => fields.length === count && fields.every((field) => Object.hasOwn(value, field)),
   );
-  return form === undefined ? text : `${form.number}${JSON.stringify(form.fields.map((field) => object[field]))}`;
+  return form === undefined ? text : `${form.number}${JSON.stringify(form.fields.map((field) => value[field]))}`;
+}
+
+function isObject(value: Json): value is { readonly [field: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @throws SyntaxError if it is neither JSON nor of a known form */

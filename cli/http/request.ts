@@ -123,11 +123,16 @@ function noAnswer({ method, url }: Request, error: Error): CommandError {
   const mend =
     reason === 'ECONNREFUSED'
       ? 'Does the server run there? Start one with `tidemark start`, or name another with --url or --profile.'
-      : 'Check the address, the network and its proxy; --timeout and --patience give it more time.';
+      : CERTIFICATE_FAULT.test(reason)
+        ? 'Its certificate is not trusted here. If it is your own: NODE_EXTRA_CA_CERTS=AUTHORITY.pem tidemark …'
+        : 'Check the address, the network and its proxy; --timeout and --patience give it more time.';
   return new CommandError('unreachable', `${method} ${url.origin}${url.pathname} got no answer: ${reason}.`, mend, {
     cause: error,
   });
 }
+
+/** Codes of OpenSSL and of Node. */
+const CERTIFICATE_FAULT = /CERT|SIGNATURE|SELF_SIGNED|ISSUER|ALTNAME/;
 
 /** RFC 9110, section 10.2.3: seconds, or a date. Null: not said. */
 function retryAfterMs(headers: Headers): number | null {

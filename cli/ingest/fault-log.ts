@@ -5,10 +5,13 @@ import { CommandError } from '../exit-codes.ts';
 
 /** All files of a command have one report: a JSON object a line. */
 export class ReportFile {
-  readonly #file: number | null;
+  readonly #path: string | undefined;
+  #file: number | null;
+  #fault: Error | null = null;
 
   /** @throws CommandError if it exists already, or cannot be made */
   constructor(path: string | undefined) {
+    this.#path = path;
     try {
       this.#file = path === undefined ? null : openSync(path, 'wx');
     } catch (cause) {
@@ -18,12 +21,28 @@ export class ReportFile {
     }
   }
 
+  /** A disk that is full does not end the run in the middle. */
   write(entry: object): void {
-    if (this.#file !== null) writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+    if (this.#file === null) return;
+    try {
+      writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+    } catch (cause) {
+      this.#fault = cause as Error;
+      this.close();
+    }
   }
 
   close(): void {
     if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
+  }
+
+  /** @throws CommandError if a fault is missing in it */
+  checkWhole(): void {
+    if (this.#fault === null) return;
+    const message = `The report ${this.#path} is not complete: ${this.#fault.message}.`;
+    const mend = 'Everything was handled as the summary says. Make room, and look for the faults with --dry-run.';
+    throw new CommandError('findings', message, mend, { cause: this.#fault });
   }
 }
 

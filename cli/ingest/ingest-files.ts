@@ -74,6 +74,7 @@ export async function ingestFiles(client: Client, paths: readonly string[], opti
     report.close();
   }
   if (json) await printJson(summaries);
+  report.checkWhole();
 }
 
 const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm-outliers.';

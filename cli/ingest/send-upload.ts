@@ -1,11 +1,9 @@
 /** Sends a large file as an upload: it is written to a temporary file as NDJSON, announced, put, and watched. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchReport } from '../../contract/ingest-records.ts';
 import type { Upload } from '../../contract/ingest-uploads.ts';
@@ -29,19 +27,35 @@ interface Spooled {
 
 /** Refused records are set aside: the beginning is public before the end is read. A dry run changes nothing. */
 export async function sendUpload(run: IngestRun, parts: AsyncIterable<FilePart>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-'));
+  const folder = await mkdtemp(join(tmpdir(), 'tidemark-ingest-')).catch(noRoom);
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  // Ctrl-C leaves no copy behind, and ends the process as it does elsewhere.
+  const end = (signal: NodeJS.Signals): void => {
+    remove();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, end);
   try {
     const file = await spool(run, parts, join(folder, 'records.ndjson'));
     await watch(run, file, await announce(run, file));
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    remove();
+    for (const signal of SIGNALS) process.off(signal, end);
   }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function noRoom(cause: Error): never {
+  const mend =
+    'A large file is copied there first. Make room, or name another folder: TMPDIR=/var/tmp tidemark ingest …';
+  throw new CommandError('findings', `${tmpdir()} cannot be written: ${cause.message}.`, mend, { cause });
 }
 
 async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: string): Promise<Spooled> {
   const { input, progress } = run;
   const digest = createHash('sha256');
-  const stream = createWriteStream(path, { mode: 0o600 });
+  const file = await open(path, 'wx', 0o600).catch(noRoom);
   let lines = new Uint32Array(1024);
   let [count, bytes] = [0, 0];
   for await (const part of parts) {
@@ -55,11 +69,10 @@ async function spool(run: IngestRun, parts: AsyncIterable<FilePart>, path: strin
       lines = longer;
     }
     for (const line of part.lines) lines[count++] = line as number;
-    if (!stream.write(body)) await once(stream, 'drain');
+    await file.appendFile(body).catch(noRoom);
     progress.at('Reading', { share: shareOf(input), records: count });
   }
-  stream.end();
-  await finished(stream);
+  await file.close();
   return { path, sha256: digest.digest('hex'), bytes, lines: lines.subarray(0, count) };
 }
 

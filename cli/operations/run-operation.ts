@@ -7,6 +7,7 @@ import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
 import { pageOf } from '../reads/walk.ts';
+import { changesByBatch } from './audit.ts';
 import { columnsOfItems } from './fields.ts';
 
 export interface OperationCall {
@@ -61,22 +62,39 @@ async function printList(
   call: OperationCall,
   asJson: boolean,
 ): Promise<void> {
+  const isAudit = operation === operationOf('listAuditRecords');
   const columns = operation.success.body === null ? [] : columnsOfItems(operation.success.body);
-  const table = asJson ? null : new Table(columns.map((name) => name.toUpperCase()));
-  const list = new JsonList();
+  const items = itemsOf<Readonly<Record<string, unknown>>>(client, operation, call);
+  const list = asJson ? new JsonList() : null;
+  const table = new Table([...columns.map((name) => name.toUpperCase()), ...(isAudit ? ['CHANGES'] : [])]);
   let count = 0;
-  for (let cursor: string | null | undefined; cursor !== null && count < call.limit; ) {
+  for await (const item of isAudit && !asJson ? changesByBatch(items) : items) {
+    if (list !== null) await list.add(item);
+    else await table.add([...columns, ...(isAudit ? ['changes'] : [])].map((name) => cellOf(item[name])));
+    count += 1;
+    if (count === call.limit) break;
+  }
+  await (list ?? table).end();
+  if (count === 0) note(isAudit ? NO_AUDIT : 'Nothing is there.');
+}
+
+const NO_AUDIT =
+  'No record was found. Without --day, --actor or --target, the search is in the writes of today (UTC). A target is ' +
+  'written as in market/gold-usd or watchlist/<id>, and an actor as in user:alice or key:<key id>.';
+
+/** The items of a list, page by page. */
+export async function* itemsOf<Item>(
+  client: Client,
+  operation: OperationDefinition,
+  call: Pick<OperationCall, 'params' | 'query'>,
+): AsyncGenerator<Item> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = cursor === undefined ? call.query : { ...call.query, cursor };
     const answer = await client.call({ method: 'GET', path: pathOf(operation, { ...call, query }) });
-    const { data, page } = pageOf<Readonly<Record<string, unknown>>>(jsonOf(answer));
-    for (const item of data.slice(0, call.limit - count)) {
-      count += 1;
-      if (table === null) await list.add(item);
-      else await table.add(columns.map((name) => cellOf(item[name])));
-    }
+    const { data, page } = pageOf<Item>(jsonOf(answer));
+    yield* data;
     cursor = page.nextCursor;
   }
-  await (table ?? list).end();
 }
 
 function pathOf({ path }: OperationDefinition, { params, query }: Pick<OperationCall, 'params' | 'query'>): string {

@@ -38,7 +38,7 @@ export const VERBS = {
   revokeApiKey: 'keys revoke',
   createErasure: 'erasures create',
   getErasure: 'erasures show',
-  listAuditRecords: 'audit list',
+  listAuditRecords: 'audit search',
   getMe: 'me',
 } as const satisfies Readonly<Record<OperationId, string>>;
 

@@ -223,13 +223,15 @@ describe('on a running server', () => {
     });
     expect(await asAccount(...replace, '--if-match', '1')).toMatchObject({ code: 0 });
     expect((await asAccount('watchlists', 'list')).output).toMatch(new RegExp(`^${list.id}\tOurs\t`));
-    expect(await asAccount('audit', 'list', '--actor', 'user:alice')).toMatchObject({
+    expect(await asAccount('audit', 'search', '--actor', 'user:alice')).toMatchObject({
       code: 3,
       errors: expect.stringContaining('403 forbidden'),
     });
-    expect((await run(['audit', 'list', '--actor', `key:${issued.id}`])).output.trimEnd().split('\n')).toHaveLength(2);
+    expect((await run(['audit', 'search', '--actor', `key:${issued.id}`])).output.trimEnd().split('\n')).toHaveLength(
+      2,
+    );
     expect(
-      (await run(['audit', 'list', '--actor', `key:${issued.id}`, '--limit', '1'])).output.trimEnd().split('\n'),
+      (await run(['audit', 'search', '--actor', `key:${issued.id}`, '--limit', '1'])).output.trimEnd().split('\n'),
     ).toHaveLength(1);
 
     expect((await run(['entitlements', 'list', '--subject', `account:${id}`])).output).toMatch(

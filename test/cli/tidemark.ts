@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '../../cli/main.ts');
+export const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export async function tidemarkOnTerminal(
 }
 
 /** @param input null: the input stays open */
-async function finished(child: ChildProcess, input: string | Uint8Array | null = ''): Promise<Run> {
+export async function finished(child: ChildProcess, input: string | Uint8Array | null = ''): Promise<Run> {
   let [output, errors] = ['', ''];
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
