@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Json } from '../contract/canonical-json.ts';
+import type { Expectations } from '../contract/late-sources.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
@@ -21,12 +22,16 @@ import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
+import { ReadCounts } from './edge/read-counts.ts';
 import { createEdgeServer } from './edge/server.ts';
+import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
+import { WriteCounts } from './metrics/write-counts.ts';
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
@@ -54,6 +59,8 @@ export interface StartProgress {
 export interface Service {
   /** The base URL, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
+  /** Where its metrics are; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
@@ -74,6 +81,9 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
+  let expectations = (): Expectations | null => null;
+  let metrics: MetricsServer | null = null;
+  const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
   const isReady = () => divert !== null;
   const health = createHealth({
@@ -83,6 +93,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     nowMs,
     isReady,
     publishLagMs: () => publishLagMs(),
+    expectations: () => expectations(),
     report,
   });
   const edge = createEdgeServer({
@@ -92,6 +103,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     divert: (request) => divert?.(request) ?? null,
     wantsNewest: senders.wantsNewest,
     health,
+    counts: reads,
     report,
   });
   const { server } = edge;
@@ -109,13 +121,29 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   };
   try {
     const baseUrl = await listen(server, config);
+    if (config.metrics !== null) {
+      const { dataFolder } = config;
+      const current = () => expectations();
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        dataFolder,
+        health,
+        reads,
+        writes,
+        expectations: current,
+        report,
+      });
+    }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
     });
-    const writeApi = await openWriteApi(data.ledger, config, logRefused);
+    const writeApi = await openWriteApi(data.ledger, config, (request) => {
+      writes.add(request);
+      logRefused(request);
+    });
     await writeApi.uploads.removePartial();
     if (config.isSampleWanted) {
       const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
@@ -129,12 +157,15 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, info, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
+    const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+    const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
+    expectations = expecting.current;
     const working = startWorkLoop(
       {
         ...systemRuntime,
         ledger: background.ledger,
         uploads: writeApi.uploads,
-        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+        breathe,
       },
       { publishing, onErased: () => data.emptyLog(), report, info },
     );
@@ -186,6 +217,8 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
+      void expecting.stop();
+      metrics?.stop();
       server.close();
       server.closeAllConnections();
       await expiring.stop();
@@ -194,8 +227,9 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await closing;
       data.close();
     };
-    return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
   } catch (error) {
+    metrics?.stop();
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);

@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'scripts/command-line.ts',
   ],
   scripts: [
-    ...['contract/', 'infra/'],
+    ...['contract/', 'storage/', 'infra/', 'embedded/backup/', 'embedded/data-folder.ts'],
     ...['test/aws/engines/', 'test/aws/shape/', 'test/scenario/', 'test/simulator/', 'test/tools/'],
   ],
   test: [''],

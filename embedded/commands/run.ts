@@ -57,7 +57,8 @@ async function start(config: EmbeddedConfig): Promise<void> {
   if (format === 'json') {
     const { counts, generation } = running.head;
     const { markets, observations } = counts;
-    log.info('started', { address: running.baseUrl, generation, markets, observations });
+    const { baseUrl: address, metricsUrl: metrics } = running;
+    log.info('started', { address, metrics, generation, markets, observations });
   }
   for (const warning of warnings(config)) log.fault('warning', warning);
 }
@@ -117,7 +118,7 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): string {
+function welcome({ baseUrl, metricsUrl, operatorKey }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
@@ -138,7 +139,7 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
     lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
   return `
   ${label('Address')}${styleText('bold', baseUrl)}
-  ${label('Data in')}${folder}
+  ${label('Data in')}${folder}${metricsUrl === null ? '' : `\n  ${label('Metrics')}${metricsUrl}`}
   ${label('Stop')}Ctrl-C; the next start continues
 ${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }
