@@ -57,7 +57,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
       ['127.0.0.1:8787', `127.0.0.1:${originPort}`],
       ['/etc/letsencrypt/live/data.example/fullchain.pem', certificate.path],
       ['/etc/letsencrypt/live/data.example/privkey.pem', join(folder, 'key.pem')],
-      ['/var/cache/nginx/tidemark', join(folder, 'cache')],
+      ['/var/cache/tidemark', join(folder, 'cache')],
       ['/var/log/nginx/', `${folder}/`],
     ]),
   );
@@ -72,7 +72,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
     url: `https://localhost:${tlsPort}`,
     httpPort,
     certificate,
-    accessLog: () => readFileSync(join(folder, 'tidemark.access.log'), 'utf8'),
+    accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async stop() {
       child.kill('SIGTERM');
       await ended;
