@@ -149,6 +149,17 @@ describe('beside a running server', () => {
     expect(await snapshots()).toEqual([]);
   });
 
+  test('a data folder with a long path is served, and says that its backup needs it stopped', async () => {
+    const long = join(temporary.folder, 'x'.repeat(100), 'data');
+    const other = startServerForTest({ TIDEMARK_DATA: long, TIDEMARK_SAMPLE: 'no' });
+    await other.started;
+    await expect.poll(other.errors).toContain('a backup needs this server stopped');
+    const dir = join(temporary.folder, 'fourth');
+    expect(await on(long, 'backup', dir)).toEqual(refusal('in use by process'));
+    await other.end('SIGTERM');
+    expect(await on(long, 'backup', dir)).toMatchObject({ code: 0 });
+  });
+
   test('a folder that is in use is not restored', async () => {
     const dir = join(temporary.folder, 'third');
     expect(await on(data, 'backup', dir)).toMatchObject({ code: 0 });
@@ -215,6 +226,7 @@ describe('without a server', () => {
   });
 
   test('it finishes what an interrupted backup has begun', async () => {
+    await writeFile(join(data, 'snapshot-00000000-0000-0000-0000-000000000000.sqlite'), 'half');
     await mkdir(join(dir, '2026-11-22T00-00-00.000Z.partial'), { recursive: true });
     await mkdir(join(dir, 'uploads'));
     await writeFile(join(dir, 'uploads', idOf('A')), 'A'.repeat(10));
@@ -224,6 +236,7 @@ describe('without a server', () => {
     expect(await made()).toMatchObject({ copiedFiles: 1 });
     expect(await readFile(join(dir, 'uploads', idOf('B')), 'utf8')).toBe('B'.repeat(10));
     expect((await names(dir)).filter((name) => !isBackup(name))).toEqual(['uploads']);
+    expect((await names(data)).filter((name) => name.startsWith('snapshot-'))).toEqual([]);
   });
 
   test.each<[string, () => Promise<string>, string]>([
@@ -262,6 +275,15 @@ describe('without a server', () => {
         return dir;
       },
       'find out which is damaged',
+    ],
+    [
+      'the folder has a later backup: the clock was set back',
+      async () => {
+        const { backup } = await made();
+        await rename(backup, join(dir, '2999-01-01T00-00-00.000Z'));
+        return dir;
+      },
+      'clock',
     ],
     [
       'there is no ledger',
