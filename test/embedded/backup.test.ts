@@ -225,6 +225,19 @@ describe('without a server', () => {
     for (const name of await names(backup)) expect((await stat(join(backup, name))).mode & 0o777).toBe(0o600);
   });
 
+  test('archived answers of sources are copied once, and restored', async () => {
+    const path = join('archive', 'ab', 'ab'.repeat(32));
+    await mkdir(join(data, 'archive', 'ab'), { recursive: true });
+    await writeFile(join(data, path), 'an answer');
+    await writeFile(join(data, 'archive', 'ab', 'new.part'), 'half of one');
+    expect(await made()).toMatchObject({ copiedFiles: 2, sharedFiles: 2 });
+    expect(await made()).toMatchObject({ copiedFiles: 0, sharedFiles: 2 });
+    await rm(join(data, 'archive'), { recursive: true });
+    await restored();
+    expect(await readFile(join(data, path), 'utf8')).toBe('an answer');
+    expect(await names(join(data, 'archive', 'ab'))).toEqual(['ab'.repeat(32)]);
+  });
+
   test('it finishes what an interrupted backup has begun', async () => {
     await writeFile(join(data, 'snapshot-00000000-0000-0000-0000-000000000000.sqlite'), 'half');
     await mkdir(join(dir, '2026-11-22T00-00-00.000Z.partial'), { recursive: true });
