@@ -25,6 +25,8 @@ export interface Measured {
   readonly freeBytes: number;
   /** Milliseconds since the epoch; null: no market expects a value. */
   readonly oldestExpectedMs: number | null;
+  /** Milliseconds since the epoch; null: no backup is known. */
+  readonly lastBackupMs: number | null;
   readonly process: ProcessState;
 }
 
@@ -43,6 +45,7 @@ export function familiesOf({
   storage,
   freeBytes,
   oldestExpectedMs,
+  lastBackupMs,
   process,
 }: Measured): Family[] {
   const { status, generation, publishLagSeconds, marksDue, putOff, queue, lateSources, lastVerify } = health;
@@ -83,6 +86,14 @@ export function familiesOf({
         'tidemark_verify_timestamp_seconds',
         'When the newest run of verify ended.',
         known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
+      ),
+      unit: 'seconds',
+    },
+    {
+      ...gauge(
+        'tidemark_backup_timestamp_seconds',
+        'When the newest backup began.',
+        known(lastBackupMs === null ? undefined : lastBackupMs / 1000),
       ),
       unit: 'seconds',
     },

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Expectations } from '../../contract/late-sources.ts';
+import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
 import type { Log } from '../log.ts';
@@ -77,6 +78,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         storage: await storageSizes(),
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
+        lastBackupMs: lastBackupMs(dataFolder),
         process,
       }),
     );
@@ -136,4 +138,14 @@ function processState(delays: { percentile(percentile: number): number; readonly
     cpuSeconds: (user + system) / 1e6,
     loopDelays: delays.count === 0 ? [] : QUANTILES.map((name) => [name, delays.percentile(Number(name) * 100) / 1e9]),
   };
+}
+
+/** Null: no backup is known, or its note cannot be read: `tidemark doctor` says why. */
+function lastBackupMs(dataFolder: string): number | null {
+  try {
+    const last = readLastBackup(dataFolder);
+    return last === null ? null : Date.parse(last.at);
+  } catch {
+    return null;
+  }
 }

@@ -37,6 +37,7 @@ const EMPTY: Measured = {
   storage: null,
   freeBytes: 0,
   oldestExpectedMs: null,
+  lastBackupMs: null,
   process: PROCESS,
 };
 const FULL: Measured = {
@@ -55,6 +56,7 @@ const FULL: Measured = {
   storage: { ledger: 1, objects: 2, uploads: 3, archive: 4 },
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
+  lastBackupMs: 1_790_000_000_500,
   process: { ...PROCESS, loopDelays: [['0.5', 0.000_000_1]] },
 };
 
