@@ -10,6 +10,7 @@ import type { Expectations } from '../../contract/late-sources.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
 import type { Log } from '../log.ts';
+import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
 import { familiesOf, type MeasuredHealth, type ProcessState } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
@@ -31,6 +32,7 @@ export interface MetricsOptions {
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
   readonly writes: WriteCounts;
+  readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
   readonly report: Log['fault'];
 }
@@ -65,7 +67,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, writes, expectations } = options;
+    const { health, reads, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
     const process = processState(delays);
     delays.reset();
@@ -74,6 +76,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
         writes,
+        sources: await sources(),
         storage: await storageSizes(),
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
