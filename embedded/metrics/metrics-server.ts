@@ -11,6 +11,7 @@ import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
 import type { Log } from '../log.ts';
+import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
 import { familiesOf, type MeasuredHealth, type ProcessState } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
@@ -32,6 +33,7 @@ export interface MetricsOptions {
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
   readonly writes: WriteCounts;
+  readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
   readonly report: Log['fault'];
 }
@@ -66,7 +68,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, writes, expectations } = options;
+    const { health, reads, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
     const process = processState(delays);
     delays.reset();
@@ -75,6 +77,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
         writes,
+        sources: await sources(),
         storage: await storageSizes(),
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
