@@ -2,7 +2,10 @@
 
 export const EXIT_CODES = {
   done: { code: 0, meaning: 'Done.' },
-  findings: { code: 1, meaning: 'Findings of `verify`; a service that is not healthy; or the machine is at fault.' },
+  findings: {
+    code: 1,
+    meaning: 'Findings of `verify`, faults of `doctor`; a service that is not healthy; or the machine is at fault.',
+  },
   usage: {
     code: 2,
     meaning: 'Wrong arguments, settings or input files; or a question was not answered with yes. No request was sent.',

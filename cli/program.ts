@@ -1,6 +1,7 @@
 /** The commands, with their options and help. Each command loads its own code when it runs. */
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { addDoctorCommand } from './doctor/command.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
@@ -49,6 +50,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addBackupCommands(program);
+  addDoctorCommand(program);
   addReadCommands(program);
   addMappingCommands(program);
   addIngestCommands(program);

@@ -47,9 +47,7 @@ export interface DataFolder {
  */
 export async function openDataFolder(folder: string, { isRestoring = false } = {}): Promise<DataFolder> {
   checkIsPrivate(folder);
-  if (!isRestoring && existsSync(join(folder, RESTORING_FILE))) {
-    throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
-  }
+  if (!isRestoring) checkNotHalf(folder);
   checkFolderFormat(folder);
   try {
     const ledger = openSqliteLedger(join(folder, LEDGER_FILE), { exclusive: true });
@@ -95,6 +93,18 @@ function refusalOf(folder: string, cause: Error): StartError {
   if (owner === null) return unusable(folder, cause);
   const message = `The data folder ${folder} is in use by process ${owner}: stop it, or set TIDEMARK_DATA to another folder.`;
   return new StartError(message, { cause });
+}
+
+/** For commands that need a ledger. @throws StartError if there is none, or a restore was interrupted */
+export function checkHasLedger(folder: string): void {
+  checkNotHalf(folder);
+  if (existsSync(join(folder, LEDGER_FILE))) return;
+  throw new StartError(`There is no ledger in ${folder}: set TIDEMARK_DATA to the data folder of the server.`);
+}
+
+function checkNotHalf(folder: string): void {
+  if (!existsSync(join(folder, RESTORING_FILE))) return;
+  throw new StartError(`A restore into ${folder} was interrupted: repeat \`tidemark restore\`.`);
 }
 
 /** Before anything of the folder is read. */

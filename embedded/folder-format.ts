@@ -21,7 +21,7 @@ export function checkFolderFormat(folder: string): void {
 }
 
 /** Null if the folder states no format. */
-function readFolderFormat(folder: string): number | null {
+export function readFolderFormat(folder: string): number | null {
   let text: string;
   try {
     text = readFileSync(join(folder, FORMAT_FILE), 'utf8').trim();

@@ -6,6 +6,7 @@ import type { PublisherDependencies } from '../publisher/dependencies.ts';
 import { firstOf, isPutOffTooLong } from '../publisher/plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import type { Log } from './log.ts';
 import type { LostObjects } from './lost-objects.ts';
 import { PUBLISH_PACE_MS } from './pace.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
@@ -18,7 +19,8 @@ const GARBAGE_INTERVAL_MS = 60 * 60 * 1000;
 const FIRST_GARBAGE_MS = 10 * 60 * 1000;
 
 export interface PublishLoopOptions {
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: Log['fault'];
+  readonly info: Log['info'];
   /** Called when the worker has refresh marks to set. */
   readonly onRefreshAsked: () => void;
   /** Lost objects: the publications of this loop put them back. */
@@ -33,7 +35,7 @@ export interface PublishLoop extends WakeLoop {
 /** Starts the loop. A failure is reported; the next interval tries again. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
-  { report, onRefreshAsked, lost }: PublishLoopOptions,
+  { report, info, onRefreshAsked, lost }: PublishLoopOptions,
 ): PublishLoop {
   const { nowMs } = dependencies;
   /** The first wake-up that no complete round has followed, and the first since the running round began. */
@@ -51,7 +53,9 @@ export function startPublishLoop(
       wokenAtMs = null;
       await lost?.prepare();
       try {
+        const startedMs = performance.now();
         const outcome = await publish(dependencies);
+        logGeneration(info, outcome, performance.now() - startedMs);
         reportPutOff(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();
@@ -82,6 +86,12 @@ export function startPublishLoop(
       return sinceMs === null ? 0 : Math.max(0, nowMs() - sinceMs);
     },
   };
+}
+
+function logGeneration(info: Log['info'], outcome: PublishOutcome, durationMs: number): void {
+  const { kind, generation, marks, putOff, isMoreDue } = outcome;
+  if (kind === 'unchanged') return;
+  info('generation', { generation, marks, putOff: putOff.length, isMoreDue, durationMs: Math.round(durationMs) });
 }
 
 /** When to publish again without a new write; null if the next interval is soon enough. */

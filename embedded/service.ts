@@ -25,6 +25,7 @@ import { createEdgeServer } from './edge/server.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
+import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
@@ -66,7 +67,8 @@ export interface Service {
  *
  * @throws StartError for a fault that the person who started the service can correct
  */
-export async function startService(config: EmbeddedConfig, progress: StartProgress, report: Report): Promise<Service> {
+export async function startService(config: EmbeddedConfig, progress: StartProgress, log: Log): Promise<Service> {
+  const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
   const senders = createSenders(config.proxies);
@@ -125,7 +127,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const turns = createTurns();
     const background = { ...dependencies, ledger: yieldingLedger(data.ledger, turns) };
     const lost = watchLostObjects(background, report);
-    const publishing = startPublishLoop(background, { report, onRefreshAsked: () => working.wake(), lost });
+    const publishing = startPublishLoop(background, { report, info, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
     const working = startWorkLoop(
       {
@@ -134,7 +136,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
         uploads: writeApi.uploads,
         breathe: async () => (turns.isDue() ? await turns.next() : undefined),
       },
-      { publishing, onErased: () => data.emptyLog(), report },
+      { publishing, onErased: () => data.emptyLog(), report, info },
     );
     const expiring = startExpiryLoop({
       removeExpired: data.removeExpired,
@@ -181,6 +183,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const control = await openControl({ folder: config.dataFolder, copyLedger: data.copyLedger, report });
     const stop = async (): Promise<void> => {
       isStopping = true;
+      const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
       server.close();
@@ -188,7 +191,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await expiring.stop();
       await working.stop();
       await publishing.stop();
-      await control.stop();
+      await closing;
       data.close();
     };
     return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
@@ -201,9 +204,6 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
 const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
-
-/** Reports a fault of background work to an operator. */
-export type Report = (what: string, cause: unknown) => void;
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();

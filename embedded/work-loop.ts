@@ -3,7 +3,9 @@ import { createUploadRunner, type UploadDependencies } from '../lambdas/ingest/r
 import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
 import type { Runtime } from '../storage/runtime.ts';
+import type { Log } from './log.ts';
 import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+import { logBatch, logUpload } from './work-log.ts';
 
 const WORK_INTERVAL_MS = 60_000;
 
@@ -19,16 +21,22 @@ export interface WorkLoopOptions {
   readonly publishing: Pick<WakeLoop, 'wake' | 'settled'>;
   /** Called after each erasure. */
   readonly onErased: () => void;
-  readonly report: (what: string, cause: unknown) => void;
+  readonly report: Log['fault'];
+  readonly info: Log['info'];
 }
 
 /** Starts the loop. It wakes by itself when work becomes due. */
 export function startWorkLoop(
   dependencies: UploadDependencies & Runtime,
-  { publishing, onErased, report }: WorkLoopOptions,
+  { publishing, onErased, report, info }: WorkLoopOptions,
 ): WakeLoop {
-  const { nowMs, pause } = dependencies;
-  const runners = createRunners(dependencies, createUploadRunner(dependencies));
+  const { nowMs, pause, ledger } = dependencies;
+  const runUpload = createUploadRunner(dependencies);
+  const runners = createRunners(dependencies, async (id) => {
+    const outcome = await runUpload(id);
+    if (outcome === 'done') await logUpload(info, ledger, id);
+    return outcome;
+  });
   const loop = startWakeLoop({
     round: async (stopping) => {
       const { nextAtMs } = await runWork({
@@ -36,6 +44,11 @@ export function startWorkLoop(
         owner: OWNER,
         runners: {
           ...runners,
+          ingest: async (item) => {
+            const outcome = await runners.ingest(item);
+            if (outcome === 'done') await logBatch(info, ledger, item.value.batch);
+            return outcome;
+          },
           erasure: async (item) => {
             const outcome = await runners.erasure(item);
             if (outcome === 'done') onErased();

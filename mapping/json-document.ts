@@ -21,9 +21,9 @@ export interface JsonDocumentFault {
   readonly detail: string;
 }
 
-/** A larger document is likely no answer of an API. It is in memory as a whole. */
-export const JSON_DOCUMENT_CHARACTERS = 32 * 1024 * 1024;
-const VALUES_MAX = 1_000_000;
+/** A larger document is likely no answer of an API. It is in memory as a whole, and is read without a pause. */
+export const JSON_DOCUMENT_CHARACTERS = 16 * 1024 * 1024;
+const VALUES_MAX = 500_000;
 const DEPTH_MAX = 32;
 
 /** Ends the visit: the parser has no other way. */

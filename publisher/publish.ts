@@ -18,6 +18,8 @@ export interface PublishOutcome {
   readonly kind: 'published' | 'unchanged';
   /** The newest generation. */
   readonly generation: number;
+  /** Marks that this call has worked off. */
+  readonly marks: number;
   /** More markets are marked than one generation takes: call again. */
   readonly isMoreDue: boolean;
   /** A refresh of all markets was queued: the worker has work. */
@@ -71,7 +73,8 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   const { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
   const isMoreDue = isFreshLeft || isRefreshLeft;
-  return { kind, generation: value.generation, isMoreDue, asksForRefresh, putOff, listDueAtMs };
+  const marks = draft.marks.length;
+  return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }
 
 /**

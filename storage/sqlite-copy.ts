@@ -1,6 +1,7 @@
 /** Copies of a ledger's file, made while the ledger is in use; and whether a file is damaged. */
 import { open } from 'node:fs/promises';
-import { backup, type DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { translateError } from './sqlite-file.ts';
 
 /** Called while a copy is made. If it throws, the copy is given up and the error is passed on. */
 export type CopyProgress = (copiedPages: number, allPages: number) => void;
@@ -51,4 +52,21 @@ export function findDamage(database: DatabaseSync): readonly string[] {
     .all()
     .map((row) => String(row.integrity_check));
   return lines.length === 1 && lines[0] === 'ok' ? [] : lines;
+}
+
+/**
+ * {@link findDamage} of a file as it is, without migrating it.
+ *
+ * @throws StorageUnavailable if a process has it open for itself; StorageCorrupt if it is no database
+ */
+export function examineLedgerFile(path: string): readonly string[] {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    return findDamage(database);
+  } catch (error) {
+    throw translateError(error, path);
+  } finally {
+    database?.close();
+  }
 }

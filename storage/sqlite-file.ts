@@ -88,10 +88,10 @@ export function prepareFile(database: DatabaseSync, path: string, exclusive: boo
   database.exec('COMMIT');
 }
 
-/** @throws StorageCorrupt if the file is not a ledger of this version's schema */
+/** @throws StorageCorrupt if the file is not a ledger, or of a later schema; earlier ones can be read as they are */
 export function checkSchema(database: DatabaseSync, path: string): void {
-  const version = database.prepare('PRAGMA user_version').get()?.user_version;
-  if (version === SCHEMA_VERSION) return;
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+  if (version >= 1 && version <= SCHEMA_VERSION) return;
   throw new StorageCorrupt(
     version === 0
       ? `${path} is a database, but not a Tidemark ledger: choose another data folder, or move that file away`

@@ -21,9 +21,12 @@ export function addMappingCommands(program: Command): void {
   mapping
     .command('check')
     .description('tell what a mapping makes of a file, without sending anything; ends with 4 if a row is refused')
-    .argument('<mapping>', 'the mapping')
+    .argument('<mapping>', 'the mapping, or the recipe of a source')
     .argument('<file>', 'the CSV file or JSON document; - is standard input')
-    .addHelpText('after', '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv')
+    .addHelpText(
+      'after',
+      '\nExample:\n  tidemark mapping check prices.mapping.jsonc prices.csv\n  tidemark mapping check recipes/ecb-history.json eurofxref-hist.csv',
+    )
     .action(async (mappingPath: string, path: string, _, command: Command) => {
       const { json = false } = command.optsWithGlobals<GlobalOptions>();
       const { printMappingCheck } = await import('./check.ts');

@@ -1,7 +1,7 @@
 /** The file of a mapping, and its faults in a person's words. */
 import { readFileSync } from 'node:fs';
 import type { CsvMapping, MappingFault } from '../../mapping/csv-mapping.ts';
-import { parseMappingText } from '../../mapping/parse-mapping.ts';
+import { parseMappingIn } from '../../mapping/recipe/mapping-in.ts';
 import { CommandError } from '../exit-codes.ts';
 
 export function readMappingText(path: string): string {
@@ -14,7 +14,7 @@ export function readMappingText(path: string): string {
 
 /** @throws CommandError with all faults */
 export function readMappingFile(path: string): CsvMapping {
-  const result = parseMappingText(readMappingText(path));
+  const result = parseMappingIn(readMappingText(path));
   if ('mapping' in result) return result.mapping;
   throw faultyMapping(path, result.faults);
 }

@@ -171,6 +171,19 @@ export async function askForSnapshot(folder: string, progress: CopyProgress): Pr
   throw new StartError(`The server of ${folder} ended while it copied its ledger: start it, then repeat this command.`);
 }
 
+/** Whether a process answers there. */
+export async function hasControl(folder: string): Promise<boolean> {
+  const asking = request({ socketPath: join(folder, SOCKET), path: '/' });
+  asking.end();
+  try {
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    answer.resume();
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES';
+  }
+}
+
 /** Leaving it does not hang up. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<Line> {
   answer.setEncoding('utf8');

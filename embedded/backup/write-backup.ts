@@ -1,9 +1,9 @@
 /** Makes a backup of a data folder, whether its server runs or not: docs/decisions/034-backups.md. */
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { makeFolder, syncFolder } from '../../storage/durable-files.ts';
-import { LEDGER_FILE } from '../data-folder.ts';
+import { checkHasLedger, LEDGER_FILE } from '../data-folder.ts';
 import { checkFolderIsPrivate } from '../private-files.ts';
 import { SECRET_FILES } from '../secret-files.ts';
 import { StartError } from '../start-error.ts';
@@ -64,9 +64,7 @@ export interface BackupReport {
  */
 export async function writeBackup(options: BackupOptions): Promise<BackupReport> {
   const { dataFolder, keep, nowMs, version, verify, progress } = options;
-  if (!existsSync(join(dataFolder, LEDGER_FILE))) {
-    throw new StartError(`There is no ledger in ${dataFolder}: set TIDEMARK_DATA to the data folder of the server.`);
-  }
+  checkHasLedger(dataFolder);
   const dir = await openBackups(options);
   const before = await newestManifest(dir, dataFolder);
   // Held until the end: it keeps a second backup of this folder out.

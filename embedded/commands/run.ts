@@ -6,13 +6,17 @@ import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-file.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
+import { type Log, type LogFormat, type LogStreams, openLog, readLogFormat } from '../log.ts';
 import { type Service, type StartProgress, startService } from '../service.ts';
 import { StartError } from '../start-error.ts';
 import type { OperatorKeyFile } from '../write-api.ts';
-import { openTerminal } from './terminal.ts';
+import { noteTerminal, openTerminal, type Terminal } from './terminal.ts';
 
 const number = new Intl.NumberFormat('en-GB');
-const terminal = openTerminal(process.stdout);
+let terminal: Terminal = openTerminal(process.stdout);
+const streams: LogStreams = { output: process.stdout, errors: process.stderr, nowMs: Date.now };
+let format: LogFormat = 'text';
+let log: Log = openLog(format, streams);
 /** Null during the start. */
 let running: Service | null = null;
 
@@ -23,11 +27,15 @@ let running: Service | null = null;
  */
 export async function runServer(environment: Environment): Promise<void> {
   try {
+    format = readLogFormat(environment);
+    log = openLog(format, streams);
+    if (format === 'json') terminal = noteTerminal((text) => log.info('note', { text }));
     await start(readConfig(environment));
   } catch (error) {
     terminal.clear();
     const expected = EXPECTED.some((kind) => error instanceof kind);
-    console.error(expected ? (error as Error).message : error);
+    if (format === 'json') log.fault('start failed', expected ? error : (error as Error).stack);
+    else console.error(expected ? (error as Error).message : error);
     process.exit(1);
   }
 }
@@ -40,13 +48,18 @@ async function start(config: EmbeddedConfig): Promise<void> {
   process.umask(0o077);
   checkClock(Date.now());
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
-  running = await startService(config, progress, report);
+  running = await startService(config, progress, log);
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
-  for (const line of keyNotes(running, config)) terminal.say(line);
+  for (const note of keyNotes(running, config)) terminal.note(note);
   terminal.say(welcome(running, config));
-  for (const warning of warnings(config)) report('warning', warning);
+  if (format === 'json') {
+    const { counts, generation } = running.head;
+    const { markets, observations } = counts;
+    log.info('started', { address: running.baseUrl, generation, markets, observations });
+  }
+  for (const warning of warnings(config)) log.fault('warning', warning);
 }
 
 const progress: StartProgress = {
@@ -80,7 +93,7 @@ const ENDED: { readonly [State in Exclude<OperatorKeyFile, 'made' | 'gone' | 'va
 function keyNotes({ operatorKey }: Service, config: EmbeddedConfig): readonly string[] {
   if (isUsable(operatorKey) || operatorKey === 'gone') return [];
   const file = `${shownFolder(config)}/operator-key`;
-  return [`  ! ${file} ${ENDED[operatorKey]}: put an operator key that is in use into it, or delete it.`];
+  return [`${file} ${ENDED[operatorKey]}: put an operator key that is in use into it, or delete it.`];
 }
 
 const isUsable = (file: OperatorKeyFile): file is 'made' | 'valid' => file === 'made' || file === 'valid';
@@ -147,18 +160,15 @@ function stopOnSignals({ dataFolder }: EmbeddedConfig): void {
     await running?.stop();
     if (running !== null) forgetAddress(dataFolder);
     terminal.say(running === null ? '\n  Stopped while starting. The next start continues.\n' : '\n  Stopped.\n');
+    if (format === 'json') log.info('stopped', { signal });
     process.exit(0);
   };
   const onSignal = (signal: NodeJS.Signals) => {
     stop(signal).catch((error: unknown) => {
-      report('stopping failed', error);
+      log.fault('stopping failed', error);
       process.exit(1);
     });
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-}
-
-function report(what: string, cause: unknown): void {
-  console.error(`${new Date().toISOString()} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
 }

@@ -1,11 +1,9 @@
 /** Commands for the data folder of a stopped server: the folder is opened, used, and closed again. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../../publisher/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import { systemRuntime } from '../../storage/runtime.ts';
 import { checkClock, type Environment, readConfig } from '../config.ts';
-import { LEDGER_FILE, openDataFolder } from '../data-folder.ts';
+import { checkHasLedger, openDataFolder } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -22,9 +20,7 @@ export async function useDataFolder(
     process.umask(0o077);
     checkClock(Date.now());
     const { dataFolder } = readConfig(environment);
-    if (!existsSync(join(dataFolder, LEDGER_FILE))) {
-      throw new StartError(`There is no ledger in ${dataFolder}: set TIDEMARK_DATA to the data folder of the server.`);
-    }
+    checkHasLedger(dataFolder);
     const migrating = (markets: number) => terminal.working(`Migrating the data folder: ${markets} markets`);
     await openStopped(dataFolder, { migrating }, async (storage, isMigrated) => {
       if (isMigrated) terminal.done('Migrated the data folder to the format of this version');

@@ -9,6 +9,8 @@ export interface Terminal {
   /** Removes the current line before other output. */
   clear(): void;
   say(text: string): void;
+  /** Something that the person should look at. */
+  note(text: string): void;
 }
 
 /** Writes to `stream`. A reader that goes away, such as `head`, does not end the server. */
@@ -39,5 +41,12 @@ export function openTerminal(stream: NodeJS.WriteStream): Terminal {
       if (spinner.isSpinning) spinner.stop();
     },
     say,
+    note: (text) => say(`  ! ${text}`),
   };
+}
+
+/** For a log that programs read: what is done, and what to look at, and nothing else. */
+export function noteTerminal(note: (text: string) => void): Terminal {
+  const ignore = () => {};
+  return { working: ignore, done: note, clear: ignore, say: ignore, note };
 }

@@ -4,7 +4,7 @@ import type { CsvInput } from '../csv-input.ts';
 import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
 import { type MappedRefusal, mapCsvRows } from '../map-csv.ts';
 import { looseUrlColumns, requiredColumns } from '../mapping-references.ts';
-import { parseMappingText } from '../parse-mapping.ts';
+import { parseMappingIn } from '../recipe/mapping-in.ts';
 import { unpivotedColumns } from '../wide-rows.ts';
 import { type DuplicateIdentity, ObservationCount, type ObservationSummary } from './count-observations.ts';
 import { type FaultGroup, FaultGroups } from './fault-groups.ts';
@@ -43,7 +43,7 @@ const PROGRESS_ROWS = 1000;
  * Reads the whole file if the mapping has no fault. Takes the memory of one entry for each market and 24 bytes for each
  * observation. The rules that need a clock or the ledger are not checked: `ingest --dry-run` checks those too.
  *
- * @param mappingText JSON with comments
+ * @param mappingText JSON with comments; or a recipe, whose mapping it is
  * @param progress receives the number of rows now and then
  */
 export async function checkMapping(
@@ -51,7 +51,7 @@ export async function checkMapping(
   csv: CsvInput,
   progress: (rows: number) => void = () => {},
 ): Promise<MappingCheck> {
-  const result = parseMappingText(mappingText);
+  const result = parseMappingIn(mappingText);
   if ('faults' in result) return { faults: result.faults, file: null };
   return { faults: [], file: await checkFile(result.mapping, csv, progress) };
 }

@@ -28,7 +28,7 @@ export async function* deriveRecords(
 }
 
 /** The recipe's mapping, in which each source has the recipe's own texts and cadence where it has none itself. */
-function withSourceTexts({ mapping, publisher, licence, attribution, cadence }: Recipe): Recipe['mapping'] {
+export function withSourceTexts({ mapping, publisher, licence, attribution, cadence }: Recipe): Recipe['mapping'] {
   const sources = mapping.market.sources.map((source) => ({
     ...source,
     publisher: source.publisher ?? publisher,

@@ -39,6 +39,21 @@ test('check tells what a mapping makes of a file', async () => {
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });
 });
 
+test('check takes a recipe for its mapping, and names the faults of both', async () => {
+  const folder = await temporaryFolder();
+  const recipe = join(import.meta.dirname, '../../recipes/currency-api-eur.json');
+  const rates = '{"date":"2026-09-29","eur":{"usd":1.1651,"doge":4}}';
+  const fine = await tidemark(['mapping', 'check', recipe, '-'], { input: rates });
+  expect(fine).toMatchObject({ code: 0, errors: '' });
+  expect(fine.output).toMatch(/left out\t1\n.*such as eur-usd\nobservations\t1\n/);
+  const text = await readFile(recipe, 'utf8');
+  const changed = text.replace('cdn.jsdelivr.net"', 'localhost"').replace('"match": ["quote"]', '"match": "quote"');
+  await writeFile(join(folder, 'a.json'), changed);
+  const faulty = await tidemark(['mapping', 'check', 'a.json', '-'], { cwd: folder, input: rates });
+  expect(faulty.code).toBe(2);
+  expect(faulty.errors).toMatch(/a\.json:5 \/hosts\/0: .*\n.*a\.json:\d+ \/mapping\/match: /);
+});
+
 test('check lists the reasons of refusals, and the observations that are there twice', async () => {
   const csv = (await readFile(join(SAMPLE, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 2);
   const rows = ['xxx', 'yyy', 'xxx', 'zzz'].map((quote) => `2024.3.2,2024-03-02,eur,${quote},1`);

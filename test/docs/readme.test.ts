@@ -51,8 +51,11 @@ async function start() {
       migrated: () => undefined,
       publishing: () => {},
     },
-    (what, cause) => {
-      throw new Error(what, { cause });
+    {
+      info: () => {},
+      fault: (what, cause) => {
+        throw new Error(what, { cause });
+      },
     },
   );
 }

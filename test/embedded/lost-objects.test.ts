@@ -188,6 +188,7 @@ describe('while the server runs', () => {
     const failures: unknown[] = [];
     const loop = startPublishLoop(world.dependencies, {
       report: (_, cause) => failures.push(cause),
+      info: () => {},
       onRefreshAsked: () => {},
       lost,
     });

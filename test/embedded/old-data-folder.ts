@@ -41,7 +41,10 @@ export async function startedOn(folder: string) {
     publishing: () => {},
   };
   const reported: unknown[] = [];
-  const service = await startService(configOf(folder), progress, (what, cause) => void reported.push(what, cause));
+  const service = await startService(configOf(folder), progress, {
+    info: () => {},
+    fault: (what, cause) => void reported.push(what, cause),
+  });
   onTestFinished(() => service.stop());
   return { service, told, reported };
 }

@@ -48,6 +48,7 @@ function watchedLoop(): Watched {
   let refreshesAsked = 0;
   const loop = startPublishLoop(dependenciesOn(ledger, world.objects, world.clock), {
     report: (what, cause) => reports.push({ what, cause }),
+    info: () => {},
     onRefreshAsked: () => refreshesAsked++,
   });
   open.push(loop);

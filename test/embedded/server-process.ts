@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-/** The last of the lines that a server prints once it serves. */
-const STARTED = /curl -i \S+/;
+/** The last of the lines that a server prints once it serves; or that line of its log. */
+const STARTED = /curl -i \S+|"what":"started"/;
 
 export interface ServerProcess {
   readonly child: ChildProcess;
@@ -34,7 +34,7 @@ export function startServer(environment: Readonly<Record<string, string>>): Serv
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString('utf8');
     begun.resolve();
-    if (STARTED.test(output)) started.resolve(/http:\/\/\S+/.exec(output)?.[0] ?? '');
+    if (STARTED.test(output)) started.resolve(/http:\/\/[\w.:[\]]+/.exec(output)?.[0] ?? '');
   });
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString('utf8');

@@ -20,7 +20,7 @@ function start(ledger: Ledger, options: Partial<WorkLoopOptions> = {}) {
   const report = (what: string, cause: unknown) => void reports.push([what, cause]);
   const loop = startWorkLoop(
     { ...systemRuntime, nowMs: () => Date.now(), ledger, uploads: openMemoryUploads(() => Date.now()) },
-    { publishing, onErased: () => {}, report, ...options },
+    { publishing, onErased: () => {}, report, info: () => {}, ...options },
   );
   onTestFinished(() => loop.stop());
   return { loop, reports };

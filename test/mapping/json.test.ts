@@ -2,6 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CsvInput } from '../../mapping/csv-input.ts';
+import { type JsonNode, readJsonDocument } from '../../mapping/json-document.ts';
+import { readJsonRows } from '../../mapping/json-rows.ts';
 import { mapCsv, mapCsvRows } from '../../mapping/map-csv.ts';
 import { parseMapping } from '../../mapping/parse-mapping.ts';
 
@@ -192,6 +194,31 @@ describe('a document that is not as the mapping says', () => {
     expect(await map(text)).toEqual(expected);
   });
 
+  test('because any text may come, it is read as the engine reads it, or refused', async () => {
+    const rows = { rows: '', columns: {} };
+    const jsonish = fc.oneof(
+      fc.json({ maxDepth: 3 }),
+      fc
+        .tuple(
+          fc.json({ maxDepth: 3 }),
+          fc.nat(40),
+          fc.constantFrom('"', '{', '}', '[', ']', ',', ':', '\\', '\n', '1', ' '),
+        )
+        .map(([text, at, inserted]) => text.slice(0, at) + inserted + text.slice(at)),
+    );
+    await fc.assert(
+      fc.asyncProperty(jsonish, async (text) => {
+        const found = readJsonDocument(text);
+        const engine = parsed(text);
+        if (engine === undefined) expect(found).toHaveProperty('detail');
+        else if (!('detail' in found)) expect(textsOfNode(found)).toEqual(textsOf(engine));
+        else expect(found.detail).toContain('twice');
+        for await (const row of readJsonRows(text, rows)) expect(row.line).toBeGreaterThan(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('has one row that is a bare value: the others go on', async () => {
     const text = '[{"day":"2026-09-29","quote":"usd","rate":1},\n5,\n{"day":"2026-09-29","quote":"jpy","rate":2}]';
     expect(await map(text, mappingOf({ rows: '' }))).toEqual([
@@ -227,3 +254,27 @@ describe('a mapping of JSON', () => {
     expect('faults' in parsed && parsed.faults.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Numbers become the text that the engine has for them, if they are written so. */
+function textsOfNode({ text, members, isArray }: JsonNode): unknown {
+  if (members === null) return text !== null && /^-?[\d.]+(e[+-]?\d+)?$/i.test(text) ? String(Number(text)) : text;
+  const values = [...members].map(([name, node]) => [name, textsOfNode(node)] as const);
+  return isArray ? values.map(([, value]) => value) : new Map(values);
+}
+
+function textsOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(textsOf);
+  if (typeof value === 'object' && value !== null) {
+    return new Map(Object.entries(value).map(([name, inner]) => [name, textsOf(inner)]));
+  }
+  const text = value === null ? '' : String(value);
+  return /^-?[\d.]+(e[+-]?\d+)?$/i.test(text) ? String(Number(text)) : text;
+}

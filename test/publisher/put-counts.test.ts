@@ -247,6 +247,7 @@ describe('a publish makes exactly these puts, in one generation, and deletes its
   test.each(CASES)('$what', async ({ happen, puts, transactions = TRANSACTIONS, gets }) => {
     const world = await settledWorld();
     await happen(world);
+    const marks = (await marksLeft(world)).length;
     const cost = await costOfPublish(world);
 
     const total = Object.values(puts).reduce((sum, count) => sum + count, 0);
@@ -259,6 +260,7 @@ describe('a publish makes exactly these puts, in one generation, and deletes its
     expect(cost.gets).toBe(gets ?? rewritten);
     expect(cost.outcome).toEqual({
       ...(total === 0 ? { kind: 'unchanged', generation: 1 } : { kind: 'published', generation: 2 }),
+      marks,
       isMoreDue: false,
       asksForRefresh: false,
       putOff: [],

@@ -58,6 +58,9 @@ it('is small, and holds no sources and no tests', () => {
       'infra/edge/router.generated.js',
       'package.json',
     ],
+    ...['currency-api-eur', 'currency-api-usd', 'currency-api-xau', 'ecb-daily', 'ecb-history'].map(
+      (name) => `recipes/${name}.json`,
+    ),
     ...['sample/currency-api.csv', 'sample/mapping.json'],
   ]);
 });

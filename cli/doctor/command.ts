@@ -1,0 +1,60 @@
+/** `tidemark doctor`: what an operator would look at one by one, with how to mend it. */
+import type { Command } from 'commander';
+import type { FolderReport } from '../../embedded/commands/doctor.ts';
+import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
+import { endWith } from '../exit-codes.ts';
+import { settings } from '../local/commands.ts';
+import { counted, note, print, printJson, Table } from '../output.ts';
+import { type GlobalOptions, readProfile } from '../profile.ts';
+
+interface DoctorFlags extends GlobalOptions {
+  readonly ledger?: boolean;
+}
+
+const HELP = `
+Without a URL: the settings, the data folder, its ledger and its backups, and the server that runs there. With a URL: what
+readers get there, for example through a proxy, and its certificate; with --data both. It changes nothing.
+Ends with 1 if there is a fault, and with 0 if there are warnings only.
+
+Examples:
+  tidemark doctor
+  tidemark doctor https://data.example --json`;
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check a data folder and a service, and say how to mend what is wrong; ends with 1 on a fault')
+    .argument('[url]', 'the base URL of a service, as readers use it')
+    .option('--ledger', 'read all of the ledger of a running server, by a snapshot in its data folder')
+    .addHelpText('after', HELP)
+    .action(async (url: string | undefined, _, command: Command) => {
+      const options = command.optsWithGlobals<DoctorFlags>();
+      const folder = await examineLocal(url, options);
+      const remote = url ?? folder.server;
+      const isAsked = remote !== null || folder.found.length === 0;
+      const { examineService } = await import('./service.ts');
+      const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
+      const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
+      await show([...folder.found, ...service], options.json === true);
+    });
+}
+
+async function examineLocal(url: string | undefined, { data, ledger }: DoctorFlags): Promise<FolderReport> {
+  if (url !== undefined && data === undefined) return { found: [], server: null };
+  const { examineFolder } = await import('../../embedded/commands/doctor.ts');
+  return await examineFolder(settings({ TIDEMARK_DATA: data }), { readsLedger: ledger === true, nowMs: Date.now() });
+}
+
+async function show(found: readonly Diagnosis[], asJson: boolean): Promise<void> {
+  const [faults, warnings] = ['fault', 'warning'].map((state) => found.filter((one) => one.state === state).length);
+  if (faults) endWith('findings');
+  if (asJson) return await printJson({ faults, warnings, checks: found });
+  const table = new Table(['STATE', 'CHECK', 'FOUND']);
+  for (const { state, check, detail, mend } of found) {
+    await table.add([state, check, detail]);
+    if (mend !== null) await table.add(['', '', `→ ${mend}`]);
+  }
+  await table.end();
+  if (process.stdout.isTTY) await print('\n');
+  note(`${counted(faults ?? 0, 'fault')}, ${counted(warnings ?? 0, 'warning')}`);
+}

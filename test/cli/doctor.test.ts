@@ -1,0 +1,355 @@
+/** `tidemark doctor`: on a running server, behind proxies that break promises, and on data folders with faults. */
+import { chmod, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { examineService } from '../../cli/doctor/service.ts';
+import { examineFolder } from '../../embedded/commands/doctor.ts';
+import { openDataFolder } from '../../embedded/data-folder.ts';
+import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { testAuthority } from '../sources/test-certificates.ts';
+import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+import { tidemark } from './tidemark.ts';
+
+const notOk = (found: readonly Diagnosis[]) =>
+  found.filter(({ state }) => state !== 'ok').map(({ state, check }) => `${state} ${check}`);
+
+describe('a service', () => {
+  let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+  let data: string;
+  let server: ServerProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    temporary = await makeTemporaryFolder();
+    data = join(temporary.folder, 'data');
+    server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+    url = await server.started;
+  });
+
+  afterAll(async () => {
+    await server.end('SIGKILL');
+    await temporary.remove();
+  });
+
+  test('that runs in a data folder has no fault: only a backup is missing', async () => {
+    const run = await tidemark(['doctor', '--data', data, '--ledger', '--json']);
+    const { faults, warnings, checks } = JSON.parse(run.output) as {
+      faults: number;
+      warnings: number;
+      checks: Diagnosis[];
+    };
+    expect([run.code, faults, warnings, notOk(checks)]).toEqual([0, 0, 1, ['warning backup']]);
+    expect(await tidemark(['backup', join(temporary.folder, 'backups'), '--data', data])).toMatchObject({ code: 0 });
+    const again = await tidemark(['doctor', '--data', data]);
+    expect(again).toMatchObject({ code: 0, errors: '0 faults, 0 warnings\n' });
+    expect(again.output).toMatch(/^ok\tcompression\tbr$/m);
+  });
+
+  interface Changed {
+    status: number;
+    headers: IncomingHttpHeaders;
+    body: Buffer;
+  }
+
+  /** A proxy that changes requests and answers. */
+  async function behind(
+    change: (answer: Changed, asked: IncomingMessage) => void,
+    path: (asked: string) => string = (asked) => asked,
+  ): Promise<URL> {
+    const proxy = createServer((asked, response) => {
+      const { method = 'GET', headers } = asked;
+      request(url + path(asked.url ?? ''), { method, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => {
+          const changed = {
+            status: answer.statusCode ?? 0,
+            headers: { ...answer.headers },
+            body: Buffer.concat(chunks),
+          };
+          change(changed, asked);
+          respond(response, changed);
+        });
+      }).end();
+    });
+    proxy.listen(0, '127.0.0.1');
+    await new Promise((resolve) => proxy.once('listening', resolve));
+    onTestFinished(() => void proxy.close());
+    return new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  }
+
+  function respond(response: ServerResponse, { status, headers, body }: Changed): void {
+    const { 'content-length': _, 'transfer-encoding': __, ...kept } = headers;
+    response.writeHead(status, kept).end(body);
+  }
+
+  const without =
+    (name: string) =>
+    ({ headers }: Changed) => {
+      delete headers[name];
+    };
+  const set =
+    (name: string, value: string) =>
+    ({ headers }: Changed) => {
+      headers[name] = value;
+    };
+
+  test.each<[string, Parameters<typeof behind>, readonly string[]]>([
+    ['passes on everything', [() => {}], []],
+    ['drops ETags', [without('etag')], ['fault ETag']],
+    [
+      'sets its own Cache-Control',
+      [set('cache-control', 'max-age=3600')],
+      ['fault Cache-Control', 'fault HEAD', 'fault write API'],
+    ],
+    ['drops CORS', [without('access-control-allow-origin')], ['fault CORS']],
+    ['drops nosniff', [without('x-content-type-options')], ['fault nosniff']],
+    ['drops Vary', [without('vary')], ['fault compression']],
+    ['drops Age', [without('age')], ['warning Age']],
+    ['serves stale answers', [set('age', '100')], ['warning Age']],
+    ['serves very old answers', [set('age', '1000')], ['fault Age']],
+    ['drops the query', [() => {}, (path) => path.replace(/\?.*/, '')], ['fault query']],
+    [
+      'shows its own page for an unknown market',
+      [
+        (answer) => {
+          if (answer.status === 404)
+            Object.assign(answer, { headers: { 'content-type': 'text/html' }, body: Buffer.from('<h1>') });
+        },
+      ],
+      ['fault not found'],
+    ],
+    [
+      'answers every If-None-Match in full',
+      [
+        (answer) => {
+          if (answer.status === 304) answer.status = 200;
+        },
+      ],
+      ['fault ETag'],
+    ],
+    [
+      'takes the key request for its own',
+      [
+        (answer) => {
+          if (answer.status === 401) answer.status = 500;
+        },
+      ],
+      ['fault write API'],
+    ],
+    ['has a clock that is behind', [set('date', 'Sun, 22 Nov 2020 00:00:00 GMT')], ['fault clock of the service']],
+    [
+      'redirects',
+      [(answer) => Object.assign(answer, { status: 301, headers: { location: 'https://data.example/' } })],
+      ['fault service'],
+    ],
+    [
+      'answers with a page of its own',
+      [(answer) => Object.assign(answer, { body: Buffer.from('<h1>Welcome</h1>') })],
+      ['fault service'],
+    ],
+    [
+      'hides the health',
+      [
+        (answer, { url: asked }) => {
+          if (asked === '/healthz') answer.status = 404;
+        },
+      ],
+      [],
+    ],
+    [
+      'sees a failing server',
+      [
+        (answer, { url: asked }) => {
+          if (asked === '/healthz') answer.status = 503;
+        },
+      ],
+      ['fault health'],
+    ],
+  ])('behind a proxy that %s is judged', async (_, proxy, expected) => {
+    expect(notOk(await examineService(await behind(...proxy), 10))).toEqual(expected);
+  });
+
+  test('behind a proxy that removes Accept-Encoding is told to be larger than needed', async () => {
+    const base = await behind((answer) => {
+      delete answer.headers['content-encoding'];
+    });
+    expect(notOk(await examineService(base, 10))).toEqual(['warning compression']);
+  });
+
+  test('that does not answer is a fault, with exit code 1', async () => {
+    const run = await tidemark(['doctor', 'http://127.0.0.1:1']);
+    expect(run).toMatchObject({
+      code: 1,
+      errors: '1 fault, 0 warnings\n',
+      output: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(await tidemark(['doctor', 'no-url'])).toMatchObject({ code: 2, output: '' });
+  });
+
+  describe('with TLS', () => {
+    const DAY_MS = 86_400_000;
+    const authority = testAuthority();
+    const certificates = {
+      long: authority.issue(['localhost'], [new Date(Date.now() - DAY_MS), new Date(Date.now() + 90 * DAY_MS)]),
+      short: authority.issue(['localhost'], [new Date(Date.now() - DAY_MS), new Date(Date.now() + 4.5 * DAY_MS)]),
+      ended: authority.issue(['localhost'], [new Date(Date.now() - 3 * DAY_MS), new Date(Date.now() - 1.5 * DAY_MS)]),
+    };
+
+    test.each<[string, keyof typeof certificates, string, boolean, number, RegExp]>([
+      [
+        'whose certificate is trusted is fine',
+        'long',
+        'localhost',
+        true,
+        0,
+        /^ok\tcertificate\t.*\d+ days left, TLSv1.3/m,
+      ],
+      [
+        'whose certificate ends soon gets a warning',
+        'short',
+        'localhost',
+        true,
+        0,
+        /^warning\tcertificate\t.* 4 days left/m,
+      ],
+      [
+        'whose certificate has ended is a fault',
+        'ended',
+        'localhost',
+        true,
+        1,
+        /^fault\tcertificate\tended 2 days ago/m,
+      ],
+      [
+        'whose certificate is for another host is a fault',
+        'long',
+        '127.0.0.1',
+        true,
+        1,
+        /^fault\tcertificate\t.*ALTNAME/m,
+      ],
+      [
+        'whose certificate is not trusted is a fault',
+        'long',
+        'localhost',
+        false,
+        1,
+        /^fault\tcertificate\t.*UNABLE_TO/m,
+      ],
+    ])('a service %s', async (_, name, host, isTrusted, code, line) => {
+      const { key, cert } = certificates[name];
+      const proxy = createTlsServer({ key, cert }, (asked, response) => {
+        const { method, headers } = asked;
+        request(url + asked.url, { ...(method ? { method } : {}), headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 0, answer.headers);
+          answer.pipe(response);
+        }).end();
+      });
+      proxy.listen(0);
+      await new Promise((resolve) => proxy.once('listening', resolve));
+      onTestFinished(() => void proxy.close());
+      const file = join(temporary.folder, 'authority.pem');
+      await writeFile(file, authority.certificate);
+      const environment: Record<string, string> = isTrusted ? { NODE_EXTRA_CA_CERTS: file } : {};
+      const base = `https://${host}:${(proxy.address() as AddressInfo).port}`;
+      const run = await tidemark(['doctor', base], { environment });
+      expect([run.code, run.output]).toEqual([code, expect.stringMatching(line)]);
+    });
+  });
+});
+
+describe('a data folder of a stopped server', () => {
+  let data: string;
+
+  beforeEach(async () => {
+    data = join(await temporaryFolder(), 'data');
+    const folder = await openDataFolder(data);
+    await folder.migrate(() => {});
+    folder.close();
+    await chmod(data, 0o700);
+    await writeFile(join(data, 'secret'), 'x', { mode: 0o600 });
+    await writeFile(join(data, 'last-backup'), JSON.stringify({ at: new Date().toISOString(), backup: data }), {
+      mode: 0o600,
+    });
+  });
+
+  const examined = async (environment: Record<string, string> = {}, nowMs = Date.now()) =>
+    (await examineFolder({ TIDEMARK_DATA: data, ...environment }, { readsLedger: false, nowMs })).found;
+
+  test('is fine, and is not changed', async () => {
+    const before = await readFile(join(data, 'ledger.sqlite'));
+    expect(notOk(await examined())).toEqual([]);
+    expect(await readFile(join(data, 'ledger.sqlite'))).toEqual(before);
+  });
+
+  test.each<[string, () => Promise<unknown>, readonly string[]]>([
+    ['other users can read a secret', () => chmod(join(data, 'secret'), 0o644), ['fault secrets']],
+    ['other users can list it', () => chmod(data, 0o755), ['warning permissions']],
+    ['other users can write to it', () => chmod(data, 0o777), ['fault permissions']],
+    ['other users can write its ledger', () => chmod(join(data, 'ledger.sqlite'), 0o666), ['fault permissions']],
+    ['its format is earlier', () => writeFile(join(data, 'format'), '2\n'), ['warning format']],
+    ['its format is later', () => writeFile(join(data, 'format'), '99\n'), ['fault format']],
+    ['its format is no number', () => writeFile(join(data, 'format'), 'x'), ['fault format']],
+    ['a restore was interrupted', () => writeFile(join(data, 'restoring'), ''), ['fault data folder']],
+    ['its ledger is gone', () => rm(join(data, 'ledger.sqlite')), ['fault data folder']],
+    ['its ledger is no database', () => writeFile(join(data, 'ledger.sqlite'), 'x'.repeat(10_000)), ['fault ledger']],
+    [
+      'a page of its ledger is lost',
+      async () => {
+        const file = await open(join(data, 'ledger.sqlite'), 'r+');
+        await file.write(Buffer.alloc(8192, 0xff), 0, 8192, 2 * 8192);
+        await file.close();
+      },
+      ['fault ledger'],
+    ],
+    ['no backup is known', () => rm(join(data, 'last-backup')), ['warning backup']],
+    ['the note of its backup is damaged', () => writeFile(join(data, 'last-backup'), '{'), ['warning backup']],
+    [
+      'its backup is gone',
+      () =>
+        writeFile(
+          join(data, 'last-backup'),
+          JSON.stringify({ at: new Date().toISOString(), backup: '/does/not/exist' }),
+        ),
+      ['warning backup'],
+    ],
+    [
+      'it is a file',
+      async () => {
+        await rm(data, { recursive: true });
+        await writeFile(data, '');
+      },
+      ['fault data folder'],
+    ],
+    [
+      'it is empty',
+      async () => {
+        await rm(data, { recursive: true });
+        await mkdir(data);
+      },
+      ['fault data folder'],
+    ],
+  ])('is judged if %s', async (_, spoil, expected) => {
+    await spoil();
+    const found = await examined();
+    expect(notOk(found)).toEqual(expected);
+    for (const { state, mend } of found) expect(mend === null).toBe(state === 'ok');
+  });
+
+  test('has an old backup after some days, and a clock that cannot be right in 1970', async () => {
+    expect(notOk(await examined({}, Date.now() + 3 * 24 * 60 * 60 * 1000))).toEqual(['warning backup']);
+    expect(notOk(await examined({}, 0))).toEqual(['fault clock']);
+  });
+
+  test.each([
+    ['PORT', 'http', ['fault configuration']],
+    ['HOST', '0.0.0.0', ['warning configuration']],
+  ])('is judged by its settings: %s=%s', async (name, value, expected) => {
+    expect(notOk(await examined({ [name]: value }))).toEqual(expected);
+  });
+});
