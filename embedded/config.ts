@@ -24,8 +24,17 @@ export interface EmbeddedConfig {
    * machines are served only if the operator says so.
    */
   readonly isLocalIssuerAllowed: boolean;
+  /** Where metrics are served. Null: nowhere. */
+  readonly metrics: MetricsConfig | null;
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
+}
+
+/** An address of their own. */
+export interface MetricsConfig {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
 }
 
 export interface IssuerConfig {
@@ -50,17 +59,14 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROXIES`,
+ * `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
  */
 export function readConfig(environment: Environment): EmbeddedConfig {
   const host = environment.HOST || '127.0.0.1';
-  const port = environment.PORT || '8787';
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new StartError(`PORT is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
-  }
+  const port = readPort('PORT', environment.PORT || '8787');
   const waitlistEmail = environment.TIDEMARK_WAITLIST_EMAIL || 'waitlist@tidemark.example';
   if (!waitlistEmailSchema.safeParse(waitlistEmail).success) {
     throw new StartError(`TIDEMARK_WAITLIST_EMAIL is ${JSON.stringify(waitlistEmail)}: set one e-mail address.`);
@@ -84,15 +90,27 @@ export function readConfig(environment: Environment): EmbeddedConfig {
   }
   return {
     host,
-    port: Number(port),
+    port,
     isSampleWanted: sample === 'yes',
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     proxies,
+    metrics: readMetrics(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
+}
+
+function readPort(name: string, port: string): number {
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
+  throw new StartError(`${name} is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
+}
+
+/** Loopback, unless another address is named: metrics tell strangers how busy a service is. */
+function readMetrics(environment: Environment): MetricsConfig | null {
+  const { TIDEMARK_METRICS_PORT: port, TIDEMARK_METRICS_HOST: host } = environment;
+  return port ? { host: host || '127.0.0.1', port: readPort('TIDEMARK_METRICS_PORT', port) } : null;
 }
 
 function readIssuer(environment: Environment): IssuerConfig | null {

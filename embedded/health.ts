@@ -1,5 +1,6 @@
 /** The answer to `GET /healthz`. It may be asked for each second, by anybody: it names faults, and no path. */
 import type { Json } from '../contract/canonical-json.ts';
+import type { Expectations } from '../contract/late-sources.ts';
 import { publicKey } from '../contract/public-objects.ts';
 import { StorageUnavailable } from '../storage/errors.ts';
 import type { Ledger } from '../storage/ledger.ts';
@@ -38,12 +39,14 @@ export interface HealthOptions {
   readonly isReady: () => boolean;
   /** For how long the oldest change that is not published has waited. */
   readonly publishLagMs: () => number;
+  /** When published markets expect their next values; null: not read yet. */
+  readonly expectations: () => Expectations | null;
   /** Receives each fault once, with its cause. */
   readonly report: (what: string, cause: unknown) => void;
 }
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
-  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, report } = options;
+  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, expectations, report } = options;
   const failing = new Set<Part>();
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
@@ -91,7 +94,12 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
     });
     const faults = [...failing].map((part): Json => ({ part, detail: FAULTS[part] }));
     const status = faults.length > 0 ? 'failing' : isReady() ? 'ok' : 'starting';
-    const body = { status, ...(state as Awaited<ReturnType<typeof readState>> | null) };
+    const late = expectations()?.late(nowMs());
+    const body = {
+      status,
+      ...(state as Awaited<ReturnType<typeof readState>> | null),
+      ...(late === undefined ? {} : { lateSources: late.length }),
+    };
     return { healthy: status === 'ok', body: faults.length > 0 ? { ...body, faults } : body };
   }
 

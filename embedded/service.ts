@@ -1,9 +1,12 @@
 /** All of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Json } from '../contract/canonical-json.ts';
+import type { Expectations } from '../contract/late-sources.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { createRefusalLog } from '../lambdas/http/refusal-log.ts';
 import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
@@ -13,6 +16,9 @@ import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
+import type { AskSource } from '../sources/dependencies.ts';
+import { fetchSource } from '../sources/fetch/fetch-source.ts';
+import { openDirectoryArchive } from '../storage/directory-archive.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
@@ -21,16 +27,21 @@ import { openControl } from './backup/control.ts';
 import type { EmbeddedConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import type { Divert } from './edge/divert.ts';
+import { ReadCounts } from './edge/read-counts.ts';
 import { createEdgeServer } from './edge/server.ts';
+import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
 import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, publishIfNothingIsShown, watchLostObjects } from './lost-objects.ts';
+import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
+import { WriteCounts } from './metrics/write-counts.ts';
 import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createSenders } from './sender.ts';
+import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
 import { startWakeLoop } from './wake-loop.ts';
@@ -54,6 +65,8 @@ export interface StartProgress {
 export interface Service {
   /** The base URL, e.g. `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
+  /** Where its metrics are; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
@@ -65,15 +78,24 @@ export interface Service {
  * Starts the service. The port is bound first, so that a port in use is reported at once. Until it is ready, every
  * request is answered 503.
  *
+ * @param ask how sources are asked; tests have sources of their own
  * @throws StartError for a fault that the person who started the service can correct
  */
-export async function startService(config: EmbeddedConfig, progress: StartProgress, log: Log): Promise<Service> {
+export async function startService(
+  config: EmbeddedConfig,
+  progress: StartProgress,
+  log: Log,
+  ask: AskSource = fetchSource,
+): Promise<Service> {
   const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
   const senders = createSenders(config.proxies);
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
+  let expectations = (): Expectations | null => null;
+  let metrics: MetricsServer | null = null;
+  const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
   const isReady = () => divert !== null;
   const health = createHealth({
@@ -83,6 +105,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     nowMs,
     isReady,
     publishLagMs: () => publishLagMs(),
+    expectations: () => expectations(),
     report,
   });
   const edge = createEdgeServer({
@@ -92,6 +115,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     divert: (request) => divert?.(request) ?? null,
     wantsNewest: senders.wantsNewest,
     health,
+    counts: reads,
     report,
   });
   const { server } = edge;
@@ -109,13 +133,29 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   };
   try {
     const baseUrl = await listen(server, config);
+    if (config.metrics !== null) {
+      const { dataFolder } = config;
+      const current = () => expectations();
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        dataFolder,
+        health,
+        reads,
+        writes,
+        expectations: current,
+        report,
+      });
+    }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
       if (fault !== null) report(`${operation ?? 'a request'} failed (${requestId}${before})`, fault);
     });
-    const writeApi = await openWriteApi(data.ledger, config, logRefused);
+    const writeApi = await openWriteApi(data.ledger, config, (request) => {
+      writes.add(request);
+      logRefused(request);
+    });
     await writeApi.uploads.removePartial();
     if (config.isSampleWanted) {
       const ingested = await ingestFile(dependencies, await readSample(), progress.ingesting);
@@ -129,15 +169,30 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const lost = watchLostObjects(background, report);
     const publishing = startPublishLoop(background, { report, info, onRefreshAsked: () => working.wake(), lost });
     publishLagMs = publishing.lagMs;
+    const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+    const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
+    expectations = expecting.current;
     const working = startWorkLoop(
       {
         ...systemRuntime,
         ledger: background.ledger,
         uploads: writeApi.uploads,
-        breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+        breathe,
       },
       { publishing, onErased: () => data.emptyLog(), report, info },
     );
+    let isStopping = false;
+    const fetching = startSourceLoop({
+      ...systemRuntime,
+      ledger: background.ledger,
+      archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+      uploads: writeApi.uploads,
+      ask: (request) => ask(request),
+      breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+      onRound: () => working.wake(),
+      report: (what, cause) => isStopping || report(what, cause),
+      info,
+    });
     const expiring = startExpiryLoop({
       removeExpired: data.removeExpired,
       removeFiles: () =>
@@ -162,6 +217,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       onCommitted: () => {
         working.wake();
         publishing.wake();
+        fetching.wake();
       },
       nowMs,
       addressOf: senders.addressOf,
@@ -171,7 +227,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     // Work that an earlier process has left.
     working.wake();
     publishing.wake();
-    let isStopping = false;
+    fetching.wake();
     const looking = startWakeLoop({
       round: async () => {
         if (await lost.look()) publishing.wake();
@@ -186,6 +242,10 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       const closing = control.stop();
       // A look may take seconds, and may be cut short.
       void looking.stop();
+      void expecting.stop();
+      metrics?.stop();
+      // A run that is cut short is continued by the next start.
+      void fetching.stop();
       server.close();
       server.closeAllConnections();
       await expiring.stop();
@@ -194,8 +254,9 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       await closing;
       data.close();
     };
-    return { baseUrl, head, operatorKey: writeApi.operatorKey, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
   } catch (error) {
+    metrics?.stop();
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);

@@ -53,7 +53,7 @@ export function readJsonDocument(text: string): JsonNode | JsonDocumentFault {
     if (error instanceof Refused) return error.fault;
     if (!(error instanceof SyntaxError)) throw error;
     const [, line = '1'] = /\(line (\d+) column \d+\)/.exec(error.message) ?? [];
-    return { line: Number(line), detail: 'is not JSON (RFC 8259)' };
+    return { line: Number(line), detail: 'the document is not JSON (RFC 8259)' };
   }
 }
 
@@ -76,7 +76,7 @@ function nodesOf(text: string): JsonNode {
     members.set(name, node);
   };
   const begin = (line: number, isArray: boolean): void => {
-    if (open.length === DEPTH_MAX) throw new Refused(line, `is nested deeper than ${DEPTH_MAX} levels`);
+    if (open.length === DEPTH_MAX) throw new Refused(line, `the document is nested deeper than ${DEPTH_MAX} levels`);
     const node = { line, text: null, members: new Map<string, JsonNode>(), isArray };
     add(node);
     open.push({ node, name: null });
@@ -97,7 +97,7 @@ function nodesOf(text: string): JsonNode {
         add({ line: line + 1, text: value === null ? '' : written, members: null, isArray: false });
       },
       onError: (error, _offset, _length, line) => {
-        throw new Refused(line + 1, `is not JSON: ${printParseErrorCode(error)}`);
+        throw new Refused(line + 1, `the document is not JSON (${printParseErrorCode(error)})`);
       },
     },
     { disallowComments: true },

@@ -130,13 +130,16 @@ function refusalsOf(
 }
 
 function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefusal[] {
-  const refuse = (column: string, detail: string): RowRefusal => ({
+  const refuse = (column: string | null, detail: string): RowRefusal => ({
     column,
     pointer: '',
     code: 'record.invalid',
     detail,
   });
   const missing = [...requiredColumns(mapping)].filter((column) => !header.includes(column));
+  if (missing.length > 0 && mapping.json === undefined && /^[{[]/.test(header[0] ?? '')) {
+    return [refuse(null, 'begins like JSON: say where its rows are, by "json" in the mapping in place of "csv"')];
+  }
   const twice = header.indexOf(RUN_DATE) === header.lastIndexOf(RUN_DATE) ? [] : [RUN_DATE];
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [

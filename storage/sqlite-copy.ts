@@ -1,7 +1,9 @@
 /** Copies of a ledger's file, made while the ledger is in use; and whether a file is damaged. */
 import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { translateError } from './sqlite-file.ts';
+import { pathToFileURL } from 'node:url';
+import { checkSchema, translateError } from './sqlite-file.ts';
 
 /** Called while a copy is made. If it throws, the copy is given up and the error is passed on. */
 export type CopyProgress = (copiedPages: number, allPages: number) => void;
@@ -68,5 +70,39 @@ export function examineLedgerFile(path: string): readonly string[] {
     throw translateError(error, path);
   } finally {
     database?.close();
+  }
+}
+
+/** Opens a file that nobody writes any more, and makes no file beside it. Errors as of `openSqliteLedger`. */
+export function openImmutable(path: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    const url = pathToFileURL(resolve(path));
+    url.search = '?immutable=1';
+    database = new DatabaseSync(url, { readOnly: true });
+    checkSchema(database, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw translateError(error, path);
+  }
+}
+
+/** Each name by one look into the index: a plain DISTINCT would read every item. */
+const PARTITIONS = `WITH RECURSIVE names(name) AS (
+    SELECT min(partition) FROM items
+    UNION ALL SELECT (SELECT min(partition) FROM items WHERE partition > name) FROM names WHERE name IS NOT NULL
+  ) SELECT name FROM names WHERE name IS NOT NULL`;
+
+/** The partitions of a copy, in order. Errors as of {@link openImmutable}. */
+export function partitionsOf(path: string): readonly string[] {
+  const database = openImmutable(path);
+  try {
+    return database
+      .prepare(PARTITIONS)
+      .all()
+      .map(({ name }) => String(name));
+  } finally {
+    database.close();
   }
 }

@@ -1,8 +1,7 @@
 /** The ledger in one SQLite file: DynamoDB's model of partitions and sort keys in one table (docs/decisions/003). */
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { makeFolderSync } from './durable-files.ts';
 import { StorageCorrupt, StorageUnavailable } from './errors.ts';
 import type {
@@ -30,8 +29,8 @@ import {
   describeKey,
 } from './ledger-rules.ts';
 import { packValue, unpackValue } from './packed-value.ts';
-import { type CopyProgress, copyDatabase, findDamage } from './sqlite-copy.ts';
-import { checkSchema, prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
+import { type CopyProgress, copyDatabase, findDamage, openImmutable } from './sqlite-copy.ts';
+import { prepareFile, REMEDY, rewriteHeader, translateError } from './sqlite-file.ts';
 
 /** How long a process waits for another process's transaction. */
 const SHARED_WAIT_MS = 5_000;
@@ -104,17 +103,9 @@ export function openSqliteLedger(path: string, options: SqliteLedgerOptions = {}
 /** A ledger that nobody writes any more: a copy. The file is only read, and no file is made beside it. */
 export type LedgerCopy = LedgerReader & Pick<SqliteLedger, 'findDamage' | 'close'>;
 
-/** @throws StorageUnavailable and StorageCorrupt as {@link openSqliteLedger}; other methods may throw them too */
+/** Errors as of {@link openSqliteLedger}. Every method but the reading ones fails. */
 export function openLedgerCopy(path: string): LedgerCopy {
-  try {
-    const url = pathToFileURL(resolve(path));
-    url.search = '?immutable=1';
-    const database = new DatabaseSync(url, { readOnly: true });
-    checkSchema(database, path);
-    return new OpenSqliteLedger(database, path);
-  } catch (error) {
-    throw translateError(error, path);
-  }
+  return new OpenSqliteLedger(openImmutable(path), path);
 }
 
 const COLUMNS = 'revision, attempt_id, expires_at_ms, value';

@@ -10,8 +10,8 @@ export function addMappingCommands(program: Command): void {
 
   mapping
     .command('init')
-    .description('look at a CSV file, and print a mapping with comments to begin with')
-    .argument('<csv>', 'the file; perhaps compressed')
+    .description('look at a CSV file or JSON document, and print a mapping with comments to begin with')
+    .argument('<file>', 'the file; perhaps compressed')
     .addHelpText('after', '\nExample:\n  tidemark mapping init prices.csv > prices.mapping.jsonc')
     .action(async (path: string) => {
       const { printBegunMapping } = await import('./begin.ts');

@@ -2,6 +2,7 @@
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { isLoopback } from '../../lambdas/http/network.ts';
+import type { AskSource } from '../../sources/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-file.ts';
@@ -24,13 +25,14 @@ let running: Service | null = null;
  * Serves until a signal ends it. A fault that the person can correct is printed in one line, and the process ends.
  *
  * @param environment the settings of {@link readConfig}
+ * @param ask how sources are asked; tests have sources of their own
  */
-export async function runServer(environment: Environment): Promise<void> {
+export async function runServer(environment: Environment, ask?: AskSource): Promise<void> {
   try {
     format = readLogFormat(environment);
     log = openLog(format, streams);
     if (format === 'json') terminal = noteTerminal((text) => log.info('note', { text }));
-    await start(readConfig(environment));
+    await start(readConfig(environment), ask);
   } catch (error) {
     terminal.clear();
     const expected = EXPECTED.some((kind) => error instanceof kind);
@@ -42,13 +44,13 @@ export async function runServer(environment: Environment): Promise<void> {
 
 const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
 
-async function start(config: EmbeddedConfig): Promise<void> {
+async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   stopOnSignals(config);
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   checkClock(Date.now());
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
-  running = await startService(config, progress, log);
+  running = await startService(config, progress, log, ask);
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
@@ -57,7 +59,8 @@ async function start(config: EmbeddedConfig): Promise<void> {
   if (format === 'json') {
     const { counts, generation } = running.head;
     const { markets, observations } = counts;
-    log.info('started', { address: running.baseUrl, generation, markets, observations });
+    const { baseUrl: address, metricsUrl: metrics } = running;
+    log.info('started', { address, metrics, generation, markets, observations });
   }
   for (const warning of warnings(config)) log.fault('warning', warning);
 }
@@ -117,7 +120,7 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): string {
+function welcome({ baseUrl, metricsUrl, operatorKey }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
@@ -138,7 +141,7 @@ function welcome({ baseUrl, operatorKey }: Service, config: EmbeddedConfig): str
     lines.length === 0 ? '' : `\n  ${styleText('dim', title)}\n${lines.map((line) => `    ${line}\n`).join('')}`;
   return `
   ${label('Address')}${styleText('bold', baseUrl)}
-  ${label('Data in')}${folder}
+  ${label('Data in')}${folder}${metricsUrl === null ? '' : `\n  ${label('Metrics')}${metricsUrl}`}
   ${label('Stop')}Ctrl-C; the next start continues
 ${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }

@@ -5,6 +5,7 @@ import { problem } from '../../contract/problems.ts';
 import type { ObjectCache, Wanted } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
+import { countedStatus, type ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
 import { cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
 import type { Route } from './router-sandbox.ts';
@@ -24,6 +25,7 @@ export interface AnswerOptions {
   readonly isReady: () => boolean;
   /** Whether the request may, and does, ask for bytes that are not from the cache. */
   readonly wantsNewest: (request: IncomingMessage) => boolean;
+  readonly counts: ReadCounts;
 }
 
 /**
@@ -35,7 +37,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => Pro
 const STARTING = problem('origin-unavailable', 'The service is starting: retry in 1 s.');
 
 export function createAnswer(options: AnswerOptions): Answer {
-  const { route, cache, nowMs, health, isReady, wantsNewest } = options;
+  const { route, cache, nowMs, health, isReady, wantsNewest, counts } = options;
 
   function answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const target = originForm(request.url as string);
@@ -44,11 +46,13 @@ export function createAnswer(options: AnswerOptions): Answer {
     }
     if (!isReady()) {
       sendProblem(request, response, STARTING, ['Retry-After', '1']);
+      counts.add(STARTING.status, 'none');
       return null;
     }
     const routed = route(request.method as string, target);
     if (routed.kind === 'answer') {
       sendAnswer(request, response, routed.status, routed.headers, routed.body);
+      counts.add(routed.status, 'none');
       return null;
     }
     const { key } = routed;
@@ -59,6 +63,7 @@ export function createAnswer(options: AnswerOptions): Answer {
       return sendUnready(request, response, key, isPassedOver ? 'newest' : 'fresh');
     }
     sendObject(request, response, entry.view, variant, ageSeconds(entry.validatedAtMs), null);
+    counts.add(response.statusCode, 'hit');
     return null;
   }
 
@@ -86,6 +91,7 @@ export function createAnswer(options: AnswerOptions): Answer {
       const variant = await view.variant(codingFor(request, view), () => cache.resized(key));
       sendObject(request, response, view, variant, ageSeconds(validatedAtMs), found.provenance);
     }
+    counts.add(response.statusCode, found.kind === 'unavailable' ? 'none' : countedStatus(found.provenance));
   }
 
   /** Embedded only: a CDN has health checks of its own. */

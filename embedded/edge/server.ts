@@ -19,6 +19,7 @@ import { admitBody, continueWhenRead, type Divert } from './divert.ts';
 import { announcesBody, framingFault, isSafe, offersUpgrade } from './framing.ts';
 import { createLaterVersions } from './later-version.ts';
 import { DEFAULT_EDGE_LIMITS, type EdgeLimits } from './limits.ts';
+import { ReadCounts } from './read-counts.ts';
 import { type FieldList, Representation } from './representation.ts';
 import { sendProblem } from './respond.ts';
 import { loadRouter } from './router-sandbox.ts';
@@ -35,6 +36,8 @@ export interface EdgeServerOptions {
   readonly wantsNewest?: (request: IncomingMessage) => boolean;
   /** Takes requests that are not the edge's, with any method, also before the edge is ready. */
   readonly divert?: Divert;
+  /** Counts the answers to readers. */
+  readonly counts?: ReadCounts;
   /** Receives faults for operators: failed reads of the store, faults of the edge itself. Never requests. */
   readonly report?: (what: string, cause: unknown) => void;
 }
@@ -51,6 +54,7 @@ export interface EdgeServer {
 /** Throws if the built router cannot be read. */
 export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
   const { objects, nowMs, health, isReady = () => true, divert = () => null, wantsNewest = () => false } = options;
+  const { counts = new ReadCounts() } = options;
   const limits: EdgeLimits = { ...DEFAULT_EDGE_LIMITS, ...options.limits };
   const report = options.report ?? ((what, cause) => console.error(`edge: ${what}: ${String(cause)}`));
   const cache = createObjectCache<Representation>({
@@ -62,7 +66,7 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     deadlineMs: limits.originDeadlineMs,
     report: (key, cause) => report(`reading ${key} failed`, cause),
   });
-  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest });
+  const answer = createAnswer({ route: loadRouter(), cache, nowMs, health, isReady, wantsNewest, counts });
   const connections = createConnections();
 
   function onRequest(request: IncomingMessage, response: ServerResponse, expectsContinue = false): void {

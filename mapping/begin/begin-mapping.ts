@@ -1,10 +1,11 @@
 /** Begins a mapping for a file that nobody has described yet. */
-import type { MappingFault } from '../csv-mapping.ts';
+import type { CsvMapping, MappingFault } from '../csv-mapping.ts';
 import { parseMappingText } from '../parse-mapping.ts';
 import { guessDialect, OTHER_ENCODING } from './dialect.ts';
 import { draftOf } from './draft.ts';
 import { guessColumns } from './guess-columns.ts';
 import { guessQuantity } from './guess-quantity.ts';
+import { readJsonTable } from './json-table.ts';
 import { quotedNumbers } from './quoted-numbers.ts';
 import { profileTable } from './table-profile.ts';
 import { writeMapping } from './write-mapping.ts';
@@ -20,7 +21,7 @@ export type BegunMapping =
   | { readonly fault: string };
 
 /**
- * Looks at a CSV file and writes a starting mapping, with its guesses in comments. A guess that the file does not
+ * Looks at a CSV file or JSON document and writes a starting mapping, with its guesses in comments. A guess that the file does not
  * support is left to a person: the text says `FILL IN`. The whole file is read two or three times, and bounded
  * parts of it are kept in memory.
  *
@@ -28,6 +29,21 @@ export type BegunMapping =
  * @param name of the file, for the text and for a slug
  */
 export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: string): Promise<BegunMapping> {
+  const json = await readJsonTable(open);
+  if (json === null) return await beginFromCsv(open, name, null);
+  return 'fault' in json ? json : await beginFromCsv(() => onlyPiece(json.csv), name, json.options);
+}
+
+async function* onlyPiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** @param json where the rows come from; null if the file is CSV itself */
+async function beginFromCsv(
+  open: () => AsyncIterable<Uint8Array>,
+  name: string,
+  json: CsvMapping['json'] | null,
+): Promise<BegunMapping> {
   let dialect = await guessDialect(open);
   if (dialect === null) {
     return {
@@ -48,13 +64,17 @@ export async function beginMapping(open: () => AsyncIterable<Uint8Array>, name: 
   }
   const headless = table.columns.find(({ name: column }) => /^-?\d+([.,]\d+)?$/.test(column));
   const guess = guessColumns(table);
-  if (headless !== undefined && guess.date?.column !== null) {
+  if (json === null && headless !== undefined && guess.date?.column !== null) {
     const line = dialect.linesBeforeHeader + 1;
     return { fault: `line ${line} must name the columns, but it has the number ${headless.name}: add a line above it` };
   }
-  const draft = draftOf(table, guess);
+  const named = json?.value === undefined ? undefined : table.columns.find(({ name: column }) => column === json.name);
+  // The members of one object have different names, and nothing else that could tell markets apart.
+  const isMarket = named !== undefined && named !== guess.date?.column;
+  const market = isMarket ? { match: [named], key: [named], other: [] } : guess.market;
+  const draft = draftOf(table, { ...guess, market });
   const quantities = await guessQuantity(quotedNumbers(open(), dialect, draft));
-  const text = writeMapping(name, dialect, draft, quantities);
+  const text = writeMapping(name, json ?? dialect, draft, quantities);
   const result = parseMappingText(text);
   return { text, toFill: 'faults' in result ? result.faults : [] };
 }

@@ -1,4 +1,5 @@
 /** Writes the starting mapping from the guesses. */
+import type { CsvMapping } from '../csv-mapping.ts';
 import { numberReader } from '../number-format.ts';
 import { FILL_IN } from '../parse-jsonc.ts';
 import { type CommentedObject, field, object, writeCommentedJson } from './commented-json.ts';
@@ -13,7 +14,7 @@ import type { TableProfile } from './table-profile.ts';
 
 export function writeMapping(
   fileName: string,
-  dialect: Dialect,
+  form: Dialect | NonNullable<CsvMapping['json']>,
   draft: MappingDraft,
   quantities: QuantityGuess,
 ): string {
@@ -25,7 +26,9 @@ export function writeMapping(
     fields === null ? [] : [object(...fields)],
   );
   const document = object(
-    field('csv', draftDialect(draft, dialect), faultsOf(table)),
+    'rows' in form
+      ? field('json', draftJson(form), JSON_ROWS)
+      : field('csv', draftDialect(draft, form), faultsOf(table)),
     added !== null && field('unpivot', draftUnpivot(draft, added), UNPIVOT),
     field('match', match, matchComment(draft)),
     field('market', draftMarket(draft, fileName, currency.template, unit, quantity.comment)),
@@ -61,6 +64,19 @@ export function writeMapping(
 
 const UNPIVOT =
   'Each of these columns has a value in each row. "name" and "value" are the two columns that replace them.';
+
+const JSON_ROWS =
+  'Where the rows are (a JSON Pointer). "name" and "value" are columns for the name and the value of a member, "columns" those that all rows share.';
+
+function draftJson({ rows, name, value, columns }: NonNullable<CsvMapping['json']>): CommentedObject {
+  const shared = Object.entries(columns).map(([column, pointer]) => field(column, pointer));
+  return object(
+    field('rows', rows),
+    name !== undefined && field('name', name),
+    value !== undefined && field('value', value),
+    shared.length > 0 && field('columns', object(...shared)),
+  );
+}
 
 function draftDialect({ guess, table }: MappingDraft, dialect: Dialect): CommentedObject {
   const rowsAfterHeader = unitRows(table, guess);

@@ -78,6 +78,14 @@ export const recipeSchema = z.strictObject({
   limits: limitsSchema.prefault({}),
 });
 
+const { url, hosts, mapping } = recipeSchema.shape;
+/** The parts that refer to each other; null for one that has another fault. */
+const partsSchema = z.object({
+  url: url.nullable().catch(null),
+  hosts: hosts.nullable().catch(null),
+  mapping: mapping.nullable().catch(null),
+});
+
 export type Recipe = z.infer<typeof recipeSchema>;
 
 export type RecipeResult = { readonly recipe: Recipe } | { readonly faults: MappingFaults };
@@ -85,10 +93,11 @@ export type RecipeResult = { readonly recipe: Recipe } | { readonly faults: Mapp
 /** Checks a recipe with its mapping. Reports all faults at once. */
 export function parseRecipe(input: unknown): RecipeResult {
   const parsed = recipeSchema.safeParse(input, { error: plainWords });
-  const faults = parsed.success
-    ? referenceFaults(parsed.data)
-    : flattenIssues(parsed.error.issues).map((issue) => ({ pointer: pointerOf(issue.path), detail: issue.message }));
-  const all = withUnfilled(input, faults);
+  const faults = flattenIssues(parsed.error?.issues ?? []).map((issue) => ({
+    pointer: pointerOf(issue.path),
+    detail: issue.message,
+  }));
+  const all = withUnfilled(input, [...faults, ...referenceFaults(input)]);
   return isFaulty(all) ? { faults: all } : { recipe: parsed.data as Recipe };
 }
 
@@ -102,18 +111,17 @@ export function urlOfRun({ url }: Recipe, date: string): string {
   return recipeUrl(url, date);
 }
 
-function referenceFaults({ url, hosts, mapping }: Recipe): MappingFault[] {
-  const ofUrl = urlFault(url, hosts);
-  return [
-    ...(ofUrl === null ? [] : [{ pointer: '/url', detail: ofUrl }]),
-    ...(requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)
-      ? [
-          {
-            pointer: '/url',
-            detail: `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`,
-          },
-        ]
-      : []),
-    ...findReferenceFaults(mapping).map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail })),
-  ];
+/** Faults that the shape alone does not show, of those parts whose shape is right. */
+function referenceFaults(input: unknown): MappingFault[] {
+  const { url, hosts, mapping } = partsSchema.safeParse(input).data ?? {};
+  const faults: MappingFault[] = [];
+  const ofUrl = url == null || hosts == null ? null : urlFault(url, hosts);
+  if (ofUrl !== null) faults.push({ pointer: '/url', detail: ofUrl });
+  if (mapping == null) return faults;
+  if (url != null && requiredColumns(mapping).has(RUN_DATE) && !url.includes(URL_DATE)) {
+    const detail = `has no ${URL_DATE}, so its answer need not be of {${RUN_DATE}}, as the mapping says`;
+    faults.push({ pointer: '/url', detail });
+  }
+  const ofMapping = findReferenceFaults(mapping);
+  return [...faults, ...ofMapping.map(({ pointer, detail }) => ({ pointer: `/mapping${pointer}`, detail }))];
 }

@@ -43,6 +43,7 @@ async function start() {
       isSampleWanted: true,
       isLocalIssuerAllowed: true,
       issuer: null,
+      metrics: null,
     },
     {
       ingesting: () => {},

@@ -12,6 +12,7 @@ const DEFAULTS = {
   isLocalIssuerAllowed: true,
   isSampleWanted: true,
   issuer: null,
+  metrics: null,
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 
@@ -31,6 +32,13 @@ describe('the environment sets', () => {
       { TIDEMARK_PROXIES: '127.0.0.1, ::1,10.0.0.0/8,fd00::/8,' },
       { proxies: ['127.0.0.1', '::1', '10.0.0.0/8', 'fd00::/8'] },
     ],
+    ['a port of metrics', { TIDEMARK_METRICS_PORT: '9464' }, { metrics: { host: '127.0.0.1', port: 9464 } }],
+    [
+      'metrics for other machines',
+      { TIDEMARK_METRICS_PORT: '0', TIDEMARK_METRICS_HOST: '0.0.0.0' },
+      { metrics: { host: '0.0.0.0', port: 0 } },
+    ],
+    ['no metrics without their port', { TIDEMARK_METRICS_HOST: '0.0.0.0', TIDEMARK_METRICS_PORT: '' }, {}],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],
@@ -57,6 +65,7 @@ test.each(['65536', '-1', '1.5', '8787 ', ' 80', '0x50', '1e3', 'http', '9999999
   'PORT=%s is refused',
   (port) => {
     expect(() => readConfig({ PORT: port })).toThrow(StartError);
+    expect(() => readConfig({ TIDEMARK_METRICS_PORT: port })).toThrow(StartError);
   },
 );
 

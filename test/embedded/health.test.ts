@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Expectations } from '../../contract/late-sources.ts';
 import { createHealth, type HealthOptions } from '../../embedded/health.ts';
 import { publish } from '../../publisher/publish.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
@@ -47,6 +48,7 @@ async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
     nowMs: () => world.clock.nowMs,
     isReady: () => ready.is,
     publishLagMs: () => 4_321,
+    expectations: () => null,
     report: (what, cause) => reports.push(`${what}: ${cause}`),
     ...more,
   });
@@ -62,6 +64,13 @@ describe('the health of the service', () => {
     await world.ingest([price('a', 0, 5), price('b', 0, 5)]);
     world.clock.nowMs += 1_000;
     expect((await health()).body).toMatchObject({ marksDue: 2 });
+  });
+
+  test('with the number of late sources, once the list was read', async () => {
+    const source = { label: 'a', cadence: { graceSeconds: 0 }, expectedNextAt: '2020-01-01T00:00:00Z' } as never;
+    const { health } = await watch({ expectations: () => new Expectations([{ sources: [source] }]) });
+    expect((await health()).body).toMatchObject({ ...WELL, lateSources: 1 });
+    expect((await (await watch()).health()).body).not.toHaveProperty('lateSources');
   });
 
   test('asked many times in a second, it looks once; and it writes once in five seconds', async () => {

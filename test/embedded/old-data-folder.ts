@@ -20,6 +20,7 @@ const configOf = (dataFolder: string) => {
     isLocalIssuerAllowed: true,
     isSampleWanted: true,
     issuer: null,
+    metrics: null,
   };
 };
 

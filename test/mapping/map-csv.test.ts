@@ -178,6 +178,10 @@ describe('rows become records', () => {
   });
 });
 
+test('JSON is refused once, with the remedy', async () => {
+  expect(await refusals('{\n"day": 1\n}')).toEqual(['1 record.invalid - (-)']);
+});
+
 describe('rows that are refused', () => {
   test.each<[string, string, string[]]>([
     ['no number', 'tea,yen,n/a,2026-01-02,,actual', ['2 record.invalid /amountMinor (price)']],

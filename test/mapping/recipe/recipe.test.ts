@@ -81,16 +81,17 @@ describe('a recipe', () => {
   test('reports all faults at once, with their lines', () => {
     const text = `{ // of a shop
   "name": "shop prices",
-  "url": "https://example.org/",
-  "hosts": ["localhost"],
+  "url": "http://example.org/",
+  "hosts": ["example.org"],
+  "schedule": { "at": ["9:30"] },
 }`;
     const result = parseRecipeText(text);
     expect('faults' in result && result.faults.map(({ pointer, line }) => [pointer, line])).toEqual([
       ['/name', 2],
       ['/description', 1],
-      ['/hosts/0', 4],
-      ['/schedule', 1],
+      ['/schedule/at/0', 5],
       ['/mapping', 1],
+      ['/url', 3],
     ]);
   });
 

@@ -1,0 +1,142 @@
+/** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
+import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
+import type { Family, Sample } from './open-metrics.ts';
+import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
+import type { WriteCounts } from './write-counts.ts';
+
+/** Of the health check. A number is absent while the ledger cannot be read. */
+export interface MeasuredHealth {
+  readonly status: string;
+  readonly generation?: number;
+  readonly publishLagSeconds?: number;
+  readonly marksDue?: number;
+  readonly putOff?: number;
+  readonly queue?: number;
+  readonly lateSources?: number;
+}
+
+export interface Measured {
+  readonly health: MeasuredHealth;
+  readonly reads: ReadCounts;
+  readonly writes: WriteCounts;
+  /** Null: the folder cannot be read. */
+  readonly storage: StorageSizes | null;
+  readonly freeBytes: number;
+  /** Milliseconds since the epoch; null: no market expects a value. */
+  readonly oldestExpectedMs: number | null;
+  readonly process: ProcessState;
+}
+
+export interface ProcessState {
+  readonly startedAtMs: number;
+  readonly residentBytes: number;
+  readonly cpuSeconds: number;
+  /** Delay of the event loop since the last look, in seconds, by quantile. */
+  readonly loopDelays: readonly (readonly [quantile: string, seconds: number])[];
+}
+
+export function familiesOf({
+  health,
+  reads,
+  writes,
+  storage,
+  freeBytes,
+  oldestExpectedMs,
+  process,
+}: Measured): Family[] {
+  const { status, generation, publishLagSeconds, marksDue, putOff, queue, lateSources } = health;
+  return [
+    gauge('tidemark_healthy', '1 if the health check is ok, else 0.', [{ value: Number(status === 'ok') }]),
+    gauge('tidemark_generation', 'The newest published generation.', known(generation)),
+    {
+      ...gauge(
+        'tidemark_publish_lag_seconds',
+        'How long the oldest change waits to be public.',
+        known(publishLagSeconds),
+      ),
+      unit: 'seconds',
+    },
+    gauge('tidemark_marks_due', 'Markets to be published; counting ends at 2,000.', known(marksDue)),
+    gauge('tidemark_markets_put_off', 'Markets whose data do not add up; counting ends at 1,000.', known(putOff)),
+    gauge(
+      'tidemark_work_queued',
+      'Batches, uploads and erasures to be worked off; counting ends at 1,000.',
+      known(queue),
+    ),
+    gauge('tidemark_sources_late', 'Sources whose next value is late, by their cadence.', known(lateSources)),
+    {
+      ...gauge(
+        'tidemark_oldest_expected_value_timestamp_seconds',
+        'The earliest moment at which a market expects the next value of a source.',
+        known(oldestExpectedMs === null ? undefined : oldestExpectedMs / 1000),
+      ),
+      unit: 'seconds',
+    },
+    counter(
+      'tidemark_read_requests',
+      'Answers to readers, by the class of their status.',
+      [1, 2, 3, 4, 5].map((digit) => ({ labels: { class: `${digit}xx` }, value: reads.classes[digit] as number })),
+    ),
+    counter(
+      'tidemark_read_cache',
+      'Answers to readers, by their state in the cache; none: answered without it.',
+      CACHE_STATUSES.map((name) => ({ labels: { status: name }, value: reads.cache[name] })),
+    ),
+    counter(
+      'tidemark_write_requests',
+      'Answers of the write API, by operation and status.',
+      [...writes.all()].map(({ operation, status, count }) => {
+        return { labels: { operation: operation ?? 'none', status: String(status) }, value: count };
+      }),
+    ),
+    {
+      ...gauge(
+        'tidemark_storage_bytes',
+        'Space on the disk, by part of the data folder.',
+        storage === null ? [] : STORAGE_PARTS.map((part) => ({ labels: { part }, value: storage[part] })),
+      ),
+      unit: 'bytes',
+    },
+    {
+      ...gauge('tidemark_storage_free_bytes', 'Free on the disk of the data folder.', [{ value: freeBytes }]),
+      unit: 'bytes',
+    },
+    ...processFamilies(process),
+  ];
+}
+
+function processFamilies({ startedAtMs, residentBytes, cpuSeconds, loopDelays }: ProcessState): Family[] {
+  return [
+    {
+      ...gauge('process_start_time_seconds', 'When the process started, since the epoch.', [
+        { value: startedAtMs / 1000 },
+      ]),
+      unit: 'seconds',
+    },
+    {
+      ...gauge('process_resident_memory_bytes', 'Memory of the process.', [{ value: residentBytes }]),
+      unit: 'bytes',
+    },
+    { ...counter('process_cpu_seconds', 'CPU time of the process.', [{ value: cpuSeconds }]), unit: 'seconds' },
+    {
+      name: 'tidemark_event_loop_delay_seconds',
+      type: 'summary',
+      unit: 'seconds',
+      help: 'How late the event loop runs, since the last scrape.',
+      samples: loopDelays.map(([quantile, value]) => ({ labels: { quantile }, value })),
+    },
+  ];
+}
+
+function gauge(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name, type: 'gauge', help, samples };
+}
+
+function counter(name: string, help: string, samples: readonly Sample[]): Family {
+  return { name, type: 'counter', help, samples };
+}
+
+/** A value that is not known has no sample. */
+function known(value: number | undefined): readonly Sample[] {
+  return value === undefined ? [] : [{ value }];
+}

@@ -1,0 +1,139 @@
+/**
+ * Metrics for monitoring, on a port of their own: the public port never shows them, whatever stands in front of it. Off
+ * unless `TIDEMARK_METRICS_PORT` is set.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Expectations } from '../../contract/late-sources.ts';
+import type { HealthReport } from '../edge/answer.ts';
+import type { ReadCounts } from '../edge/read-counts.ts';
+import type { Log } from '../log.ts';
+import { StartError } from '../start-error.ts';
+import { familiesOf, type MeasuredHealth, type ProcessState } from './families.ts';
+import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
+import { freeBytes, measureStorage, type StorageSizes } from './storage-sizes.ts';
+import type { WriteCounts } from './write-counts.ts';
+
+/** A data folder may have a million files. Measuring it takes at most a hundredth of the time. */
+const MEASURED_AFTER_DURATIONS = 100;
+const MEASURED_AFTER_MS = 60_000;
+/** Scrapers, and a person who looks. */
+const MAX_CONNECTIONS = 32;
+const QUANTILES = ['0.5', '0.99', '1'] as const;
+
+export interface MetricsOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly health: () => Promise<HealthReport>;
+  readonly reads: ReadCounts;
+  readonly writes: WriteCounts;
+  readonly expectations: () => Expectations | null;
+  readonly report: Log['fault'];
+}
+
+export interface MetricsServer {
+  /** E.g. `http://127.0.0.1:9464/metrics`. */
+  readonly url: string;
+  stop(): void;
+}
+
+/** @throws StartError if the port cannot be opened */
+export async function startMetricsServer(options: MetricsOptions): Promise<MetricsServer> {
+  const { host, port, dataFolder, report } = options;
+  let [storage, measureAtMs]: [Promise<StorageSizes | null> | null, number] = [null, 0];
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+
+  /** As an earlier scrape found it, if that was a moment ago; null if the folder cannot be read. */
+  function storageSizes(): Promise<StorageSizes | null> {
+    const startedAtMs = performance.now();
+    if (storage !== null && startedAtMs < measureAtMs) return storage;
+    measureAtMs = Number.POSITIVE_INFINITY;
+    storage = measureStorage(dataFolder)
+      .catch((cause) => {
+        report('measuring the data folder failed', cause);
+        return null;
+      })
+      .finally(() => {
+        const durationMs = performance.now() - startedAtMs;
+        measureAtMs = performance.now() + Math.max(MEASURED_AFTER_MS, MEASURED_AFTER_DURATIONS * durationMs);
+      });
+    return storage;
+  }
+
+  async function text(): Promise<string> {
+    const { health, reads, writes, expectations } = options;
+    const oldest = expectations()?.oldest ?? null;
+    const process = processState(delays);
+    delays.reset();
+    return openMetricsText(
+      familiesOf({
+        health: (await health()).body as unknown as MeasuredHealth,
+        reads,
+        writes,
+        storage: await storageSizes(),
+        freeBytes: await freeBytes(dataFolder),
+        oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
+        process,
+      }),
+    );
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || request.url?.split('?', 1)[0] !== '/metrics')
+      return send(response, 404, 'text/plain', 'See /metrics.\n');
+    try {
+      send(response, 200, OPEN_METRICS_TYPE, await text());
+    } catch (error) {
+      report('the metrics could not be read', error);
+      send(response, 500, 'text/plain', 'The metrics could not be read: see the log.\n');
+    }
+  }
+
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+    void answer(request, response);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(
+      `The port of metrics cannot be opened (TIDEMARK_METRICS_HOST, TIDEMARK_METRICS_PORT): ${message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  delays.enable();
+  const { address, family, port: openPort } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${openPort}/metrics`,
+    stop() {
+      delays.disable();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Node.js writes no body to a HEAD. */
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': type, 'content-length': length, 'cache-control': 'no-store' }).end(body);
+}
+
+function processState(delays: { percentile(percentile: number): number; readonly count: number }): ProcessState {
+  const { user, system } = process.cpuUsage();
+  return {
+    startedAtMs: performance.timeOrigin,
+    residentBytes: process.memoryUsage.rss(),
+    cpuSeconds: (user + system) / 1e6,
+    loopDelays: delays.count === 0 ? [] : QUANTILES.map((name) => [name, delays.percentile(Number(name) * 100) / 1e9]),
+  };
+}

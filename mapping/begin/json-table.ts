@@ -1,0 +1,98 @@
+/** Finds the rows of a JSON document, and writes them as the CSV that the guesses are made from. */
+import { wholeText } from '../csv-input.ts';
+import type { CsvMapping } from '../csv-mapping.ts';
+import { JSON_DOCUMENT_CHARACTERS, type JsonNode, readJsonDocument } from '../json-document.ts';
+import { readJsonRows } from '../json-rows.ts';
+
+type JsonOptions = NonNullable<CsvMapping['json']>;
+
+/** The rows of a document: where they are, and they themselves as CSV in UTF-8. */
+export interface JsonTable {
+  readonly options: JsonOptions;
+  readonly csv: Uint8Array;
+}
+
+const COLUMN_CHARACTERS = 200;
+
+/** Null if the file does not begin like a JSON document. */
+export async function readJsonTable(
+  open: () => AsyncIterable<Uint8Array>,
+): Promise<JsonTable | { readonly fault: string } | null> {
+  if (!(await beginsLikeJson(open()))) return null;
+  const text = await wholeText(open(), JSON_DOCUMENT_CHARACTERS);
+  if (text === null)
+    return { fault: `a JSON document of more than ${JSON_DOCUMENT_CHARACTERS} characters is not read` };
+  const root = readJsonDocument(text);
+  if ('detail' in root) return { fault: `line ${root.line}: ${root.detail}` };
+  const options = guessOptions(root);
+  const lines: string[] = [];
+  for await (const row of readJsonRows(text, options)) {
+    if (row.kind === 'fault') return { fault: `line ${row.line}: ${row.detail}` };
+    lines.push(`${row.fields.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`);
+  }
+  if (lines.length < 2) return { fault: 'the document has no rows' };
+  return { options, csv: new TextEncoder().encode(lines.join('')) };
+}
+
+async function beginsLikeJson(file: AsyncIterable<Uint8Array>): Promise<boolean> {
+  const decoder = new TextDecoder();
+  for await (const piece of file) {
+    const text = decoder.decode(piece, { stream: true }).trimStart();
+    if (text !== '') return text.startsWith('{') || text.startsWith('[');
+  }
+  return false;
+}
+
+/** The place with most rows, and the dates at the top of the document, which may be those of all rows. */
+function guessOptions(root: JsonNode): JsonOptions {
+  const [place] = [...placesOf(root, '')].sort((one, other) => other.count - one.count);
+  const { options, members } = place ?? { options: { rows: '' }, members: new Set(root.members?.keys()) };
+  const dates = [...(root.members?.keys() ?? [])].filter((name) => {
+    const text = root.members?.get(name)?.text ?? '';
+    return name.trim() !== '' && name.length <= COLUMN_CHARACTERS && !members.has(name) && LIKE_DATE.test(text);
+  });
+  const taken = new Set([...members, ...dates]);
+  const free = (name: string): string => (taken.has(name) ? free(`${name}_`) : name);
+  return {
+    rows: options.rows,
+    ...(options.name !== undefined && { name: free(options.name) }),
+    ...(options.value !== undefined && { value: free(options.value) }),
+    columns: Object.fromEntries(dates.map((name) => [name, `/${escaped(name)}`])),
+  };
+}
+
+/** Digits, and something beside them. */
+const LIKE_DATE = /^\d+[^\d.eE]/;
+
+interface Place {
+  readonly options: Omit<JsonOptions, 'columns'>;
+  readonly count: number;
+  /** The names of its rows' members. */
+  readonly members: ReadonlySet<string>;
+}
+
+/** Every place at which there are rows. Those further up come first. */
+function* placesOf({ members, isArray }: JsonNode, rows: string): Generator<Place> {
+  const children = [...(members?.values() ?? [])];
+  const count = children.length;
+  const below = new Set(children.flatMap((child) => [...(child.members?.keys() ?? [])]));
+  const numbers = children.filter(({ text }) => text !== null && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)).length;
+  if (count > 0 && children.every((child) => child.members !== null)) {
+    if (isArray) yield { options: { rows }, count, members: below };
+    else if (count > 1 && areAlike(children)) yield { options: { rows, name: 'name' }, count, members: below };
+  } else if (!isArray && count > 1 && 3 * numbers >= 2 * count && children.every(({ text }) => text !== null)) {
+    yield { options: { rows, name: 'name', value: 'value' }, count, members: new Set() };
+  }
+  if (isArray) return;
+  for (const [name, child] of members ?? []) yield* placesOf(child, `${rows}/${escaped(name)}`);
+}
+
+/** Parts of one document, such as its head and its data, have no name in common. */
+function areAlike([first, ...others]: readonly JsonNode[]): boolean {
+  const names = [...(first?.members?.keys() ?? [])];
+  return others.every(({ members }) => names.some((name) => members?.has(name)));
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,16 @@
+/**
+ * The import of another ledger, in the ledger that it filled.
+ *
+ * | partition | sort     | holds                                                     |
+ * |-----------|----------|-----------------------------------------------------------|
+ * | `import`  | `ledger` | {@link ImportValue}; absent in a ledger that began empty   |
+ */
+import type { ItemKey } from '../ledger.ts';
+
+/** Revision: 1 while items are copied, 2 from then on. */
+export type ImportValue = {
+  /** The SHA-256 of the imported file, in hex. */
+  source: string;
+};
+
+export const IMPORT_KEY: ItemKey<ImportValue> = { partition: 'import', sort: 'ledger' };
