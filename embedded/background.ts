@@ -1,0 +1,119 @@
+/** Everything that the embedded server does beside answering requests. It lets requests run in between. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Expectations } from '../contract/late-sources.ts';
+import { createAuditSealer } from '../lambdas/review/seal-audit.ts';
+import type { PublisherDependencies } from '../publisher/dependencies.ts';
+import { httpReader } from '../publisher/verify/reader.ts';
+import type { AskSource } from '../sources/dependencies.ts';
+import { openDirectoryArchive } from '../storage/directory-archive.ts';
+import type { DirectoryUploads } from '../storage/directory-uploads.ts';
+import { systemRuntime } from '../storage/runtime.ts';
+import type { EmbeddedConfig } from './config.ts';
+import type { DataFolder } from './data-folder.ts';
+import { startExpectationsLoop } from './expectations.ts';
+import { startExpiryLoop } from './expiry-loop.ts';
+import type { Log } from './log.ts';
+import { LOOK_INTERVAL_MS, watchLostObjects } from './lost-objects.ts';
+import { removeOldUploads } from './old-uploads.ts';
+import { startPublishLoop } from './publish-loop.ts';
+import { startSourceLoop } from './source-loop.ts';
+import { type LastVerify, startVerifyLoop } from './verify-loop.ts';
+import { startWakeLoop } from './wake-loop.ts';
+import { startWorkLoop } from './work-loop.ts';
+import { createTurns, yieldingLedger } from './yielding-ledger.ts';
+
+export interface BackgroundOptions {
+  readonly dependencies: PublisherDependencies;
+  readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
+  readonly uploads: DirectoryUploads;
+  readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours'>;
+  readonly baseUrl: string;
+  readonly ask: AskSource;
+  readonly log: Log;
+}
+
+export interface Background {
+  /** For how long the oldest change that is not public has waited. */
+  publishLagMs(): number;
+  /** Of the published list; null until it was read. */
+  expectations(): Expectations | null;
+  /** Null until a run has ended. */
+  lastVerify(): LastVerify | null;
+  /** Says that an upload waits. */
+  wakeWorker(): void;
+  /** Says that something was committed, or may have been left by an earlier process. */
+  wakeAll(): void;
+  /** Lets a part of the work and a publication finish. Everything else may be cut short. */
+  stop(): Promise<void>;
+}
+
+export function startBackground(options: BackgroundOptions): Background {
+  const { data, uploads, config, baseUrl, ask, log } = options;
+  const { fault: report, info } = log;
+  const { nowMs } = systemRuntime;
+  const turns = createTurns();
+  const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
+  const dependencies = { ...options.dependencies, ledger: yieldingLedger(options.dependencies.ledger, turns) };
+  const { ledger, objects } = dependencies;
+  let isStopping = false;
+  /** For work that is cut short: its faults at the end are no news. */
+  const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
+
+  const lost = watchLostObjects(dependencies, report);
+  const publishing = startPublishLoop(dependencies, { report, info, onRefreshAsked: () => working.wake(), lost });
+  const working = startWorkLoop(
+    { ...systemRuntime, ledger, uploads, breathe },
+    { publishing, onErased: () => data.emptyLog(), report, info },
+  );
+  const fetching = startSourceLoop({
+    ...systemRuntime,
+    ledger,
+    archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+    uploads,
+    ask,
+    breathe,
+    onRound: () => working.wake(),
+    report: reportUnlessStopping,
+    info,
+  });
+  const expiring = startExpiryLoop({
+    removeExpired: data.removeExpired,
+    removeFiles: () => removeOldUploads({ ...dependencies, uploads, keptDays: config.uploadsKeptDays }),
+    sealAudit: createAuditSealer(dependencies),
+    nowMs,
+    report,
+  });
+  const looking = startWakeLoop({
+    round: async () => {
+      if (await lost.look()) publishing.wake();
+    },
+    intervalMs: LOOK_INTERVAL_MS,
+    onError: (cause) => reportUnlessStopping('looking for lost objects failed', cause),
+  });
+  looking.wake();
+  const expecting = startExpectationsLoop({ objects, breathe, report });
+  const { verifyEveryHours: everyHours } = config;
+  const verifying =
+    everyHours === null ? null : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours, log });
+
+  return {
+    publishLagMs: publishing.lagMs,
+    expectations: expecting.current,
+    lastVerify: () => verifying?.last() ?? null,
+    wakeWorker: () => working.wake(),
+    wakeAll: () => {
+      working.wake();
+      publishing.wake();
+      fetching.wake();
+    },
+    stop: async () => {
+      isStopping = true;
+      // These may take seconds. A run that is cut short is continued by the next start.
+      for (const loop of [looking, expecting, verifying, fetching]) void loop?.stop();
+      await expiring.stop();
+      await working.stop();
+      await publishing.stop();
+    },
+  };
+}
