@@ -30,8 +30,9 @@ export function openS3Archive({ client, bucket }: S3ArchiveOptions): Archive {
       }
     },
     async get(sha256) {
+      const Key = keyOf(sha256);
       try {
-        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: keyOf(sha256) }));
+        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key }));
         const bytes = (await Body?.transformToByteArray()) ?? new Uint8Array();
         if (sha256Hex(bytes) === sha256) return bytes;
       } catch (error) {

@@ -18,6 +18,8 @@ export async function putRecordFile(
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const Body = Readable.from(content, { objectMode: false });
+  // The request fails with it, too; without a listener it would end the process.
+  Body.on('error', () => {});
   const ChecksumSHA256 = Buffer.from(sha256, 'hex').toString('base64');
   const put = {
     Bucket: bucket,

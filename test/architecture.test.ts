@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'storage/',
     'lambdas/',
     'publisher/',
+    'sources/',
     'infra/',
     'embedded/',
     'sample/',
