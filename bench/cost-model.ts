@@ -107,9 +107,9 @@ export function publication(shape: PublicationShape): OperationCounts {
   };
 }
 
-/** A minute without work: the publisher and the worker look once. */
+/** A minute without work: the publisher, the worker and the runner of sources look once. */
 export function idleMinute(): OperationCounts {
-  return { ...noOperations(), ledgerReads: 6, readUnits: 6, objectStats: 1 };
+  return { ...noOperations(), ledgerReads: 8, readUnits: 8, objectStats: 1 };
 }
 
 /** The record of a generation. */

@@ -3,6 +3,7 @@ import { runWork } from '../lambdas/worker/run-work.ts';
 import { createRunners } from '../lambdas/worker/runners.ts';
 import { publish } from '../publisher/publish.ts';
 import { collectGarbage } from '../publisher/sweep/collect-garbage.ts';
+import { runDueSources } from '../sources/run-due.ts';
 import { systemRuntime } from '../storage/runtime.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
 import { openApi } from './api.ts';
@@ -22,6 +23,19 @@ export interface CountedService {
   /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
+  /** One look at the sources, of which none is due. */
+  lookAtSources(): Promise<OperationCounts>;
+}
+
+/** The ports of a run: without a run, none of them is asked. */
+const NO_SOURCES = {
+  archive: { put: never, get: never },
+  uploads: { head: never, put: never },
+  ask: never,
+};
+
+async function never(): Promise<never> {
+  throw new Error('there is no source');
 }
 
 export async function openCountedService(): Promise<CountedService> {
@@ -51,6 +65,8 @@ export async function openCountedService(): Promise<CountedService> {
       }),
     publish: (list = 'with-it') =>
       counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
+    lookAtSources: () =>
+      counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),
   };
 }

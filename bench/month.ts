@@ -29,7 +29,7 @@ const REQUEST_LOG_KILOBYTES = 1;
 const VERIFY_READS = 20_000;
 const VERIFY_SECONDS_A_READ = 0.02;
 /** infra/alarms.ts; a test counts them. */
-export const ALARMS = 17;
+export const ALARMS = 18;
 /** The deployment's own, and that of the write host. */
 const SECRETS = 2;
 /** A public read runs the router, and the function on its answer. */
@@ -76,8 +76,9 @@ export function month(traffic: Traffic): readonly Line[] {
   const seconds = {
     publisher: generations * (1 + changed / 200) + MINUTES * 0.2,
     worker: batches * (0.3 + rows / 3_000) + MINUTES * 0.1,
+    sources: MINUTES * 0.1,
   };
-  const invocations = 2 * MINUTES + generations + batches;
+  const invocations = 3 * MINUTES + generations + batches;
   const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
   const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
   return [
@@ -90,7 +91,10 @@ export function month(traffic: Traffic): readonly Line[] {
     { what: 'batches: worked off, with leases', dollars: batches * dollarsOf(workedOffBatch({ rows, markets: rows })) },
     { what: 'bodies: objects and ledger', dollars: bodies },
     { what: 'lists: objects, and what is remembered for them', dollars: published - bodies },
-    { what: 'publisher and worker: their time', dollars: (seconds.publisher + seconds.worker) * PRICES.functionSecond },
+    {
+      what: 'publisher, worker, sources: their time',
+      dollars: (seconds.publisher + seconds.worker + seconds.sources) * PRICES.functionSecond,
+    },
     { what: 'looking every minute whether there is work', dollars: MINUTES * dollarsOf(idleMinute()) },
     { what: 'sweeps', dollars: HOURS * dollarsOf(swept) },
     {

@@ -16,6 +16,9 @@ export const CACHE_TAG_METADATA = 'cache-tag';
 /** Prefix of presigned uploads of large ingest files, in the bucket of uploads. */
 export const UPLOADS_PREFIX = 'uploads/';
 
+/** Prefix of raw answers of sources and their recipes, in the bucket of uploads. Nothing there expires. */
+export const ARCHIVE_PREFIX = 'archive/';
+
 /**
  * Headers that the write host's distribution adds to each request. The first proves to the write API that the request came
  * through the distribution; the second is then the sender's address. A viewer's own headers of these names are replaced.

@@ -113,6 +113,7 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
     ['write-api', FIVE_MINUTES],
     ['upload-arrived', FIVE_MINUTES],
     ['worker', HOUR],
+    ['sources', HOUR],
     ['collect-garbage', HOUR],
   ];
   return [

@@ -7,7 +7,7 @@
  * if somebody else's code ran in it; the ledger's adapter refuses it. All other changes of audit records are denied to
  * everybody by the table's own policy (audit-policy.ts).
  */
-import { UPLOADS_PREFIX } from '../contract/aws.ts';
+import { ARCHIVE_PREFIX, UPLOADS_PREFIX } from '../contract/aws.ts';
 import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
 import { OLD_PARTITIONS, PARTITIONS as P } from './partitions.ts';
 
@@ -15,6 +15,7 @@ export const FUNCTION_NAMES = [
   'write-api',
   'worker',
   'upload-arrived',
+  'sources',
   'publish',
   'verify',
   'collect-garbage',
@@ -65,6 +66,7 @@ export const LAYOUT_OBJECTS = 'layout/*';
 
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
+const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
 const NO_TABLE: TableAccess = { read: [], put: [], count: [], delete: [] };
 const NO_OBJECTS: ObjectAccess = { read: [], put: [], delete: [] };
@@ -195,6 +197,17 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     },
     // HEAD of an object counts as reading.
     uploads: { read: [UPLOADED_OBJECTS], put: [], delete: [], tag: [UPLOADED_OBJECTS] },
+  },
+  // It asks servers of others, so it can neither change a market nor read an account, a key or the audit.
+  sources: {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, P.batches, P.sourceRuns, P.sources, P.sourceStates, P.sourceWork],
+      put: [P.batches, P.sourceRuns, P.sourceStates, P.sourceWork, P.work],
+      count: [],
+      delete: [P.sourceWork],
+    },
+    uploads: { read: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], put: [UPLOADED_OBJECTS, ARCHIVED_OBJECTS], delete: [] },
   },
   publish: {
     ...NOTHING,

@@ -22,6 +22,7 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   worker: 'lambdas/entry/worker.ts',
   'upload-arrived': 'lambdas/entry/upload-arrived.ts',
   'first-key': 'lambdas/entry/first-key.ts',
+  sources: 'sources/entry/sources.ts',
   publish: 'publisher/entry/publish.ts',
   verify: 'publisher/entry/verify.ts',
   'collect-garbage': 'publisher/entry/collect-garbage.ts',

@@ -2,8 +2,8 @@
 import { newRun, newRunChanges } from '../lambdas/sources/source-runs.ts';
 import { replaced } from '../storage/changes.ts';
 import type { Item } from '../storage/ledger.ts';
-import { queryPages } from '../storage/paging.ts';
-import { RUN_WORK, SOURCE_STATES, type SourceStateValue } from '../storage/records/sources.ts';
+import { readAll } from '../storage/paging.ts';
+import { RUN_WORK, type RunWorkValue, SOURCE_STATES, type SourceStateValue } from '../storage/records/sources.ts';
 import type { SourceDependencies } from './dependencies.ts';
 import { workOnRun } from './work-on-run.ts';
 
@@ -21,22 +21,22 @@ export interface RoundDone {
  */
 export async function runDueSources(dependencies: SourceDependencies): Promise<RoundDone> {
   const { ledger, nowMs, failed: report, hasTime = () => true } = dependencies;
-  for await (const items of queryPages(ledger, SOURCE_STATES)) {
-    for (const item of items) if (isDue(item, nowMs())) await beginRun(dependencies, item);
-  }
+  const states = await readAll(ledger, SOURCE_STATES);
+  const due = states.filter((item) => isDue(item, nowMs()));
+  for (const item of due) await beginRun(dependencies, item);
+  const work = await readAll(ledger, RUN_WORK);
   let failed = 0;
-  for await (const items of queryPages(ledger, RUN_WORK)) {
-    for (const item of items) {
-      if (!hasTime()) break;
-      try {
-        await workOnRun(dependencies, item);
-      } catch (error) {
-        failed += 1;
-        report(`${item.value.source} ${item.sort}`, error);
-      }
+  for (const item of work) {
+    if (!hasTime()) break;
+    try {
+      await workOnRun(dependencies, item);
+    } catch (error) {
+      failed += 1;
+      report(`${item.value.source} ${item.sort}`, error);
     }
   }
-  return { failed, nextAtMs: await nextAtMs(dependencies) };
+  if (due.length === 0 && work.length === 0) return { failed, nextAtMs: nextAtMs(states, work) };
+  return { failed, nextAtMs: nextAtMs(await readAll(ledger, SOURCE_STATES), await readAll(ledger, RUN_WORK)) };
 }
 
 function isDue({ value: { run, nextRunAt } }: Item<SourceStateValue>, nowMs: number): boolean {
@@ -55,13 +55,10 @@ async function beginRun(
   await ledger.transact(changes, { attemptId: newAttemptId() });
 }
 
-async function nextAtMs({ ledger }: SourceDependencies): Promise<number | null> {
-  const times: number[] = [];
-  for await (const items of queryPages(ledger, SOURCE_STATES)) {
-    for (const { value } of items) if (value.run === null && value.nextRunAt) times.push(Date.parse(value.nextRunAt));
-  }
-  for await (const items of queryPages(ledger, RUN_WORK)) {
-    for (const { value } of items) times.push(value.lease?.untilMs ?? 0);
-  }
+function nextAtMs(states: readonly Item<SourceStateValue>[], work: readonly Item<RunWorkValue>[]): number | null {
+  const times = [
+    ...states.flatMap(({ value: { run, nextRunAt } }) => (run === null && nextRunAt ? [Date.parse(nextRunAt)] : [])),
+    ...work.map(({ value }) => value.lease?.untilMs ?? 0),
+  ];
   return times.length === 0 ? null : Math.min(...times);
 }

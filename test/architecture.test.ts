@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'storage/',
     'lambdas/',
     'publisher/',
+    'sources/',
     'infra/',
     'embedded/',
     'sample/',
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const BUNDLED = [
   'lambdas/entry/',
   'publisher/entry/',
+  'sources/entry/',
   'publisher/tell/purge-cloudfront.ts',
   'storage/dynamodb-',
   'storage/s3-',
@@ -64,7 +66,7 @@ const BUNDLED = [
 const BUNDLED_DEPENDENCIES = /^@(aws-sdk|smithy)\//;
 
 /** Where functions begin. */
-const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/'];
+const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
 
 /** Folders whose code runs with `dependencies` alone, as for `npm start`. Without bundled code. */
 const SHIPPED = [

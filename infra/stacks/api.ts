@@ -85,6 +85,7 @@ export class ApiStack extends Stack {
     this.exportValue(this.endpoint.api.apiId);
     this.#addWorker();
     this.#addUploadArrived();
+    this.#addSources();
     this.#addPublisher();
     this.#addCaretakers();
     this.#addByHand();
@@ -166,6 +167,17 @@ export class ApiStack extends Stack {
       },
     });
     upload.addTarget(new LambdaTarget(arrived, { deadLetterQueue: this.failures }));
+  }
+
+  /** A run that is asked for begins within a minute, too. */
+  #addSources(): void {
+    const sources = this.#addFunction('sources', {
+      // An answer of 64 MiB is in memory as a whole, and unpacked.
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      timeoutSeconds: LONGEST_SECONDS,
+      variables: this.#uploadVariables(),
+    });
+    addSchedule(this, 'SourcesSchedule', sources, Duration.minutes(1));
   }
 
   #addPublisher(): void {

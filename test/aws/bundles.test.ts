@@ -73,6 +73,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['upload-arrived', 'an upload that nobody has announced', UPLOADED_EVENT, undefined],
   ['publish', 'a ring of the stream, with the first generation', STREAM_EVENT, NO_FAILURES],
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
+  ['sources', 'a schedule', SCHEDULE_EVENT, undefined],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
   ['repair', 'an administrator, after the first generation', { restore: true }, { repaired: 0, next: null }],
   // No server runs here that it could read. The scenario has one.

@@ -120,7 +120,7 @@ describe('a publication costs as in the model', () => {
 
 test('a minute without work costs as in the model', async () => {
   const service = await serviceWith(10);
-  expectCounted(idleMinute(), sumOf(await service.work(), await service.publish()));
+  expectCounted(idleMinute(), sumOf(await service.work(), await service.publish(), await service.lookAtSources()));
 });
 
 test('a sweep costs as in the model', async () => {

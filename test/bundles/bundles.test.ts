@@ -23,6 +23,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'write-api': 480 * KILOBYTE,
   worker: 420 * KILOBYTE,
   'upload-arrived': 400 * KILOBYTE,
+  sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
   publish: 650 * KILOBYTE,
   verify: 150 * KILOBYTE,
@@ -47,6 +48,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'write-api': ['dynamodb', 'secrets-manager'],
   worker: ['dynamodb', 's3'],
   'upload-arrived': ['dynamodb', 's3'],
+  sources: ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
   publish: ['cloudfront', 'dynamodb', 's3'],
   verify: [],
@@ -55,7 +57,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
 };
 
 /** Code that only some functions need: requests and rows, the OpenAPI document, rendering. */
-const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'publish', 'verify', 'repair'];
+const VALIDATING: readonly FunctionName[] = ['write-api', 'worker', 'sources', 'publish', 'verify', 'repair'];
 
 /** All bundles, on a machine that does other things too. */
 const BUILDING_MS = 120_000;
@@ -164,6 +166,7 @@ describe('in a fresh process', () => {
     ['worker', 'a ring of the stream', STREAM_EVENT, NO_FAILURES],
     ['upload-arrived', 'an upload that it does not know', UPLOADED_EVENT, undefined],
     ['upload-arrived', 'an object that is no upload', { detail: { object: { key: 'uploads/readme' } } }, undefined],
+    ['sources', 'a schedule', SCHEDULE_EVENT, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
@@ -293,6 +296,7 @@ describe('a ledger of a later format', () => {
     ['publish', SCHEDULE_EVENT],
     ['collect-garbage', SCHEDULE_EVENT],
     ['upload-arrived', UPLOADED_EVENT],
+    ['sources', SCHEDULE_EVENT],
     ['repair', { restore: true }],
     ['repair', { migrate: true }],
   ];

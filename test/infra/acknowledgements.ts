@@ -111,8 +111,13 @@ export const ACKNOWLEDGEMENTS: readonly Acknowledgement[] = [
   },
   {
     id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/uploads/*]',
-    path: /\/(write-api|worker|upload-arrived)\/Role\//,
+    path: /\/(write-api|worker|upload-arrived|sources)\/Role\//,
     reason: 'Uploads get their names below this prefix when they are announced.',
+  },
+  {
+    id: 'AwsSolutions-IAM5[Resource::<Uploads4F6EB0FD.Arn>/archive/*]',
+    path: /\/sources\/Role\//,
+    reason: 'Answers of sources are named by their digest, below this prefix.',
   },
   {
     id: 'AwsSolutions-IAM5[Resource::*]',

@@ -163,6 +163,7 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   ],
   worker: ['tableName', 'uploadsBucket'],
   'upload-arrived': ['tableName', 'uploadsBucket'],
+  sources: ['tableName', 'uploadsBucket'],
   publish: PUBLISHER,
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],

@@ -22,6 +22,8 @@ import { readOldLedger } from '../fixtures/data-folder.ts';
 import { workOff } from '../ingest/work-off.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
+import { metalsCsv } from '../sources/example-recipe.ts';
+import { failing, ok, openSourceWorld } from '../sources/source-world.ts';
 import { openMemoryLedger } from '../storage/memory-ledger.ts';
 import { openMemoryObjects } from '../storage/memory-objects.ts';
 import { API_OPERATIONS, seedWorld, validCall } from '../write-api/valid-calls.ts';
@@ -124,6 +126,39 @@ describe('the worker', () => {
   });
 });
 
+describe('the runner of sources', () => {
+  it('may take an answer in, fail, and replay', async () => {
+    const world = openSourceWorld();
+    const asked: AccessCall[] = [];
+    const ledger = recordAccess(world.api.ledger, asked);
+    await world.add();
+    world.answers = [ok(metalsCsv(['gold', '2026-11-18', '4129.10'])), failing()];
+    world.api.nowMs = Date.parse('2026-11-20T16:30:00Z');
+    for (let rounds = 0; rounds < 3; rounds++) {
+      await world.round({ ledger });
+      await world.work();
+      world.api.nowMs += 1_000;
+    }
+    const [run] = await world.runs();
+    await world.replay(run?.id as string);
+    await world.ask();
+    await world.round({ ledger });
+    expect((await world.runs()).map(({ outcome }) => outcome).sort()).toEqual(['failed', 'same', 'taken-in']);
+    expect(refused('sources', asked)).toEqual([]);
+    for (const partition of [
+      'market/gold-usd',
+      'api-keys',
+      'waitlist',
+      'audit/actor/user:alice',
+      'idempotency/key:a',
+    ]) {
+      for (const action of ['dynamodb:GetItem', 'dynamodb:PutItem']) {
+        expect(refused('sources', [{ action, partition }])).toHaveLength(1);
+      }
+    }
+  });
+});
+
 describe('the publisher', () => {
   it('may close pages, correct them and remove a market', async () => {
     const world = createWorld();
@@ -156,6 +191,7 @@ describe('the format of a ledger', () => {
     ['write-api', check],
     ['worker', claimFormat],
     ['upload-arrived', check],
+    ['sources', check],
     ['publish', claimFormat],
     ['collect-garbage', check],
     ['repair', check],

@@ -78,9 +78,9 @@ describe('among all functions', () => {
     expect(able((name) => allows(roleOf(name), { action: 'dynamodb:PutItem', partition }))).toEqual(tellers);
   });
 
-  it('work items are written by the write API, the arrival of uploads and the publisher; by the worker for leases; by the migration', () => {
+  it('work items are written by the write API, the arrival of uploads, the runner of sources and the publisher; by the worker for leases; by the migration', () => {
     const call = { action: 'dynamodb:PutItem', partition: WORK_QUEUE.partition };
-    const names = ['write-api', 'worker', 'upload-arrived', 'publish', 'repair'];
+    const names = ['write-api', 'worker', 'upload-arrived', 'sources', 'publish', 'repair'];
     expect(able((name) => allows(roleOf(name), call))).toEqual(names);
   });
 

@@ -195,6 +195,7 @@ describe('alarms', () => {
     ['stream age, for the worker', 'worker-stream-age', 'AWS/Lambda', 'IteratorAge'],
     ['errors of the write API', 'write-api-errors', 'AWS/Lambda', 'Errors'],
     ['errors of the worker', 'worker-errors', 'AWS/Lambda', 'Errors'],
+    ['errors of the runner of sources', 'sources-errors', 'AWS/Lambda', 'Errors'],
     ['uploads that are not queued', 'upload-arrived-errors', 'AWS/Lambda', 'Errors'],
     ['5xx of the CDN', 'read-5xx', 'AWS/CloudFront', '5xxErrorRate'],
     ["the object store's 403s", 'read-403', 'AWS/CloudFront', '403ErrorRate'],
@@ -241,6 +242,7 @@ describe('alarms', () => {
       'write-api': true,
       worker: true,
       'upload-arrived': true,
+      sources: true,
       verify: true,
       'collect-garbage': true,
     });
