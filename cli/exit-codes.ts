@@ -4,7 +4,8 @@ export const EXIT_CODES = {
   done: { code: 0, meaning: 'Done.' },
   findings: {
     code: 1,
-    meaning: 'Findings of `verify`, faults of `doctor`; a service that is not healthy; or the machine is at fault.',
+    meaning:
+      'Findings of `verify`, faults of `doctor`; a run that failed; a service that is not healthy; or the machine is at fault.',
   },
   usage: {
     code: 2,

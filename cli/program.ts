@@ -9,6 +9,7 @@ import { addLocalCommands } from './local/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { seconds } from './seconds.ts';
+import { addSourceCommands } from './sources/commands.ts';
 
 const EXAMPLES = `
 Examples:
@@ -54,6 +55,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addReadCommands(program);
   addMappingCommands(program);
   addIngestCommands(program);
+  addSourceCommands(program);
   // Loading the table of operations takes longer than most commands do.
   const [name] = program.parseOptions([...words]).operands;
   if (!program.commands.some((command) => command.name() === name)) {

@@ -15,6 +15,7 @@ import { meOperations } from './operations/me.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicationOperations } from './operations/publications.ts';
 import { sourceVerificationOperations } from './operations/source-verifications.ts';
+import { sourceOperations } from './operations/sources.ts';
 import { waitlistRequestOperations } from './operations/waitlist-requests.ts';
 import { watchlistOperations } from './operations/watchlists.ts';
 
@@ -23,6 +24,7 @@ export const OPERATIONS = {
   ...claimOperations,
   ...sourceVerificationOperations,
   ...ingestOperations,
+  ...sourceOperations,
   ...marketOperations,
   ...publicationOperations,
   ...entitlementOperations,

@@ -13,6 +13,8 @@ export const SCOPES = {
   'ingest:write': 'Append observations to existing markets, read reports',
   'ingest:correct': 'Correct and retract observations, confirm outliers',
   'markets:write': 'Define and change markets',
+  'recipes:read': 'Read source recipes and their runs',
+  'recipes:write': 'Add, change, pause, run and remove source recipes, which can write to every market',
   'publications:write': 'Have markets published again, purge caches',
   'waitlist:admin': 'Record and decide waitlist requests, erase personal data',
   'keys:admin': 'Issue, rotate and revoke API keys',

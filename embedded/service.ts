@@ -1,8 +1,10 @@
 /** All of Tidemark in one process: ledger, objects, ingest of the sample, write API, worker, publisher, edge. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Json } from '../contract/canonical-json.ts';
 import type { Expectations } from '../contract/late-sources.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
@@ -14,6 +16,10 @@ import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
+import { httpReader } from '../publisher/verify/reader.ts';
+import type { AskSource } from '../sources/dependencies.ts';
+import { fetchSource } from '../sources/fetch/fetch-source.ts';
+import { openDirectoryArchive } from '../storage/directory-archive.ts';
 import { StorageCorrupt, StorageUnavailable } from '../storage/errors.ts';
 import type { HeadValue } from '../storage/records/publication.ts';
 import { systemRuntime } from '../storage/runtime.ts';
@@ -36,8 +42,10 @@ import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createSenders } from './sender.ts';
+import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
+import { type LastVerify, startVerifyLoop } from './verify-loop.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
@@ -72,9 +80,15 @@ export interface Service {
  * Starts the service. The port is bound first, so that a port in use is reported at once. Until it is ready, every
  * request is answered 503.
  *
+ * @param ask how sources are asked; tests have sources of their own
  * @throws StartError for a fault that the person who started the service can correct
  */
-export async function startService(config: EmbeddedConfig, progress: StartProgress, log: Log): Promise<Service> {
+export async function startService(
+  config: EmbeddedConfig,
+  progress: StartProgress,
+  log: Log,
+  ask: AskSource = fetchSource,
+): Promise<Service> {
   const { fault: report, info } = log;
   const { nowMs } = systemRuntime;
   const data = await openDataFolder(config.dataFolder);
@@ -82,6 +96,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   let expectations = (): Expectations | null => null;
+  let lastVerify = (): LastVerify | null => null;
   let metrics: MetricsServer | null = null;
   const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -94,6 +109,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     isReady,
     publishLagMs: () => publishLagMs(),
     expectations: () => expectations(),
+    lastVerify: () => lastVerify(),
     report,
   });
   const edge = createEdgeServer({
@@ -160,6 +176,12 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
     const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
     expectations = expecting.current;
+    const { verifyEveryHours } = config;
+    const verifying =
+      verifyEveryHours === null
+        ? null
+        : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours: verifyEveryHours, log });
+    lastVerify = () => verifying?.last() ?? null;
     const working = startWorkLoop(
       {
         ...systemRuntime,
@@ -169,6 +191,18 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       },
       { publishing, onErased: () => data.emptyLog(), report, info },
     );
+    let isStopping = false;
+    const fetching = startSourceLoop({
+      ...systemRuntime,
+      ledger: background.ledger,
+      archive: openDirectoryArchive(join(config.dataFolder, 'archive'), randomUUID),
+      uploads: writeApi.uploads,
+      ask: (request) => ask(request),
+      breathe: async () => (turns.isDue() ? await turns.next() : undefined),
+      onRound: () => working.wake(),
+      report: (what, cause) => isStopping || report(what, cause),
+      info,
+    });
     const expiring = startExpiryLoop({
       removeExpired: data.removeExpired,
       removeFiles: () =>
@@ -193,6 +227,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       onCommitted: () => {
         working.wake();
         publishing.wake();
+        fetching.wake();
       },
       nowMs,
       addressOf: senders.addressOf,
@@ -202,7 +237,7 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
     // Work that an earlier process has left.
     working.wake();
     publishing.wake();
-    let isStopping = false;
+    fetching.wake();
     const looking = startWakeLoop({
       round: async () => {
         if (await lost.look()) publishing.wake();
@@ -218,7 +253,10 @@ export async function startService(config: EmbeddedConfig, progress: StartProgre
       // A look may take seconds, and may be cut short.
       void looking.stop();
       void expecting.stop();
+      void verifying?.stop();
       metrics?.stop();
+      // A run that is cut short is continued by the next start.
+      void fetching.stop();
       server.close();
       server.closeAllConnections();
       await expiring.stop();

@@ -37,6 +37,7 @@ import {
   VERIFICATIONS,
   verificationsOfMarket,
 } from '../storage/records/review.ts';
+import { RUN_WORK, runsOfSource, SOURCE_STATES, SOURCES } from '../storage/records/sources.ts';
 
 const ANY = '*';
 
@@ -69,6 +70,10 @@ export const PARTITIONS = {
   publications: publicationKey('').partition,
   published: publishedHeadsKey(ANY).partition,
   putOff: PUT_OFF.partition,
+  sourceRuns: runsOfSource(ANY).partition,
+  sources: SOURCES.partition,
+  sourceStates: SOURCE_STATES.partition,
+  sourceWork: RUN_WORK.partition,
   supersededPages: SUPERSEDED_PAGES.partition,
   sweep: WALK_KEY.partition,
   usage: usageOf(ANY).partition,

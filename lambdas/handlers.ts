@@ -1,16 +1,14 @@
 /** The handler of each operation of the write API. An operation without a handler does not compile. */
 import type { ReadOperationId, WriteOperationId } from '../contract/operations.ts';
-import * as apiKeys from './accounts/api-keys.ts';
 import * as entitlements from './accounts/entitlements.ts';
-import * as erasures from './accounts/erasures.ts';
 import * as me from './accounts/me.ts';
-import * as waitlist from './accounts/waitlist-requests.ts';
 import * as watchlists from './accounts/watchlists.ts';
 import * as batches from './ingest/batches.ts';
 import * as marketRemoval from './ingest/market-removal.ts';
 import * as publications from './ingest/publications.ts';
 import * as uploads from './ingest/uploads.ts';
 import type { ReadHandler, WriteHandler } from './pipeline/handler.ts';
+import { lateRead, lateWrite } from './pipeline/late.ts';
 import * as audit from './review/audit-records.ts';
 import * as claimant from './review/claimant.ts';
 import * as claims from './review/claims.ts';
@@ -22,6 +20,12 @@ type Handlers = {
   readonly writes: { readonly [Id in WriteOperationId]: WriteHandler<Id, unknown> };
 };
 
+const apiKeys = () => import('./accounts/api-keys.ts');
+const erasures = () => import('./accounts/erasures.ts');
+const waitlist = () => import('./accounts/waitlist-requests.ts');
+const sources = () => import('./sources/sources.ts');
+const sourceRuns = () => import('./sources/source-runs.ts');
+
 export const handlers: Handlers = {
   reads: {
     listWatchlists: watchlists.listWatchlists,
@@ -32,11 +36,15 @@ export const handlers: Handlers = {
     getSourceVerification: sourceVerifications.getSourceVerification,
     getIngestBatch: batches.getIngestBatch,
     getIngestUpload: uploads.getIngestUpload,
+    listSources: lateRead(async () => (await sources()).listSources),
+    getSource: lateRead(async () => (await sources()).getSource),
+    listSourceRuns: lateRead(async () => (await sourceRuns()).listSourceRuns),
+    getSourceRun: lateRead(async () => (await sourceRuns()).getSourceRun),
     getPublication: publications.getPublication,
     getEntitlements: entitlements.getEntitlements,
-    listWaitlistRequests: waitlist.listWaitlistRequests,
-    listApiKeys: apiKeys.listApiKeys,
-    getErasure: erasures.getErasure,
+    listWaitlistRequests: lateRead(async () => (await waitlist()).listWaitlistRequests),
+    listApiKeys: lateRead(async () => (await apiKeys()).listApiKeys),
+    getErasure: lateRead(async () => (await erasures()).getErasure),
     listAuditRecords: audit.listAuditRecords,
     getMe: me.getMe,
   },
@@ -55,14 +63,20 @@ export const handlers: Handlers = {
     createIngestBatch: batches.createIngestBatch,
     createIngestUpload: uploads.createIngestUpload,
     removeMarket: marketRemoval.removeMarket,
+    putSource: lateWrite(async () => (await sources()).putSource),
+    deleteSource: lateWrite(async () => (await sources()).deleteSource),
+    pauseSource: lateWrite(async () => (await sources()).pauseSource),
+    resumeSource: lateWrite(async () => (await sources()).resumeSource),
+    createSourceRun: lateWrite(async () => (await sourceRuns()).createSourceRun),
+    replaySourceRun: lateWrite(async () => (await sourceRuns()).replaySourceRun),
     createPublication: publications.createPublication,
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,
-    createWaitlistRequest: waitlist.createWaitlistRequest,
-    decideWaitlistRequest: waitlist.decideWaitlistRequest,
-    createApiKey: apiKeys.createApiKey,
-    rotateApiKey: apiKeys.rotateApiKey,
-    revokeApiKey: apiKeys.revokeApiKey,
-    createErasure: erasures.createErasure,
+    createWaitlistRequest: lateWrite(async () => (await waitlist()).createWaitlistRequest),
+    decideWaitlistRequest: lateWrite(async () => (await waitlist()).decideWaitlistRequest),
+    createApiKey: lateWrite(async () => (await apiKeys()).createApiKey),
+    rotateApiKey: lateWrite(async () => (await apiKeys()).rotateApiKey),
+    revokeApiKey: lateWrite(async () => (await apiKeys()).revokeApiKey),
+    createErasure: lateWrite(async () => (await erasures()).createErasure),
   },
 };

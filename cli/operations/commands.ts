@@ -1,10 +1,11 @@
 /** A command for each operation that has no command written by hand: options and help follow from its row. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { OperationDefinition } from '../../contract/operations/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { itemLimit } from '../limit.ts';
 import type { GlobalOptions } from '../profile.ts';
 import { seconds } from '../seconds.ts';
 import { type Field, fieldsOf } from './fields.ts';
@@ -41,7 +42,7 @@ function addTail(audit: Command): void {
   const command = audit.command('tail').description('Print the newest writes, and then new ones, until Ctrl-C');
   for (const { option } of filters) command.addOption(option);
   command
-    .addOption(new Option('--limit <n>', 'so many older ones at first').argParser(limitOf).default(10))
+    .addOption(new Option('--limit <n>', 'so many older ones at first').argParser(itemLimit).default(10))
     .addOption(new Option('--every <seconds>', 'how often to ask; less often while idle').argParser(seconds).default(2))
     .addHelpText('after', '\nExample:\n  tidemark audit tail --actor user:alice')
     .action(async () => {
@@ -74,7 +75,7 @@ function addCommand(parent: Command, verb: string, id: OperationId): void {
   if (precondition !== undefined) command.option('--if-match <revision>', 'only if this is still its revision');
   if (precondition === 'if-match-or-none-match') command.option('--create', 'only if it does not exist yet');
   if (method !== 'GET') command.option('--idempotency-key <key>', 'repeat an earlier call');
-  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(limitOf));
+  if (isList(operation)) command.addOption(new Option('--limit <n>', 'so many items at most').argParser(itemLimit));
   const consequence = CONSEQUENCES[id];
   if (consequence !== undefined) command.option('--yes', 'do not ask first');
   const scope = scopes === null || scopes.length === 0 ? 'any key' : scopes.join(' or ');
@@ -148,11 +149,6 @@ function preconditionOf({ precondition }: OperationDefinition, { ifMatch, create
     throw new CommandError('usage', `This needs --if-match REVISION${orCreate}.`, mend);
   }
   return {};
-}
-
-function limitOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Write a number from 1 on.');
 }
 
 function exampleWords({ params, query, body, precondition, example }: OperationDefinition): string {

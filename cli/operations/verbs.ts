@@ -23,6 +23,16 @@ export const VERBS = {
   getIngestBatch: 'batches show',
   createIngestUpload: 'ingest',
   getIngestUpload: 'uploads show',
+  listSources: 'sources list',
+  getSource: 'sources show',
+  putSource: 'sources add',
+  deleteSource: 'sources remove',
+  pauseSource: 'sources pause',
+  resumeSource: 'sources resume',
+  listSourceRuns: 'sources runs',
+  createSourceRun: 'sources run',
+  getSourceRun: 'sources runs',
+  replaySourceRun: 'sources replay',
   createPublication: 'publish',
   getPublication: 'publications show',
   getEntitlements: 'entitlements list',
@@ -42,11 +52,13 @@ export const VERBS = {
   getMe: 'me',
 } as const satisfies Readonly<Record<OperationId, string>>;
 
-/** Verbs with code of their own. */
-const WRITTEN_BY_HAND: readonly string[] = ['ingest', 'publish'];
+/** Verbs, and groups of verbs, with code of their own. */
+const WRITTEN_BY_HAND: readonly string[] = ['ingest', 'publish', 'sources'];
 
 /** The operations whose commands follow from their row in the table of operations. */
-export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter((id) => !WRITTEN_BY_HAND.includes(VERBS[id]));
+export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter(
+  (id) => !WRITTEN_BY_HAND.includes(VERBS[id].split(' ')[0] as string),
+);
 
 /** Verbs that ask first, each with the reason: nothing brings back what they end. */
 export const CONSEQUENCES: Readonly<Partial<Record<OperationId, string>>> = {

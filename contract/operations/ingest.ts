@@ -199,7 +199,7 @@ export const ingestOperations = defineOperations({
     path: '/api/v1/ingest/uploads/{id}',
     tag,
     summary: 'Read the state of one of your large files',
-    description: 'Until the file has arrived, each reading gives a new target.',
+    description: 'Until the file has arrived, each reading gives a new target. An operator can read every upload.',
     scopes: FEED_SCOPES,
     params: idParams('upl'),
     success: { status: 200, description: 'The upload', body: uploadSchema, headers: ['ETag'] },

@@ -7,6 +7,7 @@ export const TAGS = {
   'Source verifications': 'Results of comparing a source with the published value.',
   Entitlements: "A subject's limit for each feature. No entitlement influences what is published or who may read it.",
   Ingest: 'Batches of records. The service keeps them as they came; a worker applies them and reports on each record.',
+  Sources: 'Files of others that the service fetches on a schedule: their recipes, and the runs that fetch them.',
   Markets: 'Removing a market for good.',
   Publications: 'Publishing markets again, and purging caches.',
   Waitlist: 'Requests for API keys, and their decisions.',

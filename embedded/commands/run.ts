@@ -2,6 +2,7 @@
 import { relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { isLoopback } from '../../lambdas/http/network.ts';
+import type { AskSource } from '../../sources/dependencies.ts';
 import { StorageCorrupt, StorageUnavailable } from '../../storage/errors.ts';
 import type { HeadValue } from '../../storage/records/publication.ts';
 import { DEFAULT_DATA_FOLDER, forgetAddress, leaveAddress } from '../address-file.ts';
@@ -24,13 +25,14 @@ let running: Service | null = null;
  * Serves until a signal ends it. A fault that the person can correct is printed in one line, and the process ends.
  *
  * @param environment the settings of {@link readConfig}
+ * @param ask how sources are asked; tests have sources of their own
  */
-export async function runServer(environment: Environment): Promise<void> {
+export async function runServer(environment: Environment, ask?: AskSource): Promise<void> {
   try {
     format = readLogFormat(environment);
     log = openLog(format, streams);
     if (format === 'json') terminal = noteTerminal((text) => log.info('note', { text }));
-    await start(readConfig(environment));
+    await start(readConfig(environment), ask);
   } catch (error) {
     terminal.clear();
     const expected = EXPECTED.some((kind) => error instanceof kind);
@@ -42,13 +44,13 @@ export async function runServer(environment: Environment): Promise<void> {
 
 const EXPECTED = [StartError, StorageUnavailable, StorageCorrupt];
 
-async function start(config: EmbeddedConfig): Promise<void> {
+async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   stopOnSignals(config);
   // The ledger holds personal data: files that are made from here on are readable for their owner only.
   process.umask(0o077);
   checkClock(Date.now());
   terminal.say(`\n  ${styleText('bold', 'Tidemark')} · market data as static files\n`);
-  running = await startService(config, progress, log);
+  running = await startService(config, progress, log, ask);
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
   if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);

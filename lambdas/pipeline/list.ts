@@ -3,7 +3,7 @@
 import { LISTING_PAGE_SIZE } from '../../contract/operations/resources.ts';
 import type { ReadOperationId } from '../../contract/operations.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { type KeyRange, readPage } from '../../storage/paging.ts';
+import { type KeyRange, type PagingOptions, readPage } from '../../storage/paging.ts';
 import type { OperationRequest, ReadTools, Refused } from './handler.ts';
 import { refuse } from './handler.ts';
 
@@ -14,6 +14,8 @@ const CURSOR_LIFETIME_MS = 24 * HOUR_MS;
 
 export interface Listing<Stored, Value> {
   readonly range: KeyRange<Stored>;
+  /** From its beginning. Default: from its end, which is newest first. */
+  readonly isAscending?: boolean;
   /** A second range, whose items are all older. */
   readonly older?: KeyRange<Stored> | null;
   /** The filter of the listing: a cursor of another filter is refused. */
@@ -26,11 +28,11 @@ export interface ListingPage<Value> {
   readonly body: { data: Value[]; page: { nextCursor: string | null } };
 }
 
-/** Lists a range from its end, page by page. Refuses a cursor of another listing. */
+/** Lists a range page by page. Refuses a cursor of another listing. */
 export async function paginate<Stored, Value>(
   request: OperationRequest<ReadOperationId>,
   { reader, cursors }: ReadTools,
-  { range, older = null, filter = {}, valuesOf }: Listing<Stored, Value>,
+  { range, isAscending = false, older = null, filter = {}, valuesOf }: Listing<Stored, Value>,
 ): Promise<ListingPage<Value> | Refused> {
   const { cursor } = (request.query ?? {}) as { readonly cursor?: string };
   const binding = { actor: request.principal.actor, operation: request.operation, filter };
@@ -44,7 +46,7 @@ export async function paginate<Stored, Value>(
       'Pass "cursor" exactly as "nextCursor" of the previous page gives it, with the same credential and filter.',
     );
   }
-  const options = { descending: true, ...(opened === null ? {} : { after: opened.after }) };
+  const options: PagingOptions = { descending: !isAscending, ...(opened === null ? {} : { after: opened.after }) };
   let page = await readPage(reader, range, { ...options, limit: LISTING_PAGE_SIZE });
   const room = LISTING_PAGE_SIZE - page.items.length;
   if (older !== null && page.next === null) {

@@ -17,7 +17,7 @@
  * time.
  */
 import type { Feature } from '../../contract/features.ts';
-import { FEED_SCOPES, type Scope } from '../../contract/scopes.ts';
+import { ALL_SCOPES, FEED_SCOPES, type Scope } from '../../contract/scopes.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';
@@ -56,12 +56,17 @@ export type ApiKeyValue = {
 
 /**
  * The scopes that a key has. Before `ingest:write` was divided, it allowed what all scopes of feeds allow now. Keys of that
- * time keep that.
+ * time keep that. A key with every scope of the time before recipes has those of recipes too: it is that of an operator
+ * who may do everything, and nobody else could give them to anybody.
  */
 export function scopesOfKey({ scopes, markets }: Pick<ApiKeyValue, 'scopes' | 'markets'>): readonly Scope[] {
-  if (markets !== undefined || !scopes.includes('ingest:write')) return scopes;
-  return [...new Set([...scopes, ...FEED_SCOPES])].sort();
+  const isOfEarlierFeed = markets === undefined && scopes.includes('ingest:write');
+  const own = isOfEarlierFeed ? [...new Set([...scopes, ...FEED_SCOPES])].sort() : scopes;
+  const isUnlimited = (markets ?? null) === null && SCOPES_BEFORE_RECIPES.every((scope) => own.includes(scope));
+  return isUnlimited ? [...ALL_SCOPES].sort() : own;
 }
+
+const SCOPES_BEFORE_RECIPES = ALL_SCOPES.filter((scope) => !scope.startsWith('recipes:'));
 
 /** The first operator key of the deployment. Revision counts replacements of a revoked one. */
 export type FirstKeyValue = { keyId: string };

@@ -22,9 +22,9 @@ export interface ServerProcess {
 }
 
 /** Starts it with nothing of this test run's environment but PATH. */
-export function startServer(environment: Readonly<Record<string, string>>): ServerProcess {
+export function startServer(environment: Readonly<Record<string, string>>, main = MAIN): ServerProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'start'], {
+  const child = spawn(process.execPath, [main, 'start'], {
     env: { PATH, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

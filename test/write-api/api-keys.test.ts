@@ -177,6 +177,8 @@ describe('API keys', () => {
     expect(ADMIN_SCOPES).toEqual([
       'claims:review',
       'entitlements:admin',
+      'recipes:read',
+      'recipes:write',
       'publications:write',
       'waitlist:admin',
       'keys:admin',

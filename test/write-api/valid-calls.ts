@@ -1,6 +1,10 @@
 /** For each operation of the write API, a call that succeeds, and the resources that it needs. */
 import type { ReadOperationId, WriteOperationId } from '../../contract/operations.ts';
 import { OPERATIONS, operationOf } from '../../contract/operations.ts';
+import { newRun } from '../../lambdas/sources/source-runs.ts';
+import { created } from '../../storage/changes.ts';
+import { runKey, uploadOfRun } from '../../storage/records/sources.ts';
+import { EXAMPLE_RECIPE } from '../sources/example-recipe.ts';
 import { ASSERTIONS, DESK, ingest, RECORDS } from './claim-world.ts';
 import type { ApiWorld, Call } from './world.ts';
 
@@ -27,6 +31,8 @@ interface Maker {
   readonly cast: Cast;
   /** Returns the id of the new resource. */
   make(id: ApiOperationId, parts?: Parts): Promise<string>;
+  /** A run that has sent records, as only the runner of sources makes it. Returns its id. */
+  endedRun(source: string): Promise<string>;
 }
 
 const ETAG_1 = { headers: { 'if-match': '"1"' } } as const;
@@ -68,6 +74,21 @@ const of =
   (id: ApiOperationId, parts: Parts = {}, more: Parts = {}): Prepare =>
   async (made) => ({ ...more, params: { ...more.params, id: await made.make(id, parts) } });
 
+/** A new source, with a name of its own. */
+const source = (name: string) => ({
+  params: { name },
+  body: { ...EXAMPLE_RECIPE, name },
+  headers: { 'if-none-match': '*' },
+});
+
+/** A call to a source. */
+const withSource =
+  (name: string, parts: Parts = {}): Prepare =>
+  async (made) => {
+    await made.make('putSource', source(name));
+    return { params: { name }, ...parts };
+  };
+
 const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   listWatchlists: () => ({}),
   createWatchlist: () => ({ body: { name: 'Metals', markets: ['gold-usd', 'tin-usd'] } }),
@@ -99,6 +120,25 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   createIngestUpload: () => ({}),
   getIngestUpload: of('createIngestUpload'),
   removeMarket: () => ({ body: { reason: 'Its source has ended.' } }),
+  listSources: () => ({}),
+  getSource: withSource('shown'),
+  putSource: () => source('added'),
+  deleteSource: withSource('deleted', ETAG_1),
+  pauseSource: withSource('paused'),
+  resumeSource: async (made) => {
+    await made.make('putSource', source('resumed'));
+    const { params } = source('resumed');
+    await made.make('pauseSource', { params });
+    return { params };
+  },
+  listSourceRuns: withSource('with-runs', { query: '' }),
+  createSourceRun: withSource('asked'),
+  getSourceRun: async (made) => {
+    await made.make('putSource', source('running'));
+    const { params } = source('running');
+    return { params: { ...params, run: await made.make('createSourceRun', { params }) } };
+  },
+  replaySourceRun: async (made) => ({ params: { name: 'replayed', run: await made.endedRun('replayed') } }),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
   getEntitlements: () => ({}),
@@ -137,6 +177,14 @@ export async function validCall(world: ApiWorld, id: ApiOperationId, cast: Cast 
       const { status, json } = await world.call(callOf(operation, cast, parts));
       if (status >= 300) throw new Error(`${operation}, needed by ${id}: ${JSON.stringify(json)}`);
       return json?.id;
+    },
+    async endedRun(source) {
+      const id = 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+      const run = newRun({ cause: 'schedule', createdAt: new Date(world.nowMs).toISOString(), attempt: 1 });
+      const ended = { ...run, state: 'ended', outcome: 'taken-in', upload: uploadOfRun(id) } as const;
+      const changes = [created(runKey(source, id), ended, 1)];
+      await world.ledger.transact(changes, { attemptId: 'runner' });
+      return id;
     },
   };
   return callOf(id, cast, await PREPARE[id](made));

@@ -1,0 +1,116 @@
+/** `tidemark sources`: the files of others that the service fetches on a schedule. */
+import { type Command, Option } from 'commander';
+import { openClient } from '../http/client.ts';
+import { itemLimit } from '../limit.ts';
+import type { GlobalOptions } from '../profile.ts';
+import { seconds } from '../seconds.ts';
+
+interface WaitFlags extends GlobalOptions {
+  /** True: the option is given without a number. */
+  readonly wait?: number | true;
+}
+
+interface RunsFlags extends GlobalOptions {
+  readonly limit: number;
+}
+
+/** A large file takes minutes to take in. */
+const WAIT_SECONDS = 600;
+
+const waitOption = (description: string) => new Option('--wait [seconds]', description).argParser(seconds);
+
+export function addSourceCommands(program: Command): void {
+  const sources = program
+    .command('sources')
+    .description('files of others that the service fetches on a schedule')
+    .helpCommand(false);
+
+  sources
+    .command('add')
+    .description('check a recipe, and add its source')
+    .argument('<file>', 'the recipe: JSON, comments allowed')
+    .option('--replace', 'the source exists: replace its recipe')
+    .addHelpText('after', '\nExample:\n  tidemark sources add recipes/ecb-daily.jsonc')
+    .action(async (file: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { readonly replace?: boolean }>();
+      const { addSource } = await import('./sources.ts');
+      await addSource(() => openClient(options), file, options.replace === true, options.json === true);
+    });
+
+  sources
+    .command('list')
+    .description('all sources, with their last and next runs')
+    .addHelpText('after', '\nExample:\n  tidemark sources list')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { printSources } = await import('./sources.ts');
+      await printSources(await openClient(options), options.json === true);
+    });
+
+  const one = (verb: string, description: string) =>
+    sources
+      .command(verb)
+      .description(description)
+      .argument('<name>', 'the name of the source')
+      .addHelpText('after', `\nExample:\n  tidemark sources ${verb} ecb-daily`);
+
+  one('show', 'one source; with --json, its recipe too').action(async (name: string, _, command: Command) => {
+    const options = command.optsWithGlobals<GlobalOptions>();
+    const { showSource } = await import('./sources.ts');
+    await showSource(await openClient(options), name, options.json === true);
+  });
+
+  for (const verb of ['pause', 'resume'] as const) {
+    one(verb, `${verb} the schedule of a source`).action(async (name: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const { setPaused } = await import('./sources.ts');
+      await setPaused(await openClient(options), name, verb === 'pause', options.json === true);
+    });
+  }
+
+  one('remove', 'remove a source; its runs and the archive stay')
+    .option('--yes', 'do not ask first')
+    .action(async (name: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { readonly yes?: boolean }>();
+      const { removeSource } = await import('./sources.ts');
+      await removeSource(await openClient(options), name, options.yes === true);
+    });
+
+  one('run', 'run a source now; with --wait, ends with 1 if it failed and with 4 if a row was refused')
+    .addOption(waitOption(`until it has ended, for so many seconds (${WAIT_SECONDS}) at most`))
+    .option('--unconditional', 'take the answer in again even if it has not changed')
+    .action(async (name: string, _, command: Command) => {
+      const options = command.optsWithGlobals<WaitFlags & { readonly unconditional?: boolean }>();
+      const { runSource } = await import('./runs.ts');
+      const asked = { wait: waitOf(options, 0), unconditional: options.unconditional === true };
+      await runSource(await openClient(options), name, asked, options.json === true);
+    });
+
+  one('runs', 'the runs of a source, newest first')
+    .addOption(new Option('--limit <n>', 'so many at most').argParser(itemLimit).default(20))
+    .action(async (name: string, _, command: Command) => {
+      const options = command.optsWithGlobals<RunsFlags>();
+      const { listRuns } = await import('./runs.ts');
+      await listRuns(await openClient(options), name, options.limit, options.json === true);
+    });
+
+  one('replay', 'derive the records of a run again from the archive; ends with 1 if they are others')
+    .argument('[run]', 'the id of the run; default: the newest one that took records in')
+    .addOption(waitOption(`for so many seconds (${WAIT_SECONDS}) at most`))
+    .action(async (name: string, run: string | undefined, _, command: Command) => {
+      const options = command.optsWithGlobals<WaitFlags>();
+      const { replayRun } = await import('./runs.ts');
+      await replayRun(
+        await openClient(options),
+        name,
+        run ?? null,
+        waitOf(options, WAIT_SECONDS),
+        options.json === true,
+      );
+    });
+}
+
+function waitOf({ wait }: WaitFlags, unless: number): number {
+  if (wait === undefined) return unless;
+  return wait === true ? WAIT_SECONDS : wait;
+}

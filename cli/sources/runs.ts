@@ -1,0 +1,125 @@
+/** Runs a source, shows its runs, and replays one. */
+import type { SourceRun } from '../../contract/operations/sources.ts';
+import { CommandError, endWith } from '../exit-codes.ts';
+import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { poll } from '../http/poll.ts';
+import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import { sourcePath, walkList } from './api.ts';
+
+export interface RunOptions {
+  /** Seconds to wait for the end; 0: not at all. */
+  readonly wait: number;
+  readonly unconditional: boolean;
+}
+
+export async function runSource(
+  client: Client,
+  name: string,
+  { wait, unconditional }: RunOptions,
+  asJson: boolean,
+): Promise<void> {
+  const body = JSON.stringify({ unconditional });
+  const asked = await client.call({ method: 'POST', path: runsPath(name), body, idempotencyKey: newIdempotencyKey() });
+  await printEnd(client, jsonOf(asked) as SourceRun, wait, asJson);
+}
+
+export async function listRuns(client: Client, name: string, limit: number, asJson: boolean): Promise<void> {
+  const titles = ['RUN', 'BEGAN', 'CAUSE', 'OUTCOME', 'RECORDS', 'NEW', 'KNOWN', 'REFUSED', 'REASON'];
+  const table = asJson ? null : new Table(titles);
+  const list = new JsonList();
+  let left = limit;
+  for await (const run of walkList<SourceRun>(client, runsPath(name))) {
+    if (left-- <= 0) break;
+    await (table === null ? list.add(run) : table.add(rowOf(run)));
+  }
+  await (table ?? list).end();
+}
+
+/** @param run null: the newest run that took records in */
+export async function replayRun(
+  client: Client,
+  name: string,
+  run: string | null,
+  wait: number,
+  asJson: boolean,
+): Promise<void> {
+  const replayed = run ?? (await newestWithRecords(client, name));
+  const path = runsPath(name, `/${encodeURIComponent(replayed)}/replay`);
+  const asked = await client.call({ method: 'POST', path, idempotencyKey: newIdempotencyKey() });
+  await printEnd(client, jsonOf(asked) as SourceRun, wait, asJson);
+}
+
+async function newestWithRecords(client: Client, name: string): Promise<string> {
+  for await (const { id, upload, state } of walkList<SourceRun>(client, runsPath(name))) {
+    if (upload !== null && state === 'ended') return id;
+  }
+  throw new CommandError('refused', `No run of ${name} has sent records.`, `See: tidemark sources runs ${name}`);
+}
+
+/** @throws CommandError `unfinished` if the run has not ended when the time is over */
+async function printEnd(client: Client, asked: SourceRun, wait: number, asJson: boolean): Promise<void> {
+  const { source, id } = asked;
+  const read = async () => jsonOf(await client.call({ method: 'GET', path: runsPath(source, `/${id}`) })) as SourceRun;
+  const run = wait === 0 ? asked : await poll(read, ({ finishedAt }) => finishedAt !== null, wait);
+  if (asJson) await printJson(run);
+  else await printRun(run);
+  if (run.state !== 'ended') {
+    const mend = `Look again: tidemark sources runs ${source}`;
+    if (wait > 0) throw new CommandError('unfinished', `The run ${id} has not ended within ${wait} s.`, mend);
+    return note(mend);
+  }
+  if (run.outcome === 'failed' || run.outcome === 'different') endWith('findings');
+  else if (run.outcome === 'taken-in' && refusedBy(run) > 0) endWith('set-aside');
+}
+
+async function printRun(run: SourceRun): Promise<void> {
+  const { id, cause, replayOf, state, outcome, reason, url, bytes, sha256, records, faults, upload } = run;
+  const { refusedRows, counts, nextRunAt } = run;
+  await printFields([
+    ['run', id],
+    ['cause', replayOf === null ? cause : `replay of ${replayOf}`],
+    ['state', outcome ?? state],
+    ...(reason === null ? [] : [['reason', `${reason.code}: ${reason.detail}`] as const]),
+    ...(state !== 'ended'
+      ? []
+      : ([
+          ['url', url],
+          ['answer', bytes === null ? null : `${bytes} bytes, SHA-256 ${sha256}`],
+          ['records', records],
+          ['rows refused', refusedRows],
+          ['stored', counts?.accepted],
+          ['known already', counts?.unchanged],
+          ['records refused', counts?.refused],
+          ['upload', upload],
+          ['next run', nextRunAt],
+        ] satisfies readonly (readonly [string, Cell])[])),
+  ]);
+  for (const { line, code, detail } of faults) note(`line ${line}: ${code}: ${detail}`);
+  if (refusedRows > faults.length && faults.length > 0) note(`… ${refusedRows} rows were refused in all.`);
+  if ((counts?.refused ?? 0) > 0) note(`Why records were refused: tidemark uploads show ${upload}`);
+}
+
+function rowOf(run: SourceRun): readonly Cell[] {
+  const { id, startedAt, createdAt, cause, state, outcome, records, counts, reason } = run;
+  const refused = outcome === null ? null : refusedBy(run);
+  const why = reason?.code;
+  return [
+    id,
+    startedAt ?? createdAt,
+    cause,
+    outcome ?? state,
+    records,
+    counts?.accepted,
+    counts?.unchanged,
+    refused,
+    why,
+  ];
+}
+
+function refusedBy({ refusedRows, counts }: SourceRun): number {
+  return refusedRows + (counts?.refused ?? 0);
+}
+
+function runsPath(name: string, rest = ''): string {
+  return sourcePath(name, `/runs${rest}`);
+}

@@ -1,0 +1,132 @@
+/** Adds, shows, pauses and removes sources. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'jsonc-parser';
+import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
+import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
+import { askFirst } from '../ask-first.ts';
+import { CommandError } from '../exit-codes.ts';
+import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
+import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
+import { SOURCES_PATH, sourcePath, walkList } from './api.ts';
+
+/**
+ * Nothing is sent, and no key is needed, if the recipe has faults.
+ *
+ * @throws CommandError `usage` with every fault and its line
+ */
+export async function addSource(
+  openClient: () => Promise<Client>,
+  file: string,
+  isReplaced: boolean,
+  asJson: boolean,
+): Promise<void> {
+  const text = readRecipe(file);
+  const result = parseRecipeText(text);
+  if ('faults' in result) {
+    const lines = result.faults.map(({ line, pointer, detail }) => `${file}:${line ?? 1} ${pointer || '/'}: ${detail}`);
+    throw new CommandError('usage', `The recipe ${file} is not valid.`, lines.join('\n'));
+  }
+  const { name } = result.recipe;
+  const client = await openClient();
+  const headers = isReplaced ? { 'if-match': await etagOf(client, name) } : { 'if-none-match': '*' };
+  // As the file has it: the defaults are those of the service.
+  const body = JSON.stringify(parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true }));
+  const idempotencyKey = newIdempotencyKey();
+  const answer = await client
+    .call({ method: 'PUT', path: sourcePath(name), headers, body, idempotencyKey })
+    .catch((error: unknown) => {
+      if (isReplaced || !(error instanceof CommandError) || !/answered 412 /.test(error.message)) throw error;
+      const mend = `To replace its recipe: tidemark sources add ${file} --replace`;
+      throw new CommandError('refused', `There is a source ${name} already.`, mend, { cause: error });
+    });
+  const source = jsonOf(answer) as SourceRecipe;
+  if (asJson) return await printJson(source);
+  await printSource(source, await stateOf(client, name));
+  note(`It runs by its schedule. To run it now: tidemark sources run ${name} --wait`);
+}
+
+export async function printSources(client: Client, asJson: boolean): Promise<void> {
+  const states = walkList<SourceState>(client, SOURCES_PATH);
+  if (asJson) {
+    const list = new JsonList();
+    for await (const state of states) await list.add(state);
+    return await list.end();
+  }
+  const table = new Table(['NAME', 'STATE', 'LAST RUN', 'OUTCOME', 'NEXT RUN']);
+  for await (const state of states) {
+    const { name, lastRun, nextRunAt } = state;
+    await table.add([name, inWords(state), lastRun?.finishedAt, lastRun?.outcome, nextRunAt]);
+  }
+  await table.end();
+}
+
+export async function showSource(client: Client, name: string, asJson: boolean): Promise<void> {
+  const source = jsonOf(await client.call({ method: 'GET', path: sourcePath(name) })) as SourceRecipe;
+  const state = await stateOf(client, name);
+  if (asJson) return await printJson({ ...source, state });
+  await printSource(source, state);
+}
+
+export async function setPaused(client: Client, name: string, isPaused: boolean, asJson: boolean): Promise<void> {
+  const answer = await client.call({
+    method: isPaused ? 'PUT' : 'DELETE',
+    path: sourcePath(name, '/pause'),
+    idempotencyKey: newIdempotencyKey(),
+  });
+  const source = jsonOf(answer) as SourceRecipe;
+  if (asJson) return await printJson(source);
+  await printSource(source, await stateOf(client, name));
+}
+
+export async function removeSource(client: Client, name: string, isSure: boolean): Promise<void> {
+  const headers = { 'if-match': await etagOf(client, name) };
+  if (!isSure) await askFirst(`The source ${name} is removed: no run of it begins any more.`);
+  const idempotencyKey = newIdempotencyKey();
+  await client.call({ method: 'DELETE', path: sourcePath(name), headers, idempotencyKey });
+  note('Removed. Its runs stay on record, and the archive keeps their answers.');
+}
+
+async function printSource({ name, recipe, revision }: SourceRecipe, state: SourceState | null): Promise<void> {
+  const { lastRun = null, lastSuccessAt = null, nextRunAt = null, run = null } = state ?? {};
+  await printFields([
+    ['name', name],
+    ['description', textOf(recipe.description)],
+    ['url', textOf(recipe.url)],
+    ['schedule', textOf(recipe.schedule)],
+    ['state', state === null ? null : inWords(state)],
+    ['run under way', run],
+    ['last run', lastRun === null ? null : `${lastRun.outcome}, ${lastRun.finishedAt}, ${lastRun.id}`],
+    ['last success', lastSuccessAt],
+    ['next run', nextRunAt],
+    ['revision', revision],
+  ]);
+}
+
+function inWords({ paused, run, failures }: SourceState): string {
+  const state = paused ? 'paused' : 'scheduled';
+  if (run !== null) return `${state}, running`;
+  return failures === 0 ? state : `${state}, failed ${failures} times`;
+}
+
+function textOf(value: unknown): Cell {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Null: it was removed in between. */
+async function stateOf(client: Client, wanted: string): Promise<SourceState | null> {
+  for await (const state of walkList<SourceState>(client, SOURCES_PATH)) if (state.name === wanted) return state;
+  return null;
+}
+
+async function etagOf(client: Client, name: string): Promise<string> {
+  const { headers } = await client.call({ method: 'GET', path: sourcePath(name) });
+  return headers.get('etag') ?? '*';
+}
+
+function readRecipe(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CommandError('usage', `The recipe ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
+  }
+}

@@ -1,0 +1,323 @@
+/** Source recipes: files of others that the service fetches on a schedule, and the runs that fetch them. */
+import * as z from 'zod';
+import { instantSchema } from '../metric.ts';
+import { defineOperations } from './operation.ts';
+import { idSchema, pageQuery, pageSchema, revisionSchema } from './resources.ts';
+
+/** A mapping of thousands of lines. With its sealed answer, it still fits the ledger's items. */
+export const RECIPE_BYTES_MAX = 128 * 1024;
+
+/** Refused rows that a run names. */
+export const RUN_FAULTS_MAX = 20;
+
+/** Runs that took nothing in are forgotten after this. The others are kept for good: they say where numbers came from. */
+export const IDLE_RUN_KEPT_DAYS = 90;
+
+export const sourceNameSchema = z
+  .string()
+  .max(60)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { error: 'must be the name of a source: lower-case words joined by hyphens' })
+  .describe('The `name` of the recipe.');
+
+const recipeSchema = z
+  .record(z.string(), z.unknown())
+  .describe('The recipe, see docs/sources.md: URL, hosts, schedule, mapping, limits.');
+
+const pausedSchema = z.boolean().describe('Whether the schedule is suspended. A run can still be asked for.');
+
+export const sourceRecipeSchema = z.strictObject({
+  name: sourceNameSchema,
+  recipe: recipeSchema,
+  paused: pausedSchema,
+  createdAt: instantSchema,
+  updatedAt: instantSchema,
+  revision: revisionSchema,
+});
+
+export const runOutcomeSchema = z
+  .enum(['taken-in', 'unchanged', 'failed', 'same', 'different'])
+  .describe(
+    '`taken-in`: the records are in, but for the refused ones. `unchanged`: the source has nothing new. `failed`: see ' +
+      '`reason`. Of a replay, `same` or `different`: whether it gave the records of the run that it replays, byte for byte.',
+  );
+
+const runIdSchema = idSchema('run');
+
+export const sourceStateSchema = z.strictObject({
+  name: sourceNameSchema,
+  paused: pausedSchema,
+  nextRunAt: instantSchema.nullable().describe('When the next run is due. Null: the source is paused.'),
+  run: runIdSchema.nullable().describe('The run under way or waiting. Null: none.'),
+  failures: z.int().min(0).describe('Failed runs since the last one that did not fail.'),
+  lastRun: z
+    .strictObject({
+      id: runIdSchema,
+      outcome: runOutcomeSchema,
+      finishedAt: instantSchema.describe('When it ended.'),
+    })
+    .nullable()
+    .describe('The newest run that has ended. Null: none has.'),
+  lastSuccessAt: instantSchema.nullable().describe('When a run last ended as `taken-in` or `unchanged`.'),
+});
+
+const count = (text: string) => z.int().min(0).describe(text);
+
+export const sourceRunSchema = z.strictObject({
+  id: runIdSchema,
+  source: sourceNameSchema,
+  cause: z.enum(['schedule', 'request', 'replay']).describe('Why the run is made.'),
+  state: z
+    .enum(['waiting', 'taking-in', 'ended'])
+    .describe('`waiting` until the answer of the source is archived, then `taking-in`.'),
+  outcome: runOutcomeSchema.nullable().describe('Null until the run has ended.'),
+  reason: z
+    .strictObject({ code: z.string().describe('Stable.'), detail: z.string().describe('For people.') })
+    .nullable()
+    .describe('Why the run failed. Null: it did not.'),
+  attempt: z.int().min(1).describe('1, and one more after each failed run before it.'),
+  createdAt: instantSchema,
+  startedAt: instantSchema.nullable().describe('When the source was asked. Null: not yet.'),
+  finishedAt: instantSchema.nullable().describe('When the run ended. Null: not yet.'),
+  url: z.string().nullable().describe('The URL that was asked. Null: none yet.'),
+  sha256: z.string().nullable().describe('SHA-256 of the raw answer, and its name in the archive. Null: no answer.'),
+  bytes: z.int().min(0).nullable().describe('The length of the raw answer.'),
+  etag: z.string().nullable().describe('The `ETag` of the answer.'),
+  lastModified: z.string().nullable().describe('The `Last-Modified` of the answer.'),
+  recipeSha256: z.string().nullable().describe('SHA-256 of the recipe that was used, and its name in the archive.'),
+  records: z.int().min(0).nullable().describe('Records that the answer gave. Null: not derived yet.'),
+  refusedRows: count('Rows of the answer that gave no record.'),
+  faults: z
+    .array(
+      z.strictObject({
+        line: z.int().min(1).describe('The line of the answer.'),
+        code: z.string().describe('The rule that refuses the row.'),
+        detail: z.string().describe('For people.'),
+      }),
+    )
+    .max(RUN_FAULTS_MAX)
+    .describe('The first refused rows.'),
+  upload: idSchema('upl').nullable().describe('The upload of the records, at `/api/v1/ingest/uploads/{id}`.'),
+  counts: z
+    .strictObject({
+      accepted: count('Taken in.'),
+      unchanged: count('Known already.'),
+      refused: count('Refused: the reports of the upload say why.'),
+    })
+    .nullable()
+    .describe('Records of the upload by their outcome. Null: not known yet.'),
+  replayOf: runIdSchema.nullable().describe('The run that this one replays.'),
+  nextRunAt: instantSchema.nullable().describe('When the next run was due, as this one ended.'),
+});
+
+export type SourceRecipe = z.infer<typeof sourceRecipeSchema>;
+export type SourceState = z.infer<typeof sourceStateSchema>;
+export type SourceRun = z.infer<typeof sourceRunSchema>;
+export type RunOutcome = z.infer<typeof runOutcomeSchema>;
+
+const NAME = 'ecb-daily';
+const ID = 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3A';
+const recipe = { name: NAME, url: 'https://www.ecb.europa.eu/stats/eurofxref/eurofxref.zip' };
+const example: SourceRecipe = {
+  name: NAME,
+  recipe,
+  paused: false,
+  createdAt: '2026-11-20T12:00:00.000Z',
+  updatedAt: '2026-11-20T12:00:00.000Z',
+  revision: 1,
+};
+const waiting: SourceRun = {
+  id: ID,
+  source: NAME,
+  cause: 'request',
+  state: 'waiting',
+  outcome: null,
+  reason: null,
+  attempt: 1,
+  createdAt: '2026-11-20T12:00:00.000Z',
+  startedAt: null,
+  finishedAt: null,
+  url: null,
+  sha256: null,
+  bytes: null,
+  etag: null,
+  lastModified: null,
+  recipeSha256: null,
+  records: null,
+  refusedRows: 0,
+  faults: [],
+  upload: null,
+  counts: null,
+  replayOf: null,
+  nextRunAt: null,
+};
+
+const tag = 'Sources';
+const params = z.strictObject({ name: sourceNameSchema });
+const runParams = params.extend({ run: runIdSchema.describe('The id of the run.') });
+const read = ['recipes:read'] as const;
+const write = ['recipes:write'] as const;
+const unlimitedBecause = 'scopes of operators only, whose own power does not end at a limit';
+const shown = { status: 200, description: 'The source', body: sourceRecipeSchema, headers: ['ETag'] } as const;
+const accepted = { status: 202, description: 'Accepted', body: sourceRunSchema, headers: ['Location'] } as const;
+
+export const sourceOperations = defineOperations({
+  listSources: {
+    method: 'GET',
+    path: '/api/v1/sources',
+    tag,
+    summary: 'List the sources, with their last and next runs',
+    description: 'Ordered by name.',
+    scopes: read,
+    query: z.strictObject(pageQuery),
+    success: { status: 200, description: 'A page of sources', body: pageSchema(sourceStateSchema) },
+    example: {
+      response: {
+        data: [
+          {
+            name: NAME,
+            paused: false,
+            nextRunAt: '2026-11-20T15:30:00.000Z',
+            run: null,
+            failures: 0,
+            lastRun: null,
+            lastSuccessAt: null,
+          },
+        ],
+        page: { nextCursor: null },
+      },
+    },
+  },
+  getSource: {
+    method: 'GET',
+    path: '/api/v1/sources/{name}',
+    tag,
+    summary: 'Read a source with its recipe',
+    scopes: read,
+    params,
+    success: shown,
+    problems: ['not-found'],
+    example: { params: { name: NAME }, response: example },
+  },
+  putSource: {
+    method: 'PUT',
+    path: '/api/v1/sources/{name}',
+    tag,
+    summary: 'Add a source, or replace its recipe',
+    description:
+      'The body is the recipe. The whole recipe is checked, with its mapping. A new source runs at the next time of its ' +
+      'schedule, or when a run is asked for. A run under way keeps the recipe that it began with. The recipe is not a ' +
+      'secret: no URL with a credential is taken.',
+    scopes: write,
+    params,
+    body: recipeSchema,
+    maxBodyBytes: RECIPE_BYTES_MAX,
+    precondition: 'if-match-or-none-match',
+    unlimitedBecause,
+    success: shown,
+    example: { params: { name: NAME }, body: recipe, response: example },
+  },
+  deleteSource: {
+    method: 'DELETE',
+    path: '/api/v1/sources/{name}',
+    tag,
+    summary: 'Remove a source',
+    description: 'No run begins after this. Its runs stay on record, and the archive keeps their answers.',
+    scopes: write,
+    params,
+    precondition: 'if-match',
+    unlimitedBecause,
+    success: { status: 204, description: 'Removed', body: null },
+    problems: ['not-found'],
+    example: { params: { name: NAME } },
+  },
+  pauseSource: {
+    method: 'PUT',
+    path: '/api/v1/sources/{name}/pause',
+    tag,
+    summary: 'Suspend the schedule of a source',
+    description: 'A run under way goes on. `If-Match` is optional; a stale one fails with 412.',
+    scopes: write,
+    params,
+    precondition: 'if-match-if-sent',
+    unlimitedBecause,
+    success: shown,
+    problems: ['not-found'],
+    example: { params: { name: NAME }, response: { ...example, paused: true, revision: 2 } },
+  },
+  resumeSource: {
+    method: 'DELETE',
+    path: '/api/v1/sources/{name}/pause',
+    tag,
+    summary: 'Resume the schedule of a source, from its next time on',
+    description: '`If-Match` is optional; a stale one fails with 412.',
+    scopes: write,
+    params,
+    precondition: 'if-match-if-sent',
+    unlimitedBecause,
+    success: shown,
+    problems: ['not-found'],
+    example: { params: { name: NAME }, response: { ...example, revision: 3 } },
+  },
+  listSourceRuns: {
+    method: 'GET',
+    path: '/api/v1/sources/{name}/runs',
+    tag,
+    summary: 'List the runs of a source, newest first',
+    description: `Runs that took nothing in are forgotten after ${IDLE_RUN_KEPT_DAYS} days.`,
+    scopes: read,
+    params,
+    query: z.strictObject(pageQuery),
+    success: { status: 200, description: 'A page of runs', body: pageSchema(sourceRunSchema) },
+    example: { params: { name: NAME }, response: { data: [waiting], page: { nextCursor: null } } },
+  },
+  createSourceRun: {
+    method: 'POST',
+    path: '/api/v1/sources/{name}/runs',
+    tag,
+    summary: 'Run a source now',
+    description:
+      'The run begins within a minute; read it at `Location` until `finishedAt` is set. A run under way is answered instead ' +
+      'of a second one.',
+    scopes: write,
+    params,
+    body: z.strictObject({
+      unconditional: z
+        .boolean()
+        .default(false)
+        .describe('Takes the answer in again even if it has not changed since the last run.'),
+    }),
+    unlimitedBecause,
+    success: accepted,
+    problems: ['not-found'],
+    example: { params: { name: NAME }, body: {}, response: waiting },
+  },
+  getSourceRun: {
+    method: 'GET',
+    path: '/api/v1/sources/{name}/runs/{run}',
+    tag,
+    summary: 'Read a run',
+    scopes: read,
+    params: runParams,
+    success: { status: 200, description: 'The run', body: sourceRunSchema, headers: ['ETag'] },
+    problems: ['not-found'],
+    example: { params: { name: NAME, run: ID }, response: waiting },
+  },
+  replaySourceRun: {
+    method: 'POST',
+    path: '/api/v1/sources/{name}/runs/{run}/replay',
+    tag,
+    summary: 'Derive the records of a run again from the archive, and compare',
+    description:
+      'With the recipe and the answer of that run. Nothing is fetched or taken in. The replay is a run of its own: read it ' +
+      'at `Location` until `finishedAt` is set.',
+    scopes: write,
+    params: runParams,
+    unlimitedBecause,
+    success: accepted,
+    problems: ['not-found', 'state-transition'],
+    example: {
+      params: { name: NAME, run: ID },
+      response: { ...waiting, id: 'run_01JD8N5W5XQ6M4T0VZ8R2K7C3B', cause: 'replay', replayOf: ID },
+    },
+  },
+});

@@ -1,0 +1,66 @@
+/** Runs the sources that are due, in the background. */
+import type { RunUploads, SourceDependencies } from '../sources/dependencies.ts';
+import { runDueSources } from '../sources/run-due.ts';
+import type { DirectoryUploads } from '../storage/directory-uploads.ts';
+import { StorageUnavailable } from '../storage/errors.ts';
+import type { RunValue } from '../storage/records/sources.ts';
+import type { Log, LogFields } from './log.ts';
+import { startWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+/** Finds new sources, whose wake-up was lost, and clocks that were set. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** The only runner of its ledger, so leases of an earlier process are its own. */
+const OWNER = 'embedded';
+
+export interface SourceLoopOptions
+  extends Omit<SourceDependencies, 'owner' | 'uploads' | 'failed' | 'ended' | 'hasTime'> {
+  readonly uploads: DirectoryUploads;
+  /** Called after each round: uploads may wait for the worker. */
+  readonly onRound: () => void;
+  readonly report: (what: string, cause: unknown) => unknown;
+  readonly info: Log['info'];
+}
+
+/** Starts the loop. It wakes by itself when a run is due. */
+export function startSourceLoop({ uploads, onRound, report, info, ...dependencies }: SourceLoopOptions): WakeLoop {
+  const loop = startWakeLoop({
+    round: async (stopping) => {
+      const { nextAtMs } = await runDueSources({
+        ...dependencies,
+        owner: OWNER,
+        uploads: runUploads(uploads),
+        hasTime: () => !stopping.aborted,
+        failed: (run, error) => report(`the run ${run} failed`, error),
+        ended: (source, id, run) => info('run', runFields(source, id, run)),
+      });
+      onRound();
+      if (nextAtMs !== null) loop.wakeIn(Math.min(LOOK_AGAIN_MS, nextAtMs - dependencies.nowMs()));
+    },
+    intervalMs: LOOK_AGAIN_MS,
+    onError: (cause) => report('the sources were not looked at; the next try is in a minute', cause),
+  });
+  return loop;
+}
+
+/** A run as its line in the log, without what a source has written. */
+function runFields(source: string, id: string, run: RunValue): LogFields {
+  const { cause, outcome, reason, attempt, records, refusedRows, counts, nextRunAt } = run;
+  const code = reason?.code ?? null;
+  const { accepted = 0, unchanged = 0, refused = 0 } = counts ?? {};
+  return { source, id, cause, outcome, code, attempt, records, refusedRows, accepted, unchanged, refused, nextRunAt };
+}
+
+/** Files of records are stored as those of senders are. */
+function runUploads(uploads: DirectoryUploads): RunUploads {
+  return {
+    head: (id) => uploads.head(id),
+    async put(id, content, bytes) {
+      const { url } = await uploads.presign(id, content);
+      const { searchParams } = new URL(url, 'http://localhost');
+      const received = await uploads.receive(id, searchParams, bytes());
+      if (received === 'stored' || received === 'stored-already') return;
+      throw new StorageUnavailable(`the records of upload ${id} could not be stored: ${received}`);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** The handlers of runs. A run is queued here; the runner of sources does it. */
+import type { SourceRun } from '../../contract/operations/sources.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import type { Item } from '../../storage/ledger.ts';
+import {
+  type RunValue,
+  runKey,
+  runsOfSource,
+  runWorkKey,
+  sourceKey,
+  sourceStateKey,
+} from '../../storage/records/sources.ts';
+import { isRefused, type ReadHandler, refuse, writeHandler } from '../pipeline/handler.ts';
+import { paginate } from '../pipeline/list.ts';
+
+export const listSourceRuns: ReadHandler<'listSourceRuns'> = {
+  async answer(request, tools) {
+    const { name } = request.params;
+    const page = await paginate(request, tools, {
+      range: runsOfSource(name),
+      filter: { name },
+      valuesOf: (items) => items.map((item) => shownRun(name, item)),
+    });
+    const isKnown = isRefused(page) || page.body.data.length > 0 || (await tools.reader.get(sourceKey(name))) !== null;
+    return isKnown ? page : refuse('not-found', `No source ${name}.`);
+  },
+};
+
+export const getSourceRun: ReadHandler<'getSourceRun'> = {
+  async answer({ params: { name, run } }, { reader }) {
+    const item = await reader.get(runKey(name, run));
+    return item === null ? refuse('not-found', 'No such run.') : { body: shownRun(name, item) };
+  },
+};
+
+export const createSourceRun = writeHandler<'createSourceRun'>()({
+  async read({ params: { name } }, reader) {
+    const state = await reader.get(sourceStateKey(name));
+    const running = state?.value.run ?? null;
+    return { state, running: running === null ? null : await reader.get(runKey(name, running)) };
+  },
+  decide({ params: { name }, body, newId, now }, { state, running }) {
+    if (state === null) return refuse('not-found', `No source ${name}.`);
+    const { partition, sort, revision, value } = state;
+    if (running !== null) {
+      return {
+        kind: 'commit',
+        isUnchanged: true,
+        target: targetOf(name, running.sort),
+        changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
+        response: { body: shownRun(name, running), location: urlOf(name, running.sort) },
+      };
+    }
+    const id = newId('run');
+    const run = newRun({ cause: 'request', createdAt: now, attempt: value.failures + 1, ...body });
+    return {
+      kind: 'commit',
+      target: targetOf(name, id),
+      changes: [replaced(state, { ...value, run: id }), ...newRunChanges(name, id, run)],
+      response: { body: shownRun(name, { sort: id, value: run }), location: urlOf(name, id) },
+    };
+  },
+});
+
+export const replaySourceRun = writeHandler<'replaySourceRun'>()({
+  read: ({ params: { name, run } }, reader) => reader.get(runKey(name, run)),
+  decide({ params: { name, run: replayOf }, newId, now }, item) {
+    if (item === null) return refuse('not-found', 'No such run.');
+    const { cause, upload, url, sha256, bytes, recipeSha256, date } = item.value;
+    if (upload === null || cause === 'replay') {
+      return refuse('state-transition', 'This run has sent no records: replay one with an upload.');
+    }
+    const id = newId('run');
+    const archived = { url, sha256, bytes, recipeSha256, date };
+    const run: RunValue = { ...newRun({ cause: 'replay', createdAt: now, attempt: 1 }), ...archived, replayOf };
+    return {
+      kind: 'commit',
+      target: targetOf(name, id),
+      changes: newRunChanges(name, id, run),
+      response: { body: shownRun(name, { sort: id, value: run }), location: urlOf(name, id) },
+    };
+  },
+});
+
+/** A run that has not begun. */
+export function newRun(
+  run: Pick<RunValue, 'cause' | 'createdAt' | 'attempt'> & Partial<Pick<RunValue, 'unconditional'>>,
+): RunValue {
+  return {
+    state: 'waiting',
+    outcome: null,
+    reason: null,
+    startedAt: null,
+    finishedAt: null,
+    url: null,
+    sha256: null,
+    bytes: null,
+    etag: null,
+    lastModified: null,
+    recipeSha256: null,
+    records: null,
+    refusedRows: 0,
+    faults: [],
+    upload: null,
+    counts: null,
+    replayOf: null,
+    nextRunAt: null,
+    date: null,
+    unconditional: false,
+    ...run,
+  };
+}
+
+/** The run, and the work that waits for a runner. */
+export function newRunChanges(source: string, id: string, run: RunValue) {
+  return [created(runKey(source, id), run, 1), created(runWorkKey(id), { source, lease: null }, 1)];
+}
+
+function shownRun(source: string, { sort, value }: Pick<Item<RunValue>, 'sort' | 'value'>): SourceRun {
+  const { date: _, unconditional: __, ...run } = value;
+  return { id: sort, source, ...run };
+}
+
+function targetOf(name: string, id: string): string {
+  return `source/${name}/runs/${id}`;
+}
+
+function urlOf(name: string, id: string): string {
+  return `/api/v1/sources/${name}/runs/${id}`;
+}

@@ -1,0 +1,206 @@
+/** The handlers of sources. A source and its state change in one transaction, and runs change the state alone. */
+import { isDeepStrictEqual } from 'node:util';
+import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
+import type { WriteOperationId } from '../../contract/operations.ts';
+import { parseRecipe } from '../../mapping/recipe/recipe.ts';
+import { nextRunAt } from '../../mapping/recipe/schedule.ts';
+import { created, replaced } from '../../storage/changes.ts';
+import type { Change, Item, LedgerReader } from '../../storage/ledger.ts';
+import {
+  SOURCE_STATES,
+  type SourceStateValue,
+  type SourceValue,
+  sourceKey,
+  sourceStateKey,
+} from '../../storage/records/sources.ts';
+import { etagOf } from '../http/headers.ts';
+import {
+  type Decision,
+  isRefused,
+  type OperationRequest,
+  type ReadHandler,
+  type Refused,
+  refuse,
+  writeHandler,
+} from '../pipeline/handler.ts';
+import { paginate } from '../pipeline/list.ts';
+import { matched } from '../pipeline/preconditions.ts';
+
+/** A source that is made, and one that was there before any run. */
+const NO_RUNS: Omit<SourceStateValue, 'nextRunAt'> = {
+  run: null,
+  failures: 0,
+  lastRun: null,
+  lastSuccessAt: null,
+  takenIn: null,
+};
+
+export const listSources: ReadHandler<'listSources'> = {
+  answer: (request, tools) =>
+    paginate(request, tools, {
+      range: SOURCE_STATES,
+      isAscending: true,
+      valuesOf: (items) => items.map(toState),
+    }),
+};
+
+export const getSource: ReadHandler<'getSource'> = {
+  async answer({ params }, { reader }) {
+    const item = matched(null, await reader.get(sourceKey(params.name)));
+    return isRefused(item) ? item : { body: shown(item), revision: item.revision };
+  },
+};
+
+export const putSource = writeHandler<'putSource'>()({
+  async read({ params, body, nowMs }, reader) {
+    return { ...(await readSource(params.name, reader)), ...checkedRecipe(body, nowMs) };
+  },
+  decide(request, { source, state, errors, nextRunAt }) {
+    const { params, body, now } = request;
+    const faults =
+      body.name === params.name || errors.some(({ pointer }) => pointer === '/name')
+        ? errors
+        : [...errors, { pointer: '/name', code: 'invalid', detail: `must be ${params.name}, as the path says` }];
+    if (faults.length > 0) {
+      return refuse('validation-failed', 'The recipe is not valid: see errors.', { errors: faults });
+    }
+    if (request.principal.markets !== null) {
+      return refuse('forbidden', 'This API key is limited to some markets, and a recipe is not: use another key.');
+    }
+    const refused = refusedByPrecondition(request, source);
+    if (refused !== null) return refused;
+    if (source === null || state === null) {
+      const value: SourceValue = {
+        recipe: body as SourceValue['recipe'],
+        paused: false,
+        createdAt: now,
+        updatedAt: now,
+      };
+      const key = sourceKey(params.name);
+      return {
+        kind: 'commit',
+        target: targetOf(request),
+        changes: [created(key, value, 1), created(sourceStateKey(params.name), { nextRunAt, ...NO_RUNS }, 1)],
+        response: { body: shown({ ...key, revision: 1, value }), revision: 1 },
+      };
+    }
+    if (isDeepStrictEqual(source.value.recipe, body)) return unchanged(request, source);
+    return changed(
+      request,
+      source,
+      state,
+      { recipe: body as SourceValue['recipe'] },
+      source.value.paused ? null : nextRunAt,
+    );
+  },
+});
+
+export const deleteSource = writeHandler<'deleteSource'>()({
+  read: ({ params }, reader) => readSource(params.name, reader),
+  decide(request, { source, state }) {
+    const item = matched(request.ifMatch, source);
+    if (isRefused(item)) return item;
+    const changes = [item, ...(state === null ? [] : [state])].map(({ partition, sort, revision }): Change => {
+      return { kind: 'delete', key: { partition, sort }, if: { kind: 'revision-is', revision } };
+    });
+    return { kind: 'commit', target: targetOf(request), changes, response: { body: null } };
+  },
+});
+
+export const pauseSource = writeHandler<'pauseSource'>()({
+  read: ({ params }, reader) => readSource(params.name, reader),
+  decide(request, { source, state }) {
+    const item = matched(request.ifMatch, source);
+    if (isRefused(item)) return item;
+    return item.value.paused || state === null
+      ? unchanged(request, item)
+      : changed(request, item, state, { paused: true }, null);
+  },
+});
+
+export const resumeSource = writeHandler<'resumeSource'>()({
+  async read({ params, nowMs }, reader) {
+    const found = await readSource(params.name, reader);
+    return { ...found, nextRunAt: found.source && checkedRecipe(found.source.value.recipe, nowMs).nextRunAt };
+  },
+  decide(request, { source, state, nextRunAt }) {
+    const item = matched(request.ifMatch, source);
+    if (isRefused(item)) return item;
+    return !item.value.paused || state === null
+      ? unchanged(request, item)
+      : changed(request, item, state, { paused: false }, nextRunAt);
+  },
+});
+
+type OneSource = Extract<WriteOperationId, 'putSource' | 'pauseSource' | 'resumeSource'>;
+
+interface Found {
+  readonly source: Item<SourceValue> | null;
+  readonly state: Item<SourceStateValue> | null;
+}
+
+async function readSource(name: string, reader: LedgerReader): Promise<Found> {
+  const [source, state] = await reader.getMany([sourceKey(name), sourceStateKey(name)]);
+  return { source, state };
+}
+
+function checkedRecipe(input: unknown, nowMs: number) {
+  const result = parseRecipe(input);
+  if ('faults' in result) {
+    const errors = result.faults.map(({ pointer, detail }) => ({ pointer, code: 'invalid', detail }));
+    return { errors, nextRunAt: null };
+  }
+  return { errors: [], nextRunAt: new Date(nextRunAt(result.recipe.schedule, nowMs)).toISOString() };
+}
+
+/** RFC 9110, sections 13.1.1 and 13.1.2: without a source, `If-Match` never holds. */
+function refusedByPrecondition(
+  { ifMatch, mustCreate }: OperationRequest<'putSource'>,
+  source: Item<SourceValue> | null,
+): Refused | null {
+  if (mustCreate ? source === null : source !== null && !isRefused(matched(ifMatch, source))) return null;
+  const detail = 'The source has changed since you read it: read it again, and decide again.';
+  return refuse('precondition-failed', detail, source === null ? {} : { headers: { etag: etagOf(source.revision) } });
+}
+
+function changed<Id extends OneSource>(
+  request: OperationRequest<Id>,
+  source: Item<SourceValue>,
+  state: Item<SourceStateValue>,
+  change: Partial<SourceValue>,
+  nextRunAt: string | null,
+): Decision<Id> {
+  const value: SourceValue = { ...source.value, ...change, updatedAt: request.now };
+  const revision = source.revision + 1;
+  return {
+    kind: 'commit',
+    target: targetOf(request),
+    changes: [replaced(source, value), replaced(state, { ...state.value, nextRunAt })],
+    response: { body: shown({ ...source, revision, value }), revision } as never,
+  };
+}
+
+/** The source is already as requested. Nothing changes, but the transaction checks that it is still so. */
+function unchanged<Id extends OneSource>(request: OperationRequest<Id>, source: Item<SourceValue>): Decision<Id> {
+  const { partition, sort, revision } = source;
+  return {
+    kind: 'commit',
+    isUnchanged: true,
+    target: targetOf(request),
+    changes: [{ kind: 'check', key: { partition, sort }, if: { kind: 'revision-is', revision } }],
+    response: { body: shown(source), revision } as never,
+  };
+}
+
+function targetOf({ params }: OperationRequest<OneSource | 'deleteSource'>): string {
+  return `source/${params.name}`;
+}
+
+function shown({ sort, revision, value }: Pick<Item<SourceValue>, 'sort' | 'revision' | 'value'>): SourceRecipe {
+  return { name: sort, revision, ...value } as SourceRecipe;
+}
+
+function toState({ sort, value }: Item<SourceStateValue>): SourceState {
+  const { takenIn: _, ...state } = value;
+  return { name: sort, paused: value.nextRunAt === null, ...state };
+}

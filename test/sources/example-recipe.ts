@@ -1,0 +1,43 @@
+/** A small recipe for tests: gold and silver, each day. */
+import type { Json } from '../../contract/canonical-json.ts';
+
+type JsonObject = { [name: string]: Json };
+
+export const EXAMPLE_RECIPE: JsonObject = {
+  name: 'metals',
+  description: 'Metals, each day.',
+  url: 'https://metals.test.example/daily.csv',
+  hosts: ['metals.test.example'],
+  schedule: { at: ['16:30'], timeZone: 'UTC' },
+  licence: 'CC0-1.0',
+  mapping: {
+    match: ['metal'],
+    tables: [{ key: '{metal}', columns: ['metalName'], rows: { gold: ['Gold'], silver: ['Silver'] } }],
+    market: {
+      slug: '{metal}-usd',
+      name: '{metalName}, US dollar',
+      kind: 'metal',
+      nativeCurrency: 'USD',
+      unit: { quantity: '1', of: 'troy ounce' },
+      sources: [{ label: 'Metals', url: 'https://metals.test.example/', publisher: 'Metals', licence: 'CC0-1.0' }],
+    },
+    observation: {
+      value: { column: 'price', quotedQuantity: '1', rounding: 'nearest', blank: { unknownReason: 'not-published' } },
+      currency: 'USD',
+      date: { column: 'day', format: 'YYYY-MM-DD', precision: 'day' },
+      sourceLabel: 'Metals',
+      sourceUrl: 'https://metals.test.example/',
+      confidence: 'high',
+      status: 'final',
+    },
+  },
+};
+
+export function recipeWith(change: JsonObject): JsonObject {
+  return { ...EXAMPLE_RECIPE, ...change };
+}
+
+/** The file of the recipe: `[metal, day, price]`. */
+export function metalsCsv(...rows: readonly (readonly [metal: string, day: string, price: string])[]): Uint8Array {
+  return Buffer.from(['metal,day,price', ...rows.map((row) => row.join(',')), ''].join('\n'));
+}
