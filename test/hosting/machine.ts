@@ -15,60 +15,6 @@ export interface Machine {
   stop(): Promise<void>;
 }
 
-/** The files of systemctl, each started as its unit says; the log of a unit is /var/log/NAME.journal. */
-const SYSTEMCTL = String.raw`#!/bin/bash
-set -eu
-words=(); for word in "$@"; do [[ $word == --* ]] || words+=("$word"); done
-verb=${'${words[0]}'}
-of() { sed -n "s/^$1=//p" "$unit"; }
-start() {
-  unit=/etc/systemd/system/$name.service
-  environment=()
-  for pair in $(of Environment) $(cat $(of EnvironmentFile | sed 's/^-//') /dev/null 2>/dev/null || true); do environment+=("$pair"); done
-  user=$(of User); state=/var/lib/$(of StateDirectory)
-  [ -d $state ] || install -d -m "$(of StateDirectoryMode)" -o $user -g $user $state
-  as=(env -i "${'${environment[@]}'}" setpriv --reuid $user --regid $user --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all)
-  cd "$(of WorkingDirectory)"; umask "$(of UMask)"
-  if [ "$(of Type)" = oneshot ]; then exec "${'${as[@]}'}" $(of ExecStart) >>/var/log/$name.journal 2>&1; fi
-  setsid "${'${as[@]}'}" $(of ExecStart) >>/var/log/$name.journal 2>&1 </dev/null &
-  echo $! > /run/$name.pid
-  eval "post=($(of ExecStartPost | sed 's/^-//'))"
-  "${'${as[@]}'}" "${'${post[@]}'}" || true
-}
-stop() {
-  pid=$(cat /run/$name.pid 2>/dev/null || true)
-  [ -n "$pid" ] && kill "$pid" 2>/dev/null || return 0
-  # Nobody waits for it here, so it stays as a zombie.
-  while [ -d /proc/$pid ] && ! grep -q '^State:.Z' /proc/$pid/status; do sleep 0.1; done
-}
-for name in "${'${words[@]:1}'}"; do
-  [[ $name == *.timer ]] && { test -f /etc/systemd/system/$name; continue; }
-  name=${'${name%.service}'}
-  if [ $name = nginx ]; then if [ -s /run/nginx.pid ]; then nginx -s reload; else nginx; fi; continue; fi
-  case $verb in
-    enable | start) start ;;
-    stop) stop ;;
-    restart) stop; start ;;
-    *) echo "this systemctl knows no $verb" >&2; exit 1 ;;
-  esac
-done
-`;
-
-const JOURNALCTL = `#!/bin/bash
-cat /var/log/tidemark.journal
-`;
-
-const CERTBOT = `#!/bin/bash
-set -eu
-while [ $# -gt 0 ]; do if [ "$1" = --domain ]; then domain=$2; fi; shift; done
-live=/etc/letsencrypt/live/$domain
-mkdir -p $live
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2 -subj /CN=$domain -addext subjectAltName=DNS:$domain \\
-  -keyout $live/privkey.pem -out $live/fullchain.pem 2>/dev/null
-cp $live/fullchain.pem /root/authority.pem
-echo 127.0.0.1 $domain >> /etc/hosts
-`;
-
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function startMachine(folder: string): Promise<Machine> {
@@ -79,9 +25,9 @@ export async function startMachine(folder: string): Promise<Machine> {
     writeFileSync(join(layer, path), content);
     chmodSync(join(layer, path), mode);
   };
-  write('/usr/local/bin/systemctl', SYSTEMCTL, 0o755);
-  write('/usr/local/bin/journalctl', JOURNALCTL, 0o755);
-  write('/usr/local/bin/certbot', CERTBOT, 0o755);
+  for (const name of ['systemctl', 'journalctl', 'certbot']) {
+    write(`/usr/local/bin/${name}`, readFileSync(join(import.meta.dirname, 'stand-ins', name)), 0o755);
+  }
   const script = `set -e
     mount --make-rprivate /
     mount -t overlay overlay -o lowerdir=/,upperdir=${layer},workdir=${work} ${root}

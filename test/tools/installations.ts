@@ -1,5 +1,5 @@
 /**
- * The tools of other people that judge the OpenAPI document, each with a lock file of its own beside this file, so that
+ * The tools of other people that judge the OpenAPI document and the files of deploy/, each with a lock file of its own beside this file, so that
  * the project's own dependencies do not grow. Installed once per lock file, into the user's cache.
  */
 import { createHash } from 'node:crypto';
@@ -12,13 +12,14 @@ import { installed } from '../aws/engines/installation.ts';
 /** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
 export const TOOLS_VARIABLE = 'TIDEMARK_TEST_TOOLS';
 
-export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools';
+export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools' | 'deploy-tools';
 
 /** By name: the folder of the installation, or why there is none. */
 export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
 
 const HERE = import.meta.dirname;
 export const GO_MODULE = join(HERE, 'clients', 'go');
+export const DEPLOY_MODULE = join(HERE, 'deploy');
 const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
@@ -46,6 +47,13 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
     async install(folder) {
       const command = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen';
       await run('go', ['build', '-C', GO_MODULE, '-mod=readonly', '-o', join(folder, 'oapi-codegen'), command]);
+    },
+  },
+  {
+    name: 'deploy-tools',
+    version: digestOf('deploy/go.mod', 'deploy/go.sum', 'deploy/main.go'),
+    async install(folder) {
+      await run('go', ['build', '-C', DEPLOY_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
     },
   },
 ];

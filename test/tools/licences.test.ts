@@ -3,13 +3,14 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installedPackages, isAllowed, LICENCES_OF_TOOLS, licenceOf } from '../licences.ts';
-import { GO_MODULE } from './installations.ts';
+import { DEPLOY_MODULE, GO_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
 const NPM = toolFolder('npm-tools');
 const PYTHON = toolFolder('python-tools');
 toolFolder('go-tools');
+toolFolder('deploy-tools');
 
 /** How Python packages without an SPDX expression name their licence. */
 const CLASSIFIERS: Readonly<Record<string, string>> = {
@@ -62,10 +63,10 @@ describe('licences', () => {
     expect(refused(files.map((file) => [file, licenceOfPython(readFileSync(join(PYTHON, file), 'utf8'))]))).toEqual([]);
   });
 
-  test('of Go modules', async () => {
+  test.each([GO_MODULE, DEPLOY_MODULE])('of Go modules: %s', async (module) => {
     const args = ['list', '-mod=readonly', '-m', '-f', '{{if .Dir}}{{.Dir}}{{end}}', 'all'];
-    const { stdout } = await runTool('go', args, { cwd: GO_MODULE });
-    const folders = stdout.split('\n').filter((folder) => folder !== '' && folder !== GO_MODULE);
+    const { stdout } = await runTool('go', args, { cwd: module });
+    const folders = stdout.split('\n').filter((folder) => folder !== '' && folder !== module);
     expect(folders.length).toBeGreaterThan(10);
     expect(refused(folders.map((folder) => [folder, licenceOfGo(folder)]))).toEqual([]);
   });
