@@ -24,6 +24,8 @@ export interface EmbeddedConfig {
    * machines are served only if the operator says so.
    */
   readonly isLocalIssuerAllowed: boolean;
+  /** How often the server verifies what it serves; null: never. */
+  readonly verifyEveryHours: number | null;
   /** Where metrics are served. Null: nowhere. */
   readonly metrics: MetricsConfig | null;
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
@@ -59,7 +61,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`,
+ * `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -97,6 +99,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     proxies,
     metrics: readMetrics(environment),
+    verifyEveryHours: readVerifyHours(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
@@ -111,6 +114,13 @@ function readPort(name: string, port: string): number {
 function readMetrics(environment: Environment): MetricsConfig | null {
   const { TIDEMARK_METRICS_PORT: port, TIDEMARK_METRICS_HOST: host } = environment;
   return port ? { host: host || '127.0.0.1', port: readPort('TIDEMARK_METRICS_PORT', port) } : null;
+}
+
+/** At most three weeks: timers cannot wait longer than 24 days. */
+function readVerifyHours({ TIDEMARK_VERIFY_HOURS: hours }: Environment): number | null {
+  if (!hours) return 24;
+  if (/^\d{1,3}$/.test(hours) && Number(hours) <= 504) return Number(hours) || null;
+  throw new StartError(`TIDEMARK_VERIFY_HOURS is ${JSON.stringify(hours)}: set hours from 1 to 504, or 0 for never.`);
 }
 
 function readIssuer(environment: Environment): IssuerConfig | null {

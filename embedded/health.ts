@@ -10,6 +10,7 @@ import { WORK_QUEUE } from '../storage/records/batches.ts';
 import { FRESH_MARKS, HEAD_KEY, PUT_OFF, REFRESH_MARKS } from '../storage/records/publication.ts';
 import type { HealthReport } from './edge/answer.ts';
 import { inTime } from './edge/cache.ts';
+import type { LastVerify } from './verify-loop.ts';
 
 /** Askers within this time get one report, so that asking more often costs nothing. */
 const REPORT_MS = 1_000;
@@ -41,12 +42,14 @@ export interface HealthOptions {
   readonly publishLagMs: () => number;
   /** When published markets expect their next values; null: not read yet. */
   readonly expectations: () => Expectations | null;
+  /** The newest run of `verify`; null: none since the start. */
+  readonly lastVerify: () => LastVerify | null;
   /** Receives each fault once, with its cause. */
   readonly report: (what: string, cause: unknown) => void;
 }
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
-  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, expectations, report } = options;
+  const { ledger, objects, nowMs, isReady, checkWritable, publishLagMs, expectations, lastVerify, report } = options;
   const failing = new Set<Part>();
   let newest: { readonly atMs: number; readonly report: Promise<HealthReport> } | null = null;
   let writtenAtMs = Number.NEGATIVE_INFINITY;
@@ -99,6 +102,7 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
       status,
       ...(state as Awaited<ReturnType<typeof readState>> | null),
       ...(late === undefined ? {} : { lateSources: late.length }),
+      lastVerify: lastVerify() as Json,
     };
     return { healthy: status === 'ok', body: faults.length > 0 ? { ...body, faults } : body };
   }

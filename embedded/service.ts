@@ -16,6 +16,7 @@ import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { ImmutableMismatch } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
+import { httpReader } from '../publisher/verify/reader.ts';
 import type { AskSource } from '../sources/dependencies.ts';
 import { fetchSource } from '../sources/fetch/fetch-source.ts';
 import { openDirectoryArchive } from '../storage/directory-archive.ts';
@@ -44,6 +45,7 @@ import { createSenders } from './sender.ts';
 import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
+import { type LastVerify, startVerifyLoop } from './verify-loop.ts';
 import { startWakeLoop } from './wake-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { type OperatorKeyFile, openWriteApi } from './write-api.ts';
@@ -94,6 +96,7 @@ export async function startService(
   let divert: Divert | null = null;
   let publishLagMs = (): number => 0;
   let expectations = (): Expectations | null => null;
+  let lastVerify = (): LastVerify | null => null;
   let metrics: MetricsServer | null = null;
   const [reads, writes] = [new ReadCounts(), new WriteCounts()];
   // Before the first generation "not found" would be wrong, and would be cached.
@@ -106,6 +109,7 @@ export async function startService(
     isReady,
     publishLagMs: () => publishLagMs(),
     expectations: () => expectations(),
+    lastVerify: () => lastVerify(),
     report,
   });
   const edge = createEdgeServer({
@@ -172,6 +176,12 @@ export async function startService(
     const breathe = async () => (turns.isDue() ? await turns.next() : undefined);
     const expecting = startExpectationsLoop({ objects: data.objects, breathe, report });
     expectations = expecting.current;
+    const { verifyEveryHours } = config;
+    const verifying =
+      verifyEveryHours === null
+        ? null
+        : startVerifyLoop({ ...systemRuntime, reader: httpReader(baseUrl), everyHours: verifyEveryHours, log });
+    lastVerify = () => verifying?.last() ?? null;
     const working = startWorkLoop(
       {
         ...systemRuntime,
@@ -243,6 +253,7 @@ export async function startService(
       // A look may take seconds, and may be cut short.
       void looking.stop();
       void expecting.stop();
+      void verifying?.stop();
       metrics?.stop();
       // A run that is cut short is continued by the next start.
       void fetching.stop();

@@ -21,6 +21,7 @@ interface Health {
   readonly marksDue?: number;
   readonly putOff?: number;
   readonly queue?: number;
+  readonly lastVerify?: { readonly at: string; readonly findings: number; readonly share: string } | null;
   readonly faults?: readonly { readonly part: string; readonly detail: string }[];
 }
 
@@ -76,13 +77,19 @@ function lateInWords({ label, lateSeconds, expectedNextAt, markets }: LateSource
 }
 
 function healthFields(health: Health): readonly (readonly [string, Cell])[] {
-  const { status, publishLagSeconds, marksDue, putOff, queue, faults = [] } = health;
+  const { status, publishLagSeconds, marksDue, putOff, queue, lastVerify, faults = [] } = health;
   return [
     ['health', status],
     ['publish lag', publishLagSeconds === undefined ? null : counted(publishLagSeconds, 'second')],
     ['marks', marksDue],
     ['put off', putOff],
     ['queue', queue],
+    [
+      'last verify',
+      lastVerify == null
+        ? 'none since its start'
+        : `${counted(lastVerify.findings, 'finding')} at ${lastVerify.at}, share ${lastVerify.share}`,
+    ],
     ...faults.map(({ part, detail }) => ['fault', `${part}: ${detail}`] as const),
   ];
 }

@@ -13,6 +13,7 @@ export interface MeasuredHealth {
   readonly putOff?: number;
   readonly queue?: number;
   readonly lateSources?: number;
+  readonly lastVerify: { readonly at: string; readonly findings: number } | null;
 }
 
 export interface Measured {
@@ -44,7 +45,7 @@ export function familiesOf({
   oldestExpectedMs,
   process,
 }: Measured): Family[] {
-  const { status, generation, publishLagSeconds, marksDue, putOff, queue, lateSources } = health;
+  const { status, generation, publishLagSeconds, marksDue, putOff, queue, lateSources, lastVerify } = health;
   return [
     gauge('tidemark_healthy', '1 if the health check is ok, else 0.', [{ value: Number(status === 'ok') }]),
     gauge('tidemark_generation', 'The newest published generation.', known(generation)),
@@ -69,6 +70,19 @@ export function familiesOf({
         'tidemark_oldest_expected_value_timestamp_seconds',
         'The earliest moment at which a market expects the next value of a source.',
         known(oldestExpectedMs === null ? undefined : oldestExpectedMs / 1000),
+      ),
+      unit: 'seconds',
+    },
+    gauge(
+      'tidemark_verify_findings',
+      'Broken promises that the newest run of verify found.',
+      known(lastVerify?.findings),
+    ),
+    {
+      ...gauge(
+        'tidemark_verify_timestamp_seconds',
+        'When the newest run of verify ended.',
+        known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
       ),
       unit: 'seconds',
     },

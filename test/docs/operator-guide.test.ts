@@ -1,15 +1,20 @@
 /** The commands of the operator's guide print what it shows, typed in their order beside a running server. */
 import { execFile } from 'node:child_process';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../cli/exit-codes.ts';
-import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import type { ServerProcess } from '../embedded/server-process.ts';
+import { startServerWithSource } from '../sources/source-process.ts';
+import { zipArchive } from '../sources/zip-archive.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../cli/main.ts');
 
 const guide = await readFile(new URL('../../docs/operator-guide.md', import.meta.url), 'utf8');
+
+/** The form of the ECB's file, with numbers of our own. */
+const ECB = 'Date, USD, JPY, GBP, \n29 September 2026, 1.1741, 173.62, 0.8735, \n';
 
 interface Typed {
   readonly command: string;
@@ -46,7 +51,11 @@ beforeAll(async () => {
   const { folder } = temporary;
   await writeFile(join(folder, 'tidemark'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'tidemark'), 0o755);
-  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
+  await symlink(join(import.meta.dirname, '../../recipes'), join(folder, 'recipes'));
+  const files = join(folder, 'source');
+  await mkdir(join(files, 'stats/eurofxref'), { recursive: true });
+  await writeFile(join(files, 'stats/eurofxref/eurofxref.zip'), zipArchive([{ name: 'eurofxref.csv', content: ECB }]));
+  server = startServerWithSource(join(folder, '.tidemark'), files, ['www.ecb.europa.eu']);
   await server.started;
 });
 

@@ -44,6 +44,7 @@ async function start() {
       isLocalIssuerAllowed: true,
       issuer: null,
       metrics: null,
+      verifyEveryHours: null,
     },
     {
       ingesting: () => {},

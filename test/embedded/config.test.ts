@@ -13,6 +13,7 @@ const DEFAULTS = {
   isSampleWanted: true,
   issuer: null,
   metrics: null,
+  verifyEveryHours: 24,
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 
@@ -39,6 +40,8 @@ describe('the environment sets', () => {
       { metrics: { host: '0.0.0.0', port: 0 } },
     ],
     ['no metrics without their port', { TIDEMARK_METRICS_HOST: '0.0.0.0', TIDEMARK_METRICS_PORT: '' }, {}],
+    ['how often to verify', { TIDEMARK_VERIFY_HOURS: '504' }, { verifyEveryHours: 504 }],
+    ['never to verify', { TIDEMARK_VERIFY_HOURS: '0' }, { verifyEveryHours: null }],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],

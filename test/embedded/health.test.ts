@@ -49,6 +49,7 @@ async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
     isReady: () => ready.is,
     publishLagMs: () => 4_321,
     expectations: () => null,
+    lastVerify: () => null,
     report: (what, cause) => reports.push(`${what}: ${cause}`),
     ...more,
   });

@@ -21,6 +21,7 @@ const configOf = (dataFolder: string) => {
     isSampleWanted: true,
     issuer: null,
     metrics: null,
+    verifyEveryHours: null,
   };
 };
 

@@ -11,14 +11,14 @@ import { freePort } from './free-port.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 
-export interface Proxy {
+export interface ReverseProxy {
   readonly url: string;
   /** By which clients know it. */
   readonly certificate: { readonly path: string; readonly pem: string };
   stop(): Promise<void>;
 }
 
-export interface Nginx extends Proxy {
+export interface Nginx extends ReverseProxy {
   /** For clear text. */
   readonly httpPort: number;
   /** What it has logged about requests. */
@@ -57,7 +57,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
       ['127.0.0.1:8787', `127.0.0.1:${originPort}`],
       ['/etc/letsencrypt/live/data.example/fullchain.pem', certificate.path],
       ['/etc/letsencrypt/live/data.example/privkey.pem', join(folder, 'key.pem')],
-      ['/var/cache/nginx/tidemark', join(folder, 'cache')],
+      ['/var/cache/tidemark', join(folder, 'cache')],
       ['/var/log/nginx/', `${folder}/`],
     ]),
   );
@@ -72,7 +72,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
     url: `https://localhost:${tlsPort}`,
     httpPort,
     certificate,
-    accessLog: () => readFileSync(join(folder, 'tidemark.access.log'), 'utf8'),
+    accessLog: () => readFileSync(join(folder, 'access.log'), 'utf8'),
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -81,7 +81,7 @@ export async function startNginx(folder: string, originPort: number): Promise<Ng
 }
 
 /** Starts Caddy in front of the port on this machine. Its certificate is a file here, not one that it gets for itself. */
-export async function startCaddy(folder: string, originPort: number): Promise<Proxy> {
+export async function startCaddy(folder: string, originPort: number): Promise<ReverseProxy> {
   const port = await freePort();
   const certificate = makeCertificate(folder);
   const site = configured(
@@ -132,7 +132,7 @@ http {
 }
 
 /** A certificate of its own, for localhost. */
-export function makeCertificate(folder: string): Proxy['certificate'] {
+export function makeCertificate(folder: string): ReverseProxy['certificate'] {
   const path = join(folder, 'certificate.pem');
   const names = 'subjectAltName=DNS:localhost,DNS:data.example,IP:127.0.0.1,IP:::1';
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-days', '2'];
@@ -171,7 +171,7 @@ export interface Asked {
 }
 
 /** One request through the proxy, on a connection of its own. */
-export async function askProxy({ url, certificate }: Proxy, path: string, asked: Asked = {}): Promise<Answer> {
+export async function askProxy({ url, certificate }: ReverseProxy, path: string, asked: Asked = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, body } = asked;
   const { hostname, port } = new URL(url);
   // The path as it is: a URL would be normalised.

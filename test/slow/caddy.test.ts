@@ -9,7 +9,7 @@ import { FAILURES_A_MINUTE } from '../../lambdas/credentials/failure-limit.ts';
 import { tidemark } from '../cli/tidemark.ts';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
 import { freePort } from '../hosting/free-port.ts';
-import { type Asked, askProxy, missingProgram, type Proxy, startCaddy } from '../hosting/proxy.ts';
+import { type Asked, askProxy, missingProgram, type ReverseProxy, startCaddy } from '../hosting/proxy.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const MARKET = '/api/v1/markets/gold-usd';
@@ -23,7 +23,7 @@ describe.skipIf(reason !== null)('Caddy in front of tidemark start', () => {
   let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
   let origin: ServerProcess;
   let port: number;
-  let proxy: Proxy;
+  let proxy: ReverseProxy;
   const ask = (path: string, asked?: Asked) => askProxy(proxy, path, asked);
   const keyFile = () => join(temporary.folder, 'data/operator-key');
   const cli = (...words: readonly string[]) =>

@@ -177,7 +177,7 @@ describe.skipIf(reason !== null)('nginx in front of tidemark start', () => {
     }
   });
 
-  it('hides /metrics, and shows /healthz uncached', async () => {
+  it('has no /metrics, and shows /healthz uncached', async () => {
     expect((await ask('/metrics')).status).toBe(404);
     const health = await ask('/healthz');
     expect([health.status, health.field('cache-control')]).toEqual([200, 'no-store']);

@@ -54,6 +54,11 @@ it('is small, and holds no sources and no tests', () => {
       'LICENSE',
       'README.md',
       'cli/tidemark.mjs',
+      'deploy/caddy/Caddyfile',
+      'deploy/nginx/tidemark.conf',
+      ...['tidemark-backup.service', 'tidemark-backup.timer', 'tidemark.service'].map(
+        (unit) => `deploy/systemd/${unit}`,
+      ),
       'docs/openapi.json',
       'infra/edge/router.generated.js',
       'package.json',

@@ -12,8 +12,8 @@ import { parseMappingText } from '../../mapping/parse-mapping.ts';
 import { deriveRecords } from '../../mapping/recipe/derive-records.ts';
 import { parseRecipeText, type Recipe, urlOfRun } from '../../mapping/recipe/recipe.ts';
 import { fetchSource } from '../../sources/fetch/fetch-source.ts';
+import { currencyApiJson, ECB_DAILY, EURO_DAYS, ecbDailyZip, ecbHistoryZip } from './real-forms.ts';
 import { type SourceServer, startSourceServer } from './source-server.ts';
-import { zipArchive } from './zip-archive.ts';
 
 const RECIPES = new URL('../../recipes/', import.meta.url);
 const SAMPLE = new URL('../../sample/', import.meta.url);
@@ -21,30 +21,9 @@ const NAMES = readdirSync(RECIPES).map((file) => file.replace(/\.json$/, ''));
 
 const HOSTS = ['cdn.jsdelivr.net', 'www.ecb.europa.eu'];
 
-/** The columns of eurofxref-hist.csv. The last delimiter of each line follows a column without a name. */
-const ECB_HISTORY =
-  'USD,JPY,BGN,CYP,CZK,DKK,EEK,GBP,HUF,LTL,LVL,MTL,PLN,ROL,RON,SEK,SIT,SKK,CHF,ISK,NOK,HRK,RUB,TRL,TRY,AUD,BRL,CAD,CNY,HKD,IDR,ILS,INR,KRW,MXN,MYR,NZD,PHP,SGD,THB,ZAR'.split(
-    ',',
-  );
-/** Those of eurofxref.csv: the currencies of today. */
-const ECB_DAILY =
-  'USD,JPY,CZK,DKK,GBP,HUF,PLN,RON,SEK,CHF,ISK,NOK,TRY,AUD,BRL,CAD,CNY,HKD,IDR,ILS,INR,KRW,MXN,MYR,NZD,PHP,SGD,THB,ZAR'.split(
-    ',',
-  );
-
-/** The sample's values, by base, then day, then quote. */
-const values = new Map<string, Map<string, Map<string, string>>>();
 let server: SourceServer;
 
 beforeAll(async () => {
-  const [, ...lines] = readFileSync(new URL('currency-api.csv', SAMPLE), 'utf8').trimEnd().split('\n');
-  for (const line of lines) {
-    const [, day = '', base = '', quote = '', value = ''] = line.split(',');
-    if (value === '') continue;
-    const days = values.get(base) ?? new Map<string, Map<string, string>>();
-    days.set(day, (days.get(day) ?? new Map<string, string>()).set(quote, value));
-    values.set(base, days);
-  }
   server = await startSourceServer(HOSTS, answer);
 });
 afterAll(() => server.end());
@@ -57,44 +36,11 @@ function answer(url: URL, response: ServerResponse): void {
 
 function bodyOf({ host, pathname }: URL): string | Buffer | null {
   if (host === 'www.ecb.europa.eu') {
-    if (pathname === '/stats/eurofxref/eurofxref.zip') {
-      return zipArchive([{ name: 'eurofxref.csv', content: ecbDaily('2026-09-29') }]);
-    }
-    if (pathname !== '/stats/eurofxref/eurofxref-hist.zip') return null;
-    return zipArchive([{ name: 'eurofxref-hist.csv', content: ecbHistory() }]);
+    if (pathname === '/stats/eurofxref/eurofxref.zip') return ecbDailyZip('2026-09-29');
+    return pathname === '/stats/eurofxref/eurofxref-hist.zip' ? ecbHistoryZip() : null;
   }
   const [, day = '', base = ''] = /currency-api@([\d-]+)\/v1\/currencies\/([a-z]+)\.json$/.exec(pathname) ?? [];
-  const quotes = values.get(base)?.get(day);
-  if (quotes === undefined) return null;
-  // The document lists each of hundreds of currencies and coins, and the base itself.
-  const members = [...quotes, [base, '1']].map(([quote, value]) => `\t\t"${quote}": ${value}`);
-  return `{\n\t"date": "${day}",\n\t"${base}": {\n${members.join(',\n')}\n\t}\n}`;
-}
-
-/** Newest first, `N/A` for a currency without a rate, no zeros at the end of a number. */
-function ecbHistory(): string {
-  const rows = [...(values.get('eur') ?? [])].sort().reverse();
-  const lines = rows.map(([day, quotes]) => {
-    const rates = ECB_HISTORY.map((code) => quotes.get(code.toLowerCase()) ?? 'N/A');
-    return `${[day, ...rates].join(',')},\n`;
-  });
-  return `Date,${ECB_HISTORY.join(',')},\n${lines.join('')}`;
-}
-
-/** A space after each comma, the month in words, each number with the same count of decimals. */
-function ecbDaily(day: string): string {
-  const quotes = values.get('eur')?.get(day);
-  const date = new Date(day).toLocaleDateString('en-GB', {
-    day: '2-digit',
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
-  const rates = ECB_DAILY.map((code) => {
-    const [whole, fraction = ''] = (quotes?.get(code.toLowerCase()) ?? '').split('.');
-    return `${whole}.${fraction.padEnd(9, '0')}`;
-  });
-  return `Date, ${ECB_DAILY.join(', ')}, \n${date}, ${rates.join(', ')}, \n`;
+  return currencyApiJson(base, day);
 }
 
 function recipeNamed(name: string): Recipe {
@@ -194,9 +140,8 @@ describe('the reference rates of the ECB', () => {
 
   test('of all days leave out the currencies that have no rate', async () => {
     const history = await run('ecb-history', '2026-09-29');
-    const days = values.get('eur')?.size ?? 0;
     expect(history.filter(isMarket).map(({ nativeCurrency }) => nativeCurrency)).toEqual(ECB_DAILY);
-    expect(history.filter((record) => !isMarket(record)).length).toBe(days * ECB_DAILY.length);
+    expect(history.filter((record) => !isMarket(record)).length).toBe(EURO_DAYS * ECB_DAILY.length);
     expect(history[0]).toMatchObject({ slug: 'ecb-eur-usd', unit: { quantity: 1000, of: 'EUR' } });
     expect(history[1]).toMatchObject({ market: 'ecb-eur-usd', observedAt: '2026-09-29T00:00:00Z', currency: 'USD' });
   });

@@ -31,7 +31,7 @@ const writes = new WriteCounts();
 writes.add({ operation: 'createBatch', status: 202 });
 const PROCESS = { startedAtMs: 1, residentBytes: 2, cpuSeconds: 0.5, loopDelays: [] };
 const EMPTY: Measured = {
-  health: { status: 'starting' },
+  health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
   writes: new WriteCounts(),
   storage: null,
@@ -40,7 +40,16 @@ const EMPTY: Measured = {
   process: PROCESS,
 };
 const FULL: Measured = {
-  health: { status: 'ok', generation: 7, publishLagSeconds: 1, marksDue: 2, putOff: 3, queue: 4, lateSources: 5 },
+  health: {
+    status: 'ok',
+    generation: 7,
+    publishLagSeconds: 1,
+    marksDue: 2,
+    putOff: 3,
+    queue: 4,
+    lateSources: 5,
+    lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2 },
+  },
   reads: new ReadCounts(),
   writes,
   storage: { ledger: 1, objects: 2, uploads: 3, archive: 4 },
