@@ -7,8 +7,8 @@ import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
+import { seconds } from './numbers.ts';
 import { addReadCommands } from './reads/commands.ts';
-import { seconds } from './seconds.ts';
 import { addSourceCommands } from './sources/commands.ts';
 
 const EXAMPLES = `

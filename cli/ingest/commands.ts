@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { IngestMode } from '../../contract/ingest-records.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { seconds } from '../numbers.ts';
 import { note } from '../output.ts';
 import type { GlobalOptions } from '../profile.ts';
-import { seconds } from '../seconds.ts';
 import type { SourceForm } from './source-records.ts';
 
 const WAIT_SECONDS = 60;

@@ -5,11 +5,11 @@ import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
-import { itemLimit } from '../limit.ts';
+import { itemLimit, seconds } from '../numbers.ts';
 import type { GlobalOptions } from '../profile.ts';
-import { seconds } from '../seconds.ts';
+import { walkList } from '../reads/walk.ts';
 import { type Field, fieldsOf } from './fields.ts';
-import { bodyOfOptions, isList, itemsOf, runOperation } from './run-operation.ts';
+import { bodyOfOptions, isList, pathOf, runOperation } from './run-operation.ts';
 import { CONSEQUENCES, GENERATED, GROUPS, MORE_EXAMPLES, VERBS } from './verbs.ts';
 
 interface OperationFlags extends GlobalOptions {
@@ -50,12 +50,15 @@ function addTail(audit: Command): void {
       const query = given(filters, options as unknown as Readonly<Record<string, unknown>>);
       const client = await openClient(options);
       const { tailAudit } = await import('./audit.ts');
-      await tailAudit((day) => itemsOf(client, operation, { params: {}, query: day === undefined ? query : { day } }), {
-        isByDay: Object.keys(query).length === 0,
-        first: options.limit,
-        everySeconds: options.every,
-        json: options.json === true,
-      });
+      await tailAudit(
+        (day) => walkList(client, pathOf(operation, { params: {}, query: day === undefined ? query : { day } })),
+        {
+          isByDay: Object.keys(query).length === 0,
+          first: options.limit,
+          everySeconds: options.every,
+          json: options.json === true,
+        },
+      );
     });
 }
 

@@ -6,7 +6,7 @@ import { operationOf } from '../../contract/operations.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
-import { pageOf } from '../reads/walk.ts';
+import { walkList } from '../reads/walk.ts';
 import { changesByBatch } from './audit.ts';
 import { columnsOfItems } from './fields.ts';
 
@@ -59,7 +59,7 @@ async function printList(
   asJson: boolean,
 ): Promise<void> {
   const isAudit = operation === operationOf('listAuditRecords');
-  const items = itemsOf<Row>(client, operation, call);
+  const items = walkList<Row>(client, pathOf(operation, call));
   const columns = columnsOfItems(operation);
   const shown = asJson ? new JsonList() : tableOf(isAudit ? [...columns, 'changes'] : columns);
   let count = 0;
@@ -84,22 +84,10 @@ const NO_AUDIT =
   'No record was found. Without --day, --actor or --target, the search is in the writes of today (UTC). A target is ' +
   'written as in market/gold-usd or watchlist/<id>, and an actor as in user:alice or key:<key id>.';
 
-/** The items of a list, page by page. */
-export async function* itemsOf<Item>(
-  client: Client,
-  operation: OperationDefinition,
-  call: Pick<OperationCall, 'params' | 'query'>,
-): AsyncGenerator<Item> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = cursor === undefined ? call.query : { ...call.query, cursor };
-    const answer = await client.call({ method: 'GET', path: pathOf(operation, { ...call, query }) });
-    const { data, page } = pageOf<Item>(jsonOf(answer));
-    yield* data;
-    cursor = page.nextCursor;
-  }
-}
-
-function pathOf({ path }: OperationDefinition, { params, query }: Pick<OperationCall, 'params' | 'query'>): string {
+export function pathOf(
+  { path }: OperationDefinition,
+  { params, query }: Pick<OperationCall, 'params' | 'query'>,
+): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string));
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { seconds } from '../numbers.ts';
 import { type GlobalOptions, readProfile } from '../profile.ts';
-import { seconds } from '../seconds.ts';
 import type { HistoryForm } from './markets.ts';
 
 const WAIT_SECONDS = 300;

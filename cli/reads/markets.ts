@@ -5,7 +5,6 @@ import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
 import { type Cell, durationInWords, JsonList, print, printFields, printJson, Table } from '../output.ts';
-import { csvLine } from './csv-line.ts';
 import { walkCollection } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -139,4 +138,14 @@ function metricInWords(metric: Metric | null): string {
   if (metric === null) return 'never observed';
   const unit = metric.kind === 'money' ? metric.currency : metric.unit;
   return `${amountOf(metric)} ${unit}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
+}
+
+/** RFC 4180, with LF as most tools write it. */
+function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvField).join(',')}\n`;
+}
+
+function csvField(cell: Cell): string {
+  const text = String(cell ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-/** Walks a public collection by its cursors. A cursor that has expired sends the walk back to the first page. */
+/** Walks collections by their cursors. A cursor of a public one that has expired sends the walk back to the first page. */
 
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
@@ -46,7 +46,18 @@ export async function* walkCollection<Item>(
   }
 }
 
-export function pageOf<Item>(json: unknown): Page<Item> {
+/** The items of a list of the write API, page by page. */
+export async function* walkList<Item>(client: Client, path: string): AsyncGenerator<Item> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query: string =
+      cursor === undefined ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+    const { data, page }: Page<Item> = pageOf(jsonOf(await client.call({ method: 'GET', path: path + query })));
+    yield* data;
+    cursor = page.nextCursor;
+  }
+}
+
+function pageOf<Item>(json: unknown): Page<Item> {
   const { data, page } = (json ?? {}) as Partial<Page<Item>>;
   if (Array.isArray(data) && (page?.nextCursor === null || typeof page?.nextCursor === 'string')) {
     return { data, page: { nextCursor: page.nextCursor } };

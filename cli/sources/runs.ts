@@ -4,7 +4,8 @@ import { CommandError, endWith } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { poll } from '../http/poll.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
-import { sourcePath, walkList } from './api.ts';
+import { walkList } from '../reads/walk.ts';
+import { sourcePath } from './api.ts';
 
 export interface RunOptions {
   /** Seconds to wait for the end; 0: not at all. */

@@ -6,7 +6,8 @@ import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
-import { SOURCES_PATH, sourcePath, walkList } from './api.ts';
+import { walkList } from '../reads/walk.ts';
+import { SOURCES_PATH, sourcePath } from './api.ts';
 import { readRecipe } from './recipe-file.ts';
 
 /**
