@@ -10,6 +10,7 @@ import { WORK_QUEUE } from '../storage/records/batches.ts';
 import { FRESH_MARKS, HEAD_KEY, PUT_OFF, REFRESH_MARKS } from '../storage/records/publication.ts';
 import type { HealthReport } from './edge/answer.ts';
 import { inTime } from './edge/cache.ts';
+import { readSourceHealth } from './source-health.ts';
 import type { LastVerify } from './verify-loop.ts';
 
 /** Askers within this time get one report, so that asking more often costs nothing. */
@@ -69,12 +70,15 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
 
   async function readState() {
     const head = (await ledger.get(HEAD_KEY))?.value;
+    const sources = await readSourceHealth(ledger, nowMs());
     return {
       ...(head === undefined ? {} : { generation: head.generation, publishedAt: head.publishedAt }),
       publishLagSeconds: Math.floor(publishLagMs() / 1000),
       marksDue: (await count(FRESH_MARKS)) + (await count(REFRESH_MARKS)),
       putOff: await count(PUT_OFF),
       queue: await count(WORK_QUEUE),
+      failingSources: sources.filter(({ failures }) => failures > 0).length,
+      missedRuns: sources.filter(({ isMissed }) => isMissed).length,
     };
   }
 

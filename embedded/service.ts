@@ -42,6 +42,7 @@ import { removeOldUploads } from './old-uploads.ts';
 import { listEverySeconds } from './pace.ts';
 import { startPublishLoop } from './publish-loop.ts';
 import { createSenders } from './sender.ts';
+import { readSourceHealth } from './source-health.ts';
 import { startSourceLoop } from './source-loop.ts';
 import { StartError, unusable } from './start-error.ts';
 import { createUploadServer } from './upload-server.ts';
@@ -146,6 +147,8 @@ export async function startService(
         health,
         reads,
         writes,
+        // Of a ledger that cannot be read, the health check tells.
+        sources: () => readSourceHealth(data.ledger, nowMs()).catch(() => []),
         expectations: current,
         report,
       });

@@ -67,30 +67,14 @@ export function isDateFormat(format: string): boolean {
   );
 }
 
-/** Whether dates of this format have a month. */
-export function hasMonth(format: string): boolean {
-  return tokensOf(format).some((token) => token.startsWith('M'));
-}
-
-/** Whether dates of this format have a quarter, and no month. */
-export function hasQuarter(format: string): boolean {
-  return tokensOf(format).includes('Q');
-}
-
-/** Whether dates of this format have a day. */
-export function hasDay(format: string): boolean {
-  return tokensOf(format).some((token) => token.startsWith('D'));
-}
-
-/** Whether dates of this format have a time of day. */
-export function hasTime(format: string): boolean {
-  return tokensOf(format).some((token) => token.startsWith('H'));
-}
-
-/** Whether dates of this format have an offset from UTC. */
-export function hasOffset(format: string): boolean {
-  return tokensOf(format).includes('Z');
-}
+/** Whether dates of this format have the part: a quarter only without a month, an offset only from UTC. */
+const has = (letter: string) => (format: string) => tokensOf(format).some((token) => token.startsWith(letter));
+export const hasMonth = has('M');
+export const hasQuarter = has('Q');
+export const hasDay = has('D');
+/** A time of day. */
+export const hasTime = has('H');
+export const hasOffset = has('Z');
 
 /** Makes a parser for dates of this format. Gives null for text that does not match, or is not in the calendar. */
 export function dateReader(format: string): (text: string) => WrittenDate | null {

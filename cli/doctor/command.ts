@@ -29,18 +29,21 @@ export function addDoctorCommand(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<DoctorFlags>();
-      const folder = await examineLocal(url, options);
-      const remote = url ?? folder.server;
+      const asked = url === undefined ? options : { ...options, url };
+      const named = asked.url ?? (asked.profile === undefined ? null : (await readProfile(asked)).readUrl.href);
+      const folder = await examineLocal(named, options);
+      const remote = named ?? folder.server;
       const isAsked = remote !== null || folder.found.length === 0;
-      const { examineService } = await import('./service.ts');
       const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
+      const { examineService } = await import('./service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
       await show([...folder.found, ...service], options.json === true);
     });
 }
 
-async function examineLocal(url: string | undefined, { data, ledger }: DoctorFlags): Promise<FolderReport> {
-  if (url !== undefined && data === undefined) return { found: [], server: null };
+/** A service that is named is elsewhere, unless the data folder is named, too. */
+async function examineLocal(named: string | null, { data, ledger }: DoctorFlags): Promise<FolderReport> {
+  if (named !== null && data === undefined) return { found: [], server: null };
   const { examineFolder } = await import('../../embedded/commands/doctor.ts');
   return await examineFolder(settings({ TIDEMARK_DATA: data }), { readsLedger: ledger === true, nowMs: Date.now() });
 }

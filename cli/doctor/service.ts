@@ -14,6 +14,7 @@ import { examineCertificate } from './certificate.ts';
 const ME_URL = '/api/v1/me';
 const HEALTH_PATH = '/healthz';
 const PROXY = 'Let the proxy pass on the headers of the service as they are: docs/self-hosting.md.';
+const DATE_ROUNDING_MS = 500;
 const CLOCK_WARNING_SECONDS = 5;
 const CLOCK_FAULT_SECONDS = 60;
 
@@ -74,8 +75,10 @@ async function examineClock(ask: Ask): Promise<readonly Diagnosis[]> {
   const { headers, atMs } = await ask(marketUrl(newName()));
   const dateMs = Date.parse(headers.date ?? '');
   if (Number.isNaN(dateMs)) return [];
-  const seconds = Math.round((dateMs - atMs) / 1000);
-  const detail = `its clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} this one`;
+  // `Date` has no fractions of a second, and the answer has travelled.
+  const seconds = Math.trunc((dateMs + DATE_ROUNDING_MS - atMs) / 1000);
+  const direction = seconds < 0 ? 'behind' : 'ahead of';
+  const detail = seconds === 0 ? 'agrees with this one' : `is ${Math.abs(seconds)} s ${direction} this one`;
   const mend = 'Run a time service, such as chrony, on both machines: records keep the time of the server for good.';
   if (Math.abs(seconds) > CLOCK_FAULT_SECONDS) return [fault('clock of the service', detail, mend)];
   if (Math.abs(seconds) > CLOCK_WARNING_SECONDS) return [warning('clock of the service', detail, mend)];

@@ -64,24 +64,15 @@ export function addIngestCommands(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (paths: readonly string[], _, command: Command) => {
       const options = command.optsWithGlobals<IngestFlags>();
-      const {
-        mode,
-        partial = false,
-        dryRun = false,
-        confirmOutliers = false,
-        wait,
-        report,
-        resume,
-        json = false,
-      } = options;
+      const { mode, partial = false, dryRun = false, confirmOutliers = false, wait, resume } = options;
       if (paths.filter((path) => path === '-').length > 1) throw new CommandError('usage', '- can be named only once.');
       const formOf = await formReader(options);
+      const sources = paths.map((path) => ({ path, source: formOf(path) }));
       const { ingestFiles } = await import('./ingest-files.ts');
       const run = resume ?? randomBytes(6).toString('hex');
-      const asked = { formOf, mode, partial, dryRun, confirmOutliers, runId: run, wait, report, json };
-      if (dryRun) return await ingestFiles(await openClient(options), paths, asked);
-      note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
-      await ingestFiles(await openClient(options), paths, asked);
+      if (!dryRun) note(`Run ${run}. If it is interrupted, repeat the command with --resume ${run}`);
+      const asked = { mode, partial, dryRun, confirmOutliers, runId: run, wait };
+      await ingestFiles(await openClient(options), sources, asked, options);
     });
 }
 

@@ -1,12 +1,12 @@
 /** `tidemark ingest`: files into the service, one after the other. */
-import { BATCH_RECORDS_MAX, type IngestMode } from '../../contract/ingest-records.ts';
+import { BATCH_RECORDS_MAX } from '../../contract/ingest-records.ts';
 import { DRY_RUN_RECORDS_MAX } from '../../contract/ingest-uploads.ts';
 import type { FaultGroup } from '../../mapping/check/fault-groups.ts';
 import { endWith } from '../exit-codes.ts';
 import type { Client } from '../http/client.ts';
 import { note, printFields, printJson } from '../output.ts';
 import { FaultLog, faultLines, firstFault, ReportFile } from './fault-log.ts';
-import { type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
+import { type IngestOptions, type IngestRun, type IngestTotals, newTotals } from './ingest-run.ts';
 import { openInput } from './open-input.ts';
 import { cutIntoParts } from './parts.ts';
 import { openIngestProgress } from './progress.ts';
@@ -14,18 +14,6 @@ import { sendBatches } from './send-batches.ts';
 import { sendUpload } from './send-upload.ts';
 import { collecting } from './small-memory.ts';
 import { readSource, type SourceFault, type SourceForm, type SourceRecord } from './source-records.ts';
-
-export interface IngestOptions {
-  readonly formOf: (path: string) => SourceForm;
-  readonly mode: IngestMode;
-  readonly partial: boolean;
-  readonly dryRun: boolean;
-  readonly confirmOutliers: boolean;
-  readonly runId: string;
-  readonly wait: number;
-  readonly report: string | undefined;
-  readonly json: boolean;
-}
 
 /** A file with more parts goes as an upload, if refused records may be set aside: one request instead of hundreds. */
 const BATCHES_MOST = 10;
@@ -39,9 +27,13 @@ interface FileSummary extends IngestTotals {
 }
 
 /** Ends with `set-aside` if any row was refused. A later file is not begun after one that was refused. */
-export async function ingestFiles(client: Client, paths: readonly string[], options: IngestOptions): Promise<void> {
-  const { formOf, report: reportPath, runId, json, ...asked } = options;
-  const sources = paths.map((path) => ({ path, source: formOf(path) }));
+export async function ingestFiles(
+  client: Client,
+  sources: readonly { readonly path: string; readonly source: SourceForm }[],
+  asked: IngestOptions,
+  { report: reportPath, json }: { readonly report?: string; readonly json?: boolean },
+): Promise<void> {
+  const { runId } = asked;
   const report = new ReportFile(reportPath);
   const progress = openIngestProgress(process.stderr);
   const summaries: FileSummary[] = [];

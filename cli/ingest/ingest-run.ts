@@ -1,17 +1,15 @@
 /** One file on its way into the service: what was asked, what is done, what is known. */
 import type { BatchReport, IngestMode } from '../../contract/ingest-records.ts';
 import type { FileFault } from '../../mapping/check/fault-groups.ts';
+import type { CsvMapping } from '../../mapping/csv-mapping.ts';
+import { columnsOf } from '../../mapping/template.ts';
 import type { Client } from '../http/client.ts';
 import type { FaultLog } from './fault-log.ts';
-import { columnAt } from './file-places.ts';
 import type { Input } from './open-input.ts';
 import type { IngestProgress } from './progress.ts';
 import type { SourceForm } from './source-records.ts';
 
-export interface IngestRun {
-  readonly client: Client;
-  readonly input: Input;
-  readonly source: SourceForm;
+export interface IngestOptions {
   readonly mode: IngestMode;
   readonly partial: boolean;
   readonly dryRun: boolean;
@@ -20,6 +18,12 @@ export interface IngestRun {
   readonly runId: string;
   /** Seconds to wait for the generation that shows the last records. */
   readonly wait: number;
+}
+
+export interface IngestRun extends IngestOptions {
+  readonly client: Client;
+  readonly input: Input;
+  readonly source: SourceForm;
   readonly faults: FaultLog;
   readonly progress: IngestProgress;
   readonly totals: IngestTotals;
@@ -75,4 +79,25 @@ export function addReportFaults(
     else faults.add({ line: place, column: columnAt(pointer, source), code, detail }, id);
   }
   return repeated.size;
+}
+
+/** The column of a CSV file, or the field of a record. Null: the whole row, or no single column. */
+function columnAt(pointer: string, source: SourceForm): string | null {
+  const [, field = ''] = pointer.split('/');
+  if (source.form !== 'csv') return pointer === '' ? null : pointer.slice(1).replaceAll('/', '.');
+  const [column, ...others] = columnsOfField(source.mapping)[field] ?? [];
+  return column === undefined || others.length > 0 ? null : column;
+}
+
+function columnsOfField({ observation, market }: CsvMapping): Readonly<Record<string, readonly string[]>> {
+  const value = [observation.value.column];
+  const slug = columnsOf(market.slug);
+  return {
+    ...{ amountMinor: value, value, sourceValue: value, observedAt: [observation.date.column] },
+    currency: columnsOf(observation.currency),
+    sourceUrl: columnsOf(observation.sourceUrl),
+    sourceLabel: columnsOf(observation.sourceLabel),
+    ...{ market: slug, slug, name: columnsOf(market.name), kind: columnsOf(market.kind) },
+    nativeCurrency: columnsOf(market.nativeCurrency),
+  };
 }

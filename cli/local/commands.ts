@@ -72,36 +72,33 @@ export function addLocalCommands(program: Command): void {
       console.log(issueToken(settings({ TIDEMARK_DATA: data }), { user, scopes: named, lifetimeHours }));
     });
 
-  program
-    .command('repair')
-    .description('set the record of each market to what its observations add up to; the server must be stopped')
+  /** A command that needs the server stopped. */
+  const stopped = (name: string, description: string, example: string) =>
+    program
+      .command(name)
+      .description(`${description}; the server must be stopped`)
+      .addHelpText('after', `\nExample:\n  tidemark ${example}\nSee docs/operations.md.`);
+  const folderOf = (command: Command) => settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data });
+
+  stopped('repair', 'set the record of each market to what its observations add up to', 'repair gold-usd')
     .argument('<slug...>', 'the markets')
-    .addHelpText('after', '\nExample:\n  tidemark repair gold-usd')
     .action(async (slugs: readonly string[], _, command: Command) => {
       const { repairByName } = await import('../../embedded/commands/repair.ts');
-      await repairByName(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }), slugs);
+      await repairByName(folderOf(command), slugs);
     });
 
-  program
-    .command('verify-audit')
-    .description(
-      'check the chains and seals of the audit; what it proves is in docs/operations.md; the server must be stopped',
-    )
-    .addHelpText('after', '\nExample:\n  tidemark verify-audit --data .tidemark\nSee docs/operations.md.')
-    .action(async (_, command: Command) => {
+  stopped('verify-audit', 'check the chains and seals of the audit', 'verify-audit --data .tidemark').action(
+    async (_, command: Command) => {
       const { checkAudit } = await import('../../embedded/commands/verify-audit.ts');
-      await checkAudit(settings({ TIDEMARK_DATA: command.optsWithGlobals<GlobalOptions>().data }));
-    });
+      await checkAudit(folderOf(command));
+    },
+  );
 
-  program
-    .command('gc')
-    .description('remove objects that no reader can reach any more; the server must be stopped')
+  stopped('gc', 'remove objects that no reader can reach any more', 'gc --dry-run --data .tidemark')
     .option('--dry-run', 'only list them')
-    .addHelpText('after', '\nExample:\n  tidemark gc --dry-run --data .tidemark')
-    .action(async (_, command: Command) => {
-      const { data, dryRun = false } = command.optsWithGlobals<GlobalOptions & { readonly dryRun?: boolean }>();
+    .action(async ({ dryRun = false }: { readonly dryRun?: boolean }, command: Command) => {
       const { removeGarbage } = await import('../../embedded/commands/gc.ts');
-      await removeGarbage(settings({ TIDEMARK_DATA: data }), dryRun);
+      await removeGarbage(folderOf(command), dryRun);
     });
 }
 

@@ -1,6 +1,7 @@
 /** The options of a command, from the JSON Schema of a query or of a body. */
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
+import type { OperationDefinition } from '../../contract/operations/operation.ts';
 
 export interface Field {
   /** In the query or the body. */
@@ -43,8 +44,9 @@ export function fieldsOf(schema: z.ZodType): readonly Field[] {
 }
 
 /** The names of all members of the items of a list that are no objects. @param member the one that holds the items */
-export function columnsOfItems(schema: z.ZodType, member = 'data'): readonly string[] {
-  const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema;
+export function columnsOfItems({ success }: OperationDefinition, member = 'data'): readonly string[] {
+  if (success.body === null) return [];
+  const json = z.toJSONSchema(success.body, { io: 'output', unrepresentable: 'any' }) as Schema;
   const items = json.properties?.[member]?.items ?? {};
   const isShown = (value: Schema) => kindsOf(value).every((kind) => kind !== 'object');
   return Object.entries(propertiesOf(items)).flatMap(([name, value]) => (isShown(value) ? name : []));

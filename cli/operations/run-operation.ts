@@ -21,8 +21,8 @@ export interface OperationCall {
   readonly limit: number;
 }
 
-export function isList({ method, success }: OperationDefinition): boolean {
-  return method === 'GET' && success.body !== null && columnsOfItems(success.body).length > 0;
+export function isList(operation: OperationDefinition): boolean {
+  return operation.method === 'GET' && columnsOfItems(operation).length > 0;
 }
 
 export async function runOperation(
@@ -43,17 +43,13 @@ export async function runOperation(
   if (answer.status === 204) return note(operation.success.description);
   const resource = jsonOf(answer);
   if (asJson) return await printJson(resource);
-  if (operation === operationOf('getEntitlements')) return await printEntitlements(operation, resource);
+  if (operation === operationOf('getEntitlements')) {
+    // The one list without pages.
+    const table = tableOf(columnsOfItems(operation, 'entitlements'));
+    for (const item of (resource as { readonly entitlements: readonly Row[] }).entitlements) await table.add(item);
+    return await table.end();
+  }
   await printFields(Object.entries(resource as object).map(([name, value]) => [name, cellOf(value)] as const));
-}
-
-/** The one list without pages. */
-async function printEntitlements({ success }: OperationDefinition, resource: unknown): Promise<void> {
-  const columns = success.body === null ? [] : columnsOfItems(success.body, 'entitlements');
-  const table = new Table(columns.map((name) => name.toUpperCase()));
-  const { entitlements } = resource as { readonly entitlements: readonly Readonly<Record<string, unknown>>[] };
-  for (const item of entitlements) await table.add(columns.map((name) => cellOf(item[name])));
-  await table.end();
 }
 
 async function printList(
@@ -63,19 +59,25 @@ async function printList(
   asJson: boolean,
 ): Promise<void> {
   const isAudit = operation === operationOf('listAuditRecords');
-  const columns = operation.success.body === null ? [] : columnsOfItems(operation.success.body);
-  const items = itemsOf<Readonly<Record<string, unknown>>>(client, operation, call);
-  const list = asJson ? new JsonList() : null;
-  const table = new Table([...columns.map((name) => name.toUpperCase()), ...(isAudit ? ['CHANGES'] : [])]);
+  const items = itemsOf<Row>(client, operation, call);
+  const columns = columnsOfItems(operation);
+  const shown = asJson ? new JsonList() : tableOf(isAudit ? [...columns, 'changes'] : columns);
   let count = 0;
   for await (const item of isAudit && !asJson ? changesByBatch(items) : items) {
-    if (list !== null) await list.add(item);
-    else await table.add([...columns, ...(isAudit ? ['changes'] : [])].map((name) => cellOf(item[name])));
+    await shown.add(item);
     count += 1;
     if (count === call.limit) break;
   }
-  await (list ?? table).end();
+  await shown.end();
   if (count === 0) note(isAudit ? NO_AUDIT : 'Nothing is there.');
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function tableOf(columns: readonly string[]) {
+  const table = new Table(columns.map((name) => name.toUpperCase()));
+  const add = (item: Row) => table.add(columns.map((name) => cellOf(item[name])));
+  return { add, end: () => table.end() };
 }
 
 const NO_AUDIT =

@@ -64,7 +64,8 @@ export const GENERATED = (Object.keys(VERBS) as OperationId[]).filter(
 export const CONSEQUENCES: Readonly<Partial<Record<OperationId, string>>> = {
   deleteWatchlist: 'the watchlist and its list of markets are gone for good.',
   withdrawClaim: 'a withdrawn claim cannot be taken up again.',
-  removeMarket: 'the market leaves the list for good, and its slug can never be used again.',
+  removeMarket:
+    'the market leaves the list for good, its slug can never be used again, and --replaced-by cannot be added later.',
   deleteEntitlement: 'the grant ends at once, and the default limit applies.',
   revokeApiKey: 'the key is refused for good.',
   createErasure: "all of this person's data is erased for good, and their keys are revoked.",

@@ -21,6 +21,8 @@ interface Health {
   readonly marksDue?: number;
   readonly putOff?: number;
   readonly queue?: number;
+  readonly failingSources?: number;
+  readonly missedRuns?: number;
   readonly lastVerify?: { readonly at: string; readonly findings: number; readonly share: string } | null;
   readonly faults?: readonly { readonly part: string; readonly detail: string }[];
 }
@@ -77,13 +79,25 @@ function lateInWords({ label, lateSeconds, expectedNextAt, markets }: LateSource
 }
 
 function healthFields(health: Health): readonly (readonly [string, Cell])[] {
-  const { status, publishLagSeconds, marksDue, putOff, queue, lastVerify, faults = [] } = health;
+  const {
+    status,
+    publishLagSeconds,
+    marksDue,
+    putOff,
+    queue,
+    failingSources,
+    missedRuns,
+    lastVerify,
+    faults = [],
+  } = health;
   return [
     ['health', status],
     ['publish lag', publishLagSeconds === undefined ? null : counted(publishLagSeconds, 'second')],
     ['marks', marksDue],
     ['put off', putOff],
     ['queue', queue],
+    ['failing sources', failingSources],
+    ['missed runs', missedRuns],
     [
       'last verify',
       lastVerify == null

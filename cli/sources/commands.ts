@@ -28,9 +28,9 @@ export function addSourceCommands(program: Command): void {
   sources
     .command('add')
     .description('check a recipe, and add its source')
-    .argument('<file>', 'the recipe: JSON, comments allowed')
+    .argument('<recipe>', 'a file (JSON, comments allowed), or the name of a recipe that is shipped')
     .option('--replace', 'the source exists: replace its recipe')
-    .addHelpText('after', '\nExample:\n  tidemark sources add recipes/ecb-daily.jsonc')
+    .addHelpText('after', '\nExamples:\n  tidemark sources add ecb-daily\n  tidemark sources add tea-board.json')
     .action(async (file: string, _, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { readonly replace?: boolean }>();
       const { addSource } = await import('./sources.ts');

@@ -1,5 +1,4 @@
 /** Adds, shows, pauses and removes sources. */
-import { readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
 import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
@@ -8,6 +7,7 @@ import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
 import { type Cell, JsonList, note, printFields, printJson, Table } from '../output.ts';
 import { SOURCES_PATH, sourcePath, walkList } from './api.ts';
+import { readRecipe } from './recipe-file.ts';
 
 /**
  * Nothing is sent, and no key is needed, if the recipe has faults.
@@ -121,12 +121,4 @@ async function stateOf(client: Client, wanted: string): Promise<SourceState | nu
 async function etagOf(client: Client, name: string): Promise<string> {
   const { headers } = await client.call({ method: 'GET', path: sourcePath(name) });
   return headers.get('etag') ?? '*';
-}
-
-function readRecipe(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new CommandError('usage', `The recipe ${path} cannot be read: ${(cause as Error).message}`, null, { cause });
-  }
 }

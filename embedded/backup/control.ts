@@ -6,13 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
 const SOCKET = 'control.sock';
+/** The kernel takes no longer path (unix(7)); on some systems, 103 bytes. */
+const MAX_SOCKET_PATH_BYTES = 103;
 const SNAPSHOT_URL_PATH = '/snapshot';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
@@ -80,7 +82,7 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
   });
   // A backup of a large ledger is copied slowly to a slow disk.
   server.requestTimeout = 0;
-  const path = join(folder, SOCKET);
+  const path = socketOf(folder);
   try {
     // A killed process has left it. This process holds the lock of the ledger, so no other one listens there.
     rmSync(path, { force: true });
@@ -100,6 +102,12 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
   };
 }
 
+/** A path from the working folder may be the only one that is short enough. */
+function socketOf(folder: string): string {
+  const path = join(folder, SOCKET);
+  return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : relative('', path);
+}
+
 export function newSnapshotName(): string {
   return `snapshot-${randomUUID()}.sqlite`;
 }
@@ -116,8 +124,8 @@ export async function makeSnapshot(
   await copyLedger(path, progress);
 }
 
-/** Of this process, and those that a killed one has left. */
-function removeSnapshots(folder: string): void {
+/** Of this process, and those that a killed one has left. To be called only with the ledger's lock. */
+export function removeSnapshots(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
       if (SNAPSHOT_FILE.test(name)) rmSync(join(folder, name), { force: true });
@@ -139,7 +147,7 @@ export interface AskedSnapshot {
  * @throws StartError if it refuses, fails or ends in the meantime
  */
 export async function askForSnapshot(folder: string, progress: CopyProgress): Promise<AskedSnapshot | null> {
-  const path = join(folder, SOCKET);
+  const path = socketOf(folder);
   const asking = request({ socketPath: path, path: SNAPSHOT_URL_PATH, method: 'POST' });
   asking.end();
   let answer: IncomingMessage;
@@ -173,7 +181,7 @@ export async function askForSnapshot(folder: string, progress: CopyProgress): Pr
 
 /** Whether a process answers there. */
 export async function hasControl(folder: string): Promise<boolean> {
-  const asking = request({ socketPath: join(folder, SOCKET), path: '/' });
+  const asking = request({ socketPath: socketOf(folder), path: '/' });
   asking.end();
   try {
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];

@@ -7,8 +7,7 @@ import { readPrivateFile } from '../private-files.ts';
 const LAST_BACKUP_FILE = 'last-backup';
 
 const lastBackupSchema = z.object({
-  /** RFC 3339. */
-  at: z.string(),
+  at: z.iso.datetime(),
   /** The backup's folder. */
   backup: z.string(),
 });

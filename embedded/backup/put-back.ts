@@ -51,7 +51,11 @@ export async function putBack(options: PutBackOptions): Promise<string | null> {
       }
       checkNotInUse(dataFolder);
     }
-    await stage(options);
+    await stage(options).catch(async (error: unknown) => {
+      // It may have filled the disk.
+      await rm(join(dataFolder, STAGE), { recursive: true, force: true });
+      throw error;
+    });
     await writeDurably(join(dataFolder, RESTORING_FILE), `${options.backup.name}\n`);
     const aside = await moveAside(dataFolder, nowMs);
     const staged = join(dataFolder, STAGE);

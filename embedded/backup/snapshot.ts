@@ -7,7 +7,7 @@ import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { openLedgerCopy } from '../../storage/sqlite-ledger.ts';
 import { openDataFolder } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
-import { askForSnapshot, makeSnapshot, newSnapshotName } from './control.ts';
+import { askForSnapshot, makeSnapshot, newSnapshotName, removeSnapshots } from './control.ts';
 
 /** Nobody else can make one of the same folder until the release, which removes it. */
 export interface LedgerSnapshot {
@@ -20,6 +20,7 @@ export async function takeSnapshot(dataFolder: string, progress: CopyProgress): 
   const asked = await askForSnapshot(dataFolder, progress);
   if (asked !== null) return { path: asked.path, release: async () => asked.hangUp() };
   const data = await openDataFolder(dataFolder);
+  removeSnapshots(dataFolder);
   const name = newSnapshotName();
   const path = join(dataFolder, name);
   const release = async () => {

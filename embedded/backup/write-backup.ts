@@ -66,14 +66,14 @@ export async function writeBackup(options: BackupOptions): Promise<BackupReport>
   const { dataFolder, keep, nowMs, version, verify, progress } = options;
   checkHasLedger(dataFolder);
   const dir = await openBackups(options);
-  const before = await newestManifest(dir, dataFolder);
+  const name = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const before = await newestManifest(dir, dataFolder, name);
   // Held until the end: it keeps a second backup of this folder out.
   const snapshot = await takeSnapshot(dataFolder, (done, of) => progress('Taking a snapshot of the ledger', done, of));
   try {
     // After the snapshot: so every file that it names has arrived.
     const plan = await planShared(dataFolder, dir, before);
     await checkRoom(dir, ((await sizeOf(snapshot.path)) ?? 0) + plan.bytesToCopy);
-    const name = new Date(nowMs).toISOString().replaceAll(':', '-');
     const partial = join(dir, name + PARTIAL_SUFFIX);
     const files = await copyOwn(dataFolder, snapshot.path, partial, progress);
     const known = await checkLedgerCopy(join(partial, LEDGER_FILE));
@@ -115,10 +115,14 @@ async function openBackups({ dir, dataFolder }: BackupOptions): Promise<string> 
   return absolute;
 }
 
-/** Null before the first backup. @throws StartError if the folder holds backups of another service */
-async function newestManifest(dir: string, dataFolder: string): Promise<Manifest | null> {
+/** Null before the first backup. @throws StartError if the folder holds later backups, or those of another service */
+async function newestManifest(dir: string, dataFolder: string, name: string): Promise<Manifest | null> {
   const newest = backupNames(dir).at(-1);
   if (newest === undefined) return null;
+  // Otherwise the new one would count as an old one, and would not be kept.
+  if (newest >= name) {
+    throw new StartError(`${dir} holds a backup of a later time than this machine's clock: ${newest}. Set the clock.`);
+  }
   const manifest = readManifest(dir, newest);
   const secret = await digestOf(join(dataFolder, 'secret'));
   if (secret === null || manifest.files.secret === undefined || manifest.files.secret.sha256 === secret.sha256) {

@@ -1,5 +1,6 @@
 /** The metrics of the embedded server, from what it knows. docs/operations.md lists them. */
 import { CACHE_STATUSES, type ReadCounts } from '../edge/read-counts.ts';
+import type { SourceHealth } from '../source-health.ts';
 import type { Family, Sample } from './open-metrics.ts';
 import { STORAGE_PARTS, type StorageSizes } from './storage-sizes.ts';
 import type { WriteCounts } from './write-counts.ts';
@@ -12,6 +13,8 @@ export interface MeasuredHealth {
   readonly marksDue?: number;
   readonly putOff?: number;
   readonly queue?: number;
+  readonly failingSources?: number;
+  readonly missedRuns?: number;
   readonly lateSources?: number;
   readonly lastVerify: { readonly at: string; readonly findings: number } | null;
 }
@@ -20,11 +23,14 @@ export interface Measured {
   readonly health: MeasuredHealth;
   readonly reads: ReadCounts;
   readonly writes: WriteCounts;
+  readonly sources: readonly SourceHealth[];
   /** Null: the folder cannot be read. */
   readonly storage: StorageSizes | null;
   readonly freeBytes: number;
   /** Milliseconds since the epoch; null: no market expects a value. */
   readonly oldestExpectedMs: number | null;
+  /** Milliseconds since the epoch; null: no backup is known. */
+  readonly lastBackupMs: number | null;
   readonly process: ProcessState;
 }
 
@@ -40,12 +46,25 @@ export function familiesOf({
   health,
   reads,
   writes,
+  sources,
   storage,
   freeBytes,
   oldestExpectedMs,
+  lastBackupMs,
   process,
 }: Measured): Family[] {
-  const { status, generation, publishLagSeconds, marksDue, putOff, queue, lateSources, lastVerify } = health;
+  const {
+    status,
+    generation,
+    publishLagSeconds,
+    marksDue,
+    putOff,
+    queue,
+    failingSources,
+    missedRuns,
+    lateSources,
+    lastVerify,
+  } = health;
   return [
     gauge('tidemark_healthy', '1 if the health check is ok, else 0.', [{ value: Number(status === 'ok') }]),
     gauge('tidemark_generation', 'The newest published generation.', known(generation)),
@@ -64,6 +83,9 @@ export function familiesOf({
       'Batches, uploads and erasures to be worked off; counting ends at 1,000.',
       known(queue),
     ),
+    gauge('tidemark_sources_failing', 'Fetched sources whose last run failed.', known(failingSources)),
+    gauge('tidemark_runs_missed', 'Runs that were due five minutes ago and have not begun.', known(missedRuns)),
+    ...sourceFamilies(sources),
     gauge('tidemark_sources_late', 'Sources whose next value is late, by their cadence.', known(lateSources)),
     {
       ...gauge(
@@ -83,6 +105,14 @@ export function familiesOf({
         'tidemark_verify_timestamp_seconds',
         'When the newest run of verify ended.',
         known(lastVerify === null ? undefined : Date.parse(lastVerify.at) / 1000),
+      ),
+      unit: 'seconds',
+    },
+    {
+      ...gauge(
+        'tidemark_backup_timestamp_seconds',
+        'When the newest backup began.',
+        known(lastBackupMs === null ? undefined : lastBackupMs / 1000),
       ),
       unit: 'seconds',
     },
@@ -116,6 +146,32 @@ export function familiesOf({
       unit: 'bytes',
     },
     ...processFamilies(process),
+  ];
+}
+
+/** One sample for each source that the service fetches. */
+function sourceFamilies(sources: readonly SourceHealth[]): Family[] {
+  const samples = (measure: (source: SourceHealth) => number | null) =>
+    sources.flatMap((source) => {
+      const value = measure(source);
+      return value === null ? [] : [{ labels: { source: source.name }, value }];
+    });
+  const moment = (name: string, help: string, momentMs: (source: SourceHealth) => number | null): Family => {
+    const seconds = samples((source) => {
+      const ms = momentMs(source);
+      return ms === null ? null : ms / 1000;
+    });
+    return { ...gauge(`tidemark_source_${name}_timestamp_seconds`, help, seconds), unit: 'seconds' };
+  };
+  return [
+    gauge(
+      'tidemark_source_failures',
+      'Failed runs since the last one that did not fail.',
+      samples(({ failures }) => failures),
+    ),
+    moment('last_run', 'When the newest run ended.', ({ lastRunMs }) => lastRunMs),
+    moment('last_success', 'When a run last ended without a failure.', ({ lastSuccessMs }) => lastSuccessMs),
+    moment('next_run', 'When the next run is due.', ({ nextRunMs }) => nextRunMs),
   ];
 }
 

@@ -7,9 +7,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Expectations } from '../../contract/late-sources.ts';
+import { readLastBackup } from '../backup/last-backup.ts';
 import type { HealthReport } from '../edge/answer.ts';
 import type { ReadCounts } from '../edge/read-counts.ts';
 import type { Log } from '../log.ts';
+import type { SourceHealth } from '../source-health.ts';
 import { StartError } from '../start-error.ts';
 import { familiesOf, type MeasuredHealth, type ProcessState } from './families.ts';
 import { OPEN_METRICS_TYPE, openMetricsText } from './open-metrics.ts';
@@ -31,6 +33,7 @@ export interface MetricsOptions {
   readonly health: () => Promise<HealthReport>;
   readonly reads: ReadCounts;
   readonly writes: WriteCounts;
+  readonly sources: () => Promise<readonly SourceHealth[]>;
   readonly expectations: () => Expectations | null;
   readonly report: Log['fault'];
 }
@@ -65,7 +68,7 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
   }
 
   async function text(): Promise<string> {
-    const { health, reads, writes, expectations } = options;
+    const { health, reads, writes, sources, expectations } = options;
     const oldest = expectations()?.oldest ?? null;
     const process = processState(delays);
     delays.reset();
@@ -74,9 +77,11 @@ export async function startMetricsServer(options: MetricsOptions): Promise<Metri
         health: (await health()).body as unknown as MeasuredHealth,
         reads,
         writes,
+        sources: await sources(),
         storage: await storageSizes(),
         freeBytes: await freeBytes(dataFolder),
         oldestExpectedMs: oldest === null ? null : Date.parse(oldest),
+        lastBackupMs: lastBackupMs(dataFolder),
         process,
       }),
     );
@@ -136,4 +141,14 @@ function processState(delays: { percentile(percentile: number): number; readonly
     cpuSeconds: (user + system) / 1e6,
     loopDelays: delays.count === 0 ? [] : QUANTILES.map((name) => [name, delays.percentile(Number(name) * 100) / 1e9]),
   };
+}
+
+/** Null: no backup is known, or its note cannot be read: `tidemark doctor` says why. */
+function lastBackupMs(dataFolder: string): number | null {
+  try {
+    const last = readLastBackup(dataFolder);
+    return last === null ? null : Date.parse(last.at);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,8 @@
-/** Writes the starting mapping's market. */
+/** Writes the market of the starting mapping: its currency, its quantity, its unit, and the tables that they need. */
 import { FILL_IN } from '../parse-jsonc.ts';
-import { type CommentedObject, field, object } from './commented-json.ts';
-import type { MappingDraft } from './draft.ts';
+import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
+import { freeName, type MappingDraft } from './draft.ts';
+import type { QuantityGuess } from './guess-quantity.ts';
 
 export function draftMarket(
   { guess, added, match }: MappingDraft,
@@ -40,4 +41,94 @@ export function draftMarket(
       ),
     ]),
   );
+}
+
+/** The template of the currency, and the fields of the table that it may need. */
+export function draftCurrency({ guess: { currency }, added, table: { columns } }: MappingDraft): {
+  readonly template: string;
+  readonly table: readonly CommentedField[] | null;
+} {
+  if (currency.kind === 'unknown') {
+    const from = currency.candidates.map((column) => `{${column}}`).join(' or ');
+    const hint =
+      from === ''
+        ? 'the ISO 4217 code of the prices, such as USD'
+        : `${from}: which column has the currency of the prices?`;
+    return { template: `${FILL_IN}: ${hint}`, table: null };
+  }
+  const column = currency.kind === 'header' && added !== null ? added.name : currency.column;
+  if (currency.isSpeltOut) return { template: `{${column}}`, table: null };
+  const name = freeName(columns, 'currencyCode');
+  const rows = object(...currency.codes.toSorted().map((code) => field(code, [code.toUpperCase()])));
+  return {
+    template: `{${name}}`,
+    table: [
+      field('key', `{${column}}`),
+      field('columns', [name], 'ISO 4217 spells them in capitals.'),
+      field('rows', rows),
+    ],
+  };
+}
+
+export interface DraftQuantity {
+  readonly template: string;
+  /** Whether some market's quantity is more than one. */
+  readonly isLarger: boolean;
+  readonly comment: string;
+  /** The table of the template's column, if markets differ. */
+  readonly table: readonly CommentedField[] | null;
+  readonly unfit: number;
+  readonly numbers: number;
+  readonly example: string;
+}
+
+export function draftQuantity(
+  { byMarket, largest, ...counts }: QuantityGuess,
+  { table: { columns }, match }: MappingDraft,
+): DraftQuantity {
+  const quantities = new Set(byMarket?.values() ?? [largest]);
+  const why = 'in minor units, the price of one would lose digits.';
+  if (byMarket === null || quantities.size <= 1) {
+    const quantity = Math.max(1, ...quantities);
+    const comment = quantity > 1 ? `Prices are for ${quantity} of it: ${why}` : '';
+    return { template: String(quantity), isLarger: quantity > 1, comment, table: null, ...counts };
+  }
+  const rows = object(...[...byMarket].map(([market, quantity]) => field(market, [String(quantity)])));
+  const name = freeName(columns, 'quantity');
+  const key = match.map((column) => `{${column}}`).join('-');
+  const table = [field('key', key), field('columns', [name]), field('rows', rows)];
+  return { template: `{${name}}`, isLarger: true, comment: `Prices are for more than one: ${why}`, table, ...counts };
+}
+
+const UNIT_NAME = /^(unit|uom|unit[_ ]?of[_ ]?measure)$/i;
+
+/** The unit, and the fields of the table that tells `50 KG` apart into 50 and KG; null if none is needed. */
+export function draftUnit(
+  { guess, table: { columns } }: MappingDraft,
+  quantity: DraftQuantity,
+): { readonly unit: CommentedObject; readonly table: readonly CommentedField[] | null } {
+  const column = guess.market.match.find(({ name }) => UNIT_NAME.test(name));
+  if (column === undefined) {
+    const of = `${FILL_IN}: the thing that the price buys, such as barrel, kg or EUR`;
+    return { unit: object(field('quantity', quantity.template), field('of', of)), table: null };
+  }
+  const packs = [...(column.distinct?.keys() ?? [])].toSorted().map((text) => ({ text, pack: packOf(text) }));
+  if (quantity.isLarger || packs.every(({ pack }) => pack === null)) {
+    return { unit: object(field('quantity', quantity.template), field('of', `{${column.name}}`)), table: null };
+  }
+  const [count, of] = [freeName(columns, 'quantity'), freeName(columns, 'unitOfOne')];
+  return {
+    unit: object(field('quantity', `{${count}}`), field('of', `{${of}}`)),
+    table: [
+      field('key', `{${column.name}}`),
+      field('columns', [count, of], 'The quantity must be a whole number: 1.5 KG is 1500 g.'),
+      field('rows', object(...packs.map(({ text, pack }) => field(text, pack ?? ['1', text])))),
+    ],
+  };
+}
+
+/** `50 KG` as 50 and KG. Null: no whole number of something. */
+function packOf(text: string): readonly [quantity: string, of: string] | null {
+  const [, quantity, of] = /^([1-9]\d{0,8}) *([^\d\s.,]\D*)$/.exec(text) ?? [];
+  return quantity === undefined || of === undefined ? null : [quantity, of];
 }

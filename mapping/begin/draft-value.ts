@@ -3,7 +3,7 @@ import { FILL_IN } from '../parse-jsonc.ts';
 import type { ColumnProfile } from './column-profile.ts';
 import { type CommentedField, type CommentedObject, field, object } from './commented-json.ts';
 import type { MappingDraft } from './draft.ts';
-import type { DraftQuantity } from './draft-quantity.ts';
+import type { DraftQuantity } from './draft-market.ts';
 
 export function draftValue({ guess, added }: MappingDraft, quantity: DraftQuantity): CommentedObject {
   const columns = guess.values.map(({ name }) => name);

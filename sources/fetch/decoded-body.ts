@@ -26,7 +26,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  * @throws TooLarge, UnknownCoding, and the errors of the connection and of zlib
  */
 export async function decodedBody(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const coding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const coding = response.headers['content-encoding']?.trim().toLowerCase() || 'identity';
   const createDecoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   try {
     if (createDecoder === undefined && coding !== 'identity') {

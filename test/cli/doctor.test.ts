@@ -181,6 +181,18 @@ describe('a service', () => {
     expect(notOk(await examineService(base, 10))).toEqual(['warning compression']);
   });
 
+  test('that is named by an option or a profile is asked, and not a data folder', async () => {
+    const config = join(temporary.folder, 'config.json');
+    await writeFile(config, JSON.stringify({ profiles: { production: { url } } }), { mode: 0o600 });
+    for (const words of [
+      ['--url', url],
+      ['--profile', 'production', '--config', config],
+    ]) {
+      const run = await tidemark(['doctor', ...words], { environment: { TIDEMARK_DATA: data } });
+      expect([run.code, run.output.split('\n')[0]]).toEqual([0, expect.stringMatching(/^ok\tservice\t/)]);
+    }
+  });
+
   test('that does not answer is a fault, with exit code 1', async () => {
     const run = await tidemark(['doctor', 'http://127.0.0.1:1']);
     expect(run).toMatchObject({

@@ -96,7 +96,8 @@ describe('refused are', () => {
   });
 
   test('a key file that others can read', async () => {
-    await writeFile(join(folder, 'key'), 'key', { mode: 0o644 });
+    await writeFile(join(folder, 'key'), 'key');
+    await chmod(join(folder, 'key'), 0o644);
     expectUsage(await publish({}, '--url', 'http://127.0.0.1:2', '--key-file', join(folder, 'key')), 'chmod 600');
   });
 

@@ -149,6 +149,17 @@ describe('beside a running server', () => {
     expect(await snapshots()).toEqual([]);
   });
 
+  test('a data folder with a long path is served, and says that its backup needs it stopped', async () => {
+    const long = join(temporary.folder, 'x'.repeat(100), 'data');
+    const other = startServerForTest({ TIDEMARK_DATA: long, TIDEMARK_SAMPLE: 'no' });
+    await other.started;
+    await expect.poll(other.errors).toContain('a backup needs this server stopped');
+    const dir = join(temporary.folder, 'fourth');
+    expect(await on(long, 'backup', dir)).toEqual(refusal('in use by process'));
+    await other.end('SIGTERM');
+    expect(await on(long, 'backup', dir)).toMatchObject({ code: 0 });
+  });
+
   test('a folder that is in use is not restored', async () => {
     const dir = join(temporary.folder, 'third');
     expect(await on(data, 'backup', dir)).toMatchObject({ code: 0 });
@@ -214,7 +225,21 @@ describe('without a server', () => {
     for (const name of await names(backup)) expect((await stat(join(backup, name))).mode & 0o777).toBe(0o600);
   });
 
+  test('archived answers of sources are copied once, and restored', async () => {
+    const path = join('archive', 'ab', 'ab'.repeat(32));
+    await mkdir(join(data, 'archive', 'ab'), { recursive: true });
+    await writeFile(join(data, path), 'an answer');
+    await writeFile(join(data, 'archive', 'ab', 'new.part'), 'half of one');
+    expect(await made()).toMatchObject({ copiedFiles: 2, sharedFiles: 2 });
+    expect(await made()).toMatchObject({ copiedFiles: 0, sharedFiles: 2 });
+    await rm(join(data, 'archive'), { recursive: true });
+    await restored();
+    expect(await readFile(join(data, path), 'utf8')).toBe('an answer');
+    expect(await names(join(data, 'archive', 'ab'))).toEqual(['ab'.repeat(32)]);
+  });
+
   test('it finishes what an interrupted backup has begun', async () => {
+    await writeFile(join(data, 'snapshot-00000000-0000-0000-0000-000000000000.sqlite'), 'half');
     await mkdir(join(dir, '2026-11-22T00-00-00.000Z.partial'), { recursive: true });
     await mkdir(join(dir, 'uploads'));
     await writeFile(join(dir, 'uploads', idOf('A')), 'A'.repeat(10));
@@ -224,6 +249,7 @@ describe('without a server', () => {
     expect(await made()).toMatchObject({ copiedFiles: 1 });
     expect(await readFile(join(dir, 'uploads', idOf('B')), 'utf8')).toBe('B'.repeat(10));
     expect((await names(dir)).filter((name) => !isBackup(name))).toEqual(['uploads']);
+    expect((await names(data)).filter((name) => name.startsWith('snapshot-'))).toEqual([]);
   });
 
   test.each<[string, () => Promise<string>, string]>([
@@ -262,6 +288,15 @@ describe('without a server', () => {
         return dir;
       },
       'find out which is damaged',
+    ],
+    [
+      'the folder has a later backup: the clock was set back',
+      async () => {
+        const { backup } = await made();
+        await rename(backup, join(dir, '2999-01-01T00-00-00.000Z'));
+        return dir;
+      },
+      'clock',
     ],
     [
       'there is no ledger',

@@ -56,7 +56,15 @@ async function watch(more: Partial<HealthOptions> = {}): Promise<Watched> {
   return { world, health, reports, counts, ready, fail: (part) => (failing = part) };
 }
 
-const WELL = { generation: 1, publishLagSeconds: 4, marksDue: 0, putOff: 0, queue: 0 };
+const WELL = {
+  generation: 1,
+  publishLagSeconds: 4,
+  marksDue: 0,
+  putOff: 0,
+  queue: 0,
+  failingSources: 0,
+  missedRuns: 0,
+};
 
 describe('the health of the service', () => {
   test('when it is well: the generation and everything that waits', async () => {

@@ -120,7 +120,11 @@ describe('a server with a port for metrics', () => {
     const before = await scrape(address);
     for (const path of ['gold-usd', 'gold-usd', 'no-such-market']) await get(`${url}/api/v1/markets/${path}`);
     await get(`${url}/api/v1/me`);
+    const at = '2026-11-22T03:00:00.000Z';
+    await writeFile(join(data, 'last-backup'), JSON.stringify({ at, backup: '/backups/one' }), { mode: 0o600 });
     const after = await scrape(address);
+    expect(before.has('tidemark_backup_timestamp_seconds')).toBe(false);
+    expect(after.get('tidemark_backup_timestamp_seconds')).toBe(Date.parse(at) / 1000);
     const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
     expect(grown('tidemark_read_requests_total 2xx')).toBe(2);
     expect(grown('tidemark_read_requests_total 4xx')).toBe(1);

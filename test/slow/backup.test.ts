@@ -114,19 +114,33 @@ test('if the server is stopped meanwhile, it stops cleanly; the backup is comple
   await begin();
 });
 
-test('if the disk of the backup is full, it fails in one line, and the backup before stays', async () => {
-  const before = await complete();
-  // No file may become larger than 8 MB.
-  const script = `ulimit -f 8192; exec '${process.execPath}' '${MAIN}' backup '${dir}' --data '${data}'`;
+/** No file may become larger than 8 MB. */
+async function withLittleRoom(...words: readonly string[]): Promise<{ code: number; errors: string }> {
+  const script = `ulimit -f 8192; exec '${process.execPath}' '${MAIN}' ${words.map((word) => `'${word}'`).join(' ')}`;
   const child = spawn('sh', ['-c', script], { env: { PATH: process.env.PATH } });
   let errors = '';
   child.stderr.on('data', (chunk) => {
     errors += String(chunk);
   });
-  expect((await once(child, 'close'))[0]).toBe(1);
-  expect(errors).toMatch(/^error .*ledger.sqlite cannot be used .*\n$/);
+  const [code] = await once(child, 'close');
+  return { code: code as number, errors };
+}
+
+const NO_ROOM = { code: 1, errors: expect.stringMatching(/^error .*ledger.sqlite cannot be used .*\n$/) };
+
+test('if the disk of the backup is full, it fails in one line, and the backup before stays', async () => {
+  expect(await backUp()).toMatchObject({ code: 0 });
+  const before = await complete();
+  expect(await withLittleRoom('backup', dir, '--data', data)).toEqual(NO_ROOM);
   expect(await complete()).toEqual(before);
   expect(await backUp('--keep', '1')).toMatchObject({ code: 0 });
+});
+
+test('if the disk of the data folder is full, a restore fails in one line, and leaves nothing there', async () => {
+  expect(await backUp('--keep', '1')).toMatchObject({ code: 0 });
+  const other = join(temporary.folder, 'other');
+  expect(await withLittleRoom('restore', dir, '--data', other)).toEqual(NO_ROOM);
+  expect(await namesIn(other)).toEqual([]);
 });
 
 test('a restore that is killed at any moment can be repeated, and no server starts on a half of it', async () => {

@@ -11,7 +11,6 @@ import { currencyApiJson, ECB_DAILY, EURO_DAYS, ecbDailyZip, ecbHistoryZip } fro
 import { startServerWithSource } from '../sources/source-process.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
-const RECIPES = join(import.meta.dirname, '../../recipes');
 /** The newest day of the sample. */
 const DAY = '2026-09-29';
 
@@ -47,7 +46,7 @@ afterAll(async () => {
 
 /** Adds the shipped source and runs it. Gives the run. */
 async function addAndRun(name: string): Promise<unknown> {
-  const added = await tidemark(['sources', 'add', join(RECIPES, `${name}.json`), '--data', data]);
+  const added = await tidemark(['sources', 'add', name, '--data', data]);
   expect(added).toMatchObject({ code: 0 });
   return await run(name);
 }

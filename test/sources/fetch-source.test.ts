@@ -58,7 +58,9 @@ describe('an answer', () => {
     ['gzip', gzipSync(BODY)],
     ['br', brotliCompressSync(BODY)],
     ['X-Gzip', gzipSync(BODY)],
-  ])('is decoded from %s', async (coding, bytes) => {
+    ['identity', Buffer.from(BODY)],
+    ['', Buffer.from(BODY)],
+  ])('is decoded from %j', async (coding, bytes) => {
     const answer = await askFor((response) => response.writeHead(200, { 'content-encoding': coding }).end(bytes));
     expect('bytes' in answer && Buffer.from(answer.bytes).toString()).toBe(BODY);
   });

@@ -34,9 +34,11 @@ const EMPTY: Measured = {
   health: { status: 'starting', lastVerify: null },
   reads: new ReadCounts(),
   writes: new WriteCounts(),
+  sources: [],
   storage: null,
   freeBytes: 0,
   oldestExpectedMs: null,
+  lastBackupMs: null,
   process: PROCESS,
 };
 const FULL: Measured = {
@@ -47,14 +49,21 @@ const FULL: Measured = {
     marksDue: 2,
     putOff: 3,
     queue: 4,
+    failingSources: 6,
+    missedRuns: 7,
     lateSources: 5,
     lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2 },
   },
   reads: new ReadCounts(),
   writes,
+  sources: [
+    { name: 'a', failures: 1, lastRunMs: 1e12, lastSuccessMs: null, nextRunMs: 2e12, isMissed: false },
+    { name: 'b', failures: 0, lastRunMs: null, lastSuccessMs: null, nextRunMs: null, isMissed: false },
+  ],
   storage: { ledger: 1, objects: 2, uploads: 3, archive: 4 },
   freeBytes: 5e12,
   oldestExpectedMs: 1_790_000_000_500,
+  lastBackupMs: 1_790_000_000_500,
   process: { ...PROCESS, loopDelays: [['0.5', 0.000_000_1]] },
 };
 
