@@ -1,24 +1,54 @@
-/** The commands of the runbooks name existing files, functions and sections. */
-import { existsSync, readFileSync } from 'node:fs';
+/** Every command line of `tidemark` in the documentation is one that the program takes. */
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { FUNCTION_NAMES } from '../../infra/permissions.ts';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../cli/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/*.md', { cwd: ROOT }).sort()];
+const PROGRAM = await createProgram();
 
-describe.each(['deploy.md', 'operations.md'])('docs/%s', (name) => {
-  const text = readFileSync(join(ROOT, 'docs', name), 'utf8');
-  const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found);
+/** The words after `tidemark`, up to the end of the command. */
+function commandLines(text: string): readonly string[][] {
+  const blocks = [...text.matchAll(/^ *```(?:sh|bash|console)\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => block);
+  return blocks
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .flatMap((line) => [...line.matchAll(/(?:^ *|\$ |npx |&& |\$\()tidemark +([a-z-][^|>#;&)]*)/g)])
+    .map(([, words = '']) => words.trim().split(/ +/));
+}
 
-  it('imports files that exist', () => {
-    const files = all(/from "(\.[^"]+)"/g);
-    expect(files.length).toBeGreaterThan(0);
-    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+function faultOf(words: readonly string[]): string | null {
+  let command: Command = PROGRAM;
+  const known = [...PROGRAM.options, PROGRAM.createOption('--help')];
+  for (const word of words) {
+    const child = command.commands.find((one) => one.name() === word);
+    if (child !== undefined) {
+      command = child;
+      known.push(...child.options);
+    } else if (word.startsWith('--')) {
+      const name = word.split('=')[0];
+      if (!known.some(({ long }) => long === name)) return `${command.name()} has no option ${name}`;
+    }
+  }
+  return command.commands.length > 0 && !words.some((word) => /^--(help|version)$/.test(word))
+    ? `${words.join(' ')} names no command`
+    : null;
+}
+
+describe('the command lines in', () => {
+  test.each(PAGES)('%s are ones that the program takes', (page) => {
+    const lines = commandLines(readFileSync(join(ROOT, page), 'utf8'));
+    expect(lines.map(faultOf).filter((fault) => fault !== null)).toEqual([]);
   });
 
-  it('invokes functions that are deployed', () => {
-    const invoked = [...all(/--function-name tidemark-([a-z-]+)/g), ...all(/\/aws\/lambda\/tidemark-([a-z-]+)/g)];
-    expect(invoked.length).toBeGreaterThan(0);
-    expect(invoked.filter((each) => !FUNCTION_NAMES.some((known) => known === each))).toEqual([]);
+  test('are found', () => {
+    expect(commandLines(readFileSync(join(ROOT, 'docs/operator-guide.md'), 'utf8')).length).toBeGreaterThan(20);
+  });
+
+  test('are refused if they are wrong', () => {
+    expect(faultOf(['markets', 'list', '--no-such-option'])).toContain('--no-such-option');
+    expect(faultOf(['markets'])).toContain('names no command');
+    expect(faultOf(['no-such-command'])).toContain('names no command');
   });
 });
