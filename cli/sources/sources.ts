@@ -2,6 +2,7 @@
 import { parse } from 'jsonc-parser';
 import type { SourceRecipe, SourceState } from '../../contract/operations/sources.ts';
 import { parseRecipeText } from '../../mapping/recipe/recipe.ts';
+import type { SentSchedule } from '../../mapping/recipe/schedule.ts';
 import { askFirst } from '../ask-first.ts';
 import { CommandError } from '../exit-codes.ts';
 import { type Client, jsonOf, newIdempotencyKey } from '../http/client.ts';
@@ -93,7 +94,7 @@ async function printSource({ name, recipe, revision }: SourceRecipe, state: Sour
     ['name', name],
     ['description', textOf(recipe.description)],
     ['url', textOf(recipe.url)],
-    ['schedule', textOf(recipe.schedule)],
+    ['schedule', scheduleText(recipe.schedule as SentSchedule)],
     ['state', state === null ? null : inWords(state)],
     ['run under way', run],
     ['last run', lastRun === null ? null : `${lastRun.outcome}, ${lastRun.finishedAt}, ${lastRun.id}`],
@@ -106,7 +107,14 @@ async function printSource({ name, recipe, revision }: SourceRecipe, state: Sour
 function inWords({ paused, run, failures }: SourceState): string {
   const state = paused ? 'paused' : 'scheduled';
   if (run !== null) return `${state}, running`;
-  return failures === 0 ? state : `${state}, failed ${failures} times`;
+  return failures === 0 ? state : `${state}, failed ${failures === 1 ? 'once' : `${failures} times`}`;
+}
+
+/** A recipe is shown as it was sent: it may leave out what has a default. */
+function scheduleText(schedule: SentSchedule): string {
+  if ('everyMinutes' in schedule) return `every ${schedule.everyMinutes} minutes`;
+  const { at, days = [], timeZone = 'UTC' } = schedule;
+  return `${at.join(', ')} ${timeZone}, ${days.length % 7 === 0 ? 'every day' : days.join(', ')}`;
 }
 
 function textOf(value: unknown): Cell {

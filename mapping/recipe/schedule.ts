@@ -34,6 +34,8 @@ export const scheduleSchema = z.union([
 ]);
 
 export type Schedule = z.infer<typeof scheduleSchema>;
+/** Before its defaults are filled in. */
+export type SentSchedule = z.input<typeof scheduleSchema>;
 
 /**
  * The first time of the schedule after a moment, both in milliseconds since 1970-01-01T00:00Z. A time of day that the
