@@ -145,7 +145,12 @@ function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvField).join(',')}\n`;
 }
 
+/** A spreadsheet takes a text with such a beginning for a formula, which may send what is in the sheet elsewhere. */
+const FORMULA = /^[=+\-@\t\r]/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
 function csvField(cell: Cell): string {
-  const text = String(cell ?? '');
+  const written = String(cell ?? '');
+  const text = FORMULA.test(written) && !DECIMAL.test(written) ? `'${written}` : written;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
