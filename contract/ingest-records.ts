@@ -82,6 +82,13 @@ const observationRecordFields = {
       'States that a value is right although it is far from a neighbour in time. Without it such a record is refused. ' +
         'The neighbours are the nearest known values before and after it, without zeros.',
     ),
+  reinstated: z
+    .boolean()
+    .default(false)
+    .describe(
+      'In the mode `correct`: states that a retracted value stands again. Without it a record with the content that was ' +
+        'retracted is `unchanged`, because its source may go on giving the value. Other content needs no statement.',
+    ),
 } as const;
 
 const rounded = provenanceFields.rounded.default(false);
@@ -199,7 +206,7 @@ export const ingestModeSchema = z
     'For an observation that is already known (same market, metric, `observedAt` and `sourceUrl`) with other ' +
       'content: `append` refuses it; `correct` records it as a correction, which supersedes the known one. `append` takes the ' +
       'first content of an observation as `unchanged` also after a correction or a retraction: to bring it back, use ' +
-      '`correct`.',
+      '`correct`, and after a retraction `reinstated`.',
   );
 
 export type IngestMode = z.infer<typeof ingestModeSchema>;

@@ -4,7 +4,7 @@
  * An observation is identified by market, metric, `observedAt` and source. If it comes again with the same content, it
  * is `unchanged`. With other content it is a conflict, except in a correcting batch: then a new observation supersedes
  * the old one, which stays. A retraction supersedes with an unknown value; one of the kind `mistake` is not shown by
- * the market.
+ * the market. A source that still gives a retracted value does not bring it back.
  */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import type {
@@ -33,7 +33,9 @@ import { historyMarkKey, marketMarkKey } from '../../storage/records/publication
 import { ObservationPuts } from './observation-puts.ts';
 import {
   addToRecord,
+  copiedRecord,
   definitionOf,
+  isRetractedAs,
   isSameContent,
   isTakenBack,
   metricOfRecord,
@@ -63,10 +65,12 @@ export interface MarketDecision {
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
 }
 
-/** The versions of an observation that a decision needs: the first, which was appended, and the newest. */
+/** The versions of an observation that a decision needs. The first one was appended. */
 export interface KnownObservation {
   readonly first: Observation;
   readonly newest: Observation;
+  /** The newest one that is no retraction: what was last stated. */
+  readonly stated: Observation;
   /** The number of versions before the newest. */
   readonly ordinal: number;
   /** The revision of the newest version's item. */
@@ -146,7 +150,7 @@ class MarketDraft {
     this.#input = input;
     this.#known = new Map(input.known);
     this.#recordedAt = laterInstant(input.recordedAt, before?.updatedAt ?? null);
-    this.#value = before && copyOf(before);
+    this.#value = before && copiedRecord(before);
     this.#revision = input.market?.revision ?? 0;
     this.#revisionBefore = input.market?.revision ?? null;
     this.#lastOrderBefore = before?.lastOrder ?? '';
@@ -234,7 +238,7 @@ class MarketDraft {
         const detail = 'this market, metric, observedAt and source already have other content: correct it, or leave it';
         return refused('conflict.existing', '', detail);
       }
-      if (isSame) return this.#unchanged(record, before);
+      if (isSame || isRetractedAs(before, metric, record)) return this.#unchanged(record, before);
     }
     const other = record.outlierConfirmed ? undefined : this.#contradictionOf(metric, record.metric, first);
     if (other !== undefined) {
@@ -302,7 +306,8 @@ class MarketDraft {
     if (before !== undefined) this.#supersede(value, orderOfRow(record, before.ordinal), before, observation.id);
     this.#puts.add(order, observation);
     // The item's revision is that of the part, and is set when the part ends.
-    this.#known.set(first, { first: before?.first ?? observation, newest: observation, ordinal, revision: 0 });
+    const stated = record.type === 'retraction' && before !== undefined ? before.stated : observation;
+    this.#known.set(first, { first: before?.first ?? observation, newest: observation, stated, ordinal, revision: 0 });
     this.#revision++;
     addToRecord(value, observation, order, metric);
     if (before !== undefined) this.#showOthers(value, record.metric, versionOrder(first, before.ordinal));
@@ -351,7 +356,7 @@ class MarketDraft {
     this.#earliestRewritten = null;
     this.#isDefinitionKept = false;
     if (this.#value !== null) {
-      this.#value = copyOf(this.#value);
+      this.#value = copiedRecord(this.#value);
       this.#revisionBefore = this.#revision;
       this.#lastOrderBefore = this.#value.lastOrder ?? '';
     }
@@ -386,11 +391,6 @@ class MarketDraft {
     const marked = marks.map((key): PutChange => ({ kind: 'put', key, revision, value: null, if: ANY }));
     return { record, changes: [record, ...observations, ...marked] };
   }
-}
-
-/** Copies the parts that are changed in place. Parts that are only replaced are shared. */
-function copyOf(value: MarketRecordValue): MarketRecordValue {
-  return { ...value, latest: { ...value.latest } };
 }
 
 function refused(code: RowErrorCode, pointer: string, detail: string): RowOutcome {

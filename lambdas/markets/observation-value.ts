@@ -130,6 +130,18 @@ export function isSameContent(
   });
 }
 
+/**
+ * Whether a record states what was retracted, and does not say that it knows of the retraction. A source goes on giving
+ * a value that an operator has retracted, so its files would bring the value back each day.
+ */
+export function isRetractedAs(
+  { newest, stated }: { readonly newest: Observation; readonly stated: Observation },
+  metric: Metric,
+  record: Pick<ObservationRecord, 'releasedAt' | 'reinstated'>,
+): boolean {
+  return newest.retraction !== null && !record.reinstated && isSameContent(stated, metric, record);
+}
+
 /** Whether a retraction of this kind has nothing to change. One without a kind says only that there is no value. */
 export function isTakenBack(observation: Observation, kind: RetractionKind | null): boolean {
   if (kind !== null) return observation.retraction === kind;
@@ -142,6 +154,11 @@ export function showValues(value: MarketRecordValue, name: string, values: Newes
   if (values === undefined) delete value.latest[name];
   else value.latest[name] = values;
   if (before !== values?.order) restate(value, (standing) => withoutComparison(standing, name));
+}
+
+/** Copies the parts that are changed in place. Parts that are only replaced are shared. */
+export function copiedRecord(value: MarketRecordValue): MarketRecordValue {
+  return { ...value, latest: { ...value.latest } };
 }
 
 /** Adds an observation to its market's record, in place. */

@@ -77,9 +77,15 @@ async function knownObservation(
   item: Item<Observation>,
 ): Promise<KnownObservation> {
   const first = item.value;
-  if (first.supersededBy === null) return { first, newest: first, ordinal: 0, revision: item.revision };
-  const { items } = await readPage(ledger, versionsOf(slug, order), { descending: true, limit: 1 });
-  const newest = items[0] ?? item;
+  if (first.supersededBy === null) return { first, newest: first, stated: first, ordinal: 0, revision: item.revision };
+  const versions = versionsOf(slug, order);
+  const newest = (await readPage(ledger, versions, { descending: true, limit: 1 })).items[0] ?? item;
   const ordinal = ordinalOf(orderOfObservation(newest));
-  return { first, newest: newest.value, ordinal, revision: newest.revision };
+  const known = { first, newest: newest.value, ordinal, revision: newest.revision };
+  if (newest.value.retraction === null) return { ...known, stated: newest.value };
+  const { items } = await readPage(ledger, versions, { descending: true, limit: VERSIONS_SEARCHED });
+  return { ...known, stated: items.find(({ value }) => value.retraction === null)?.value ?? first };
 }
+
+/** A retraction follows a value, or another retraction that gave another reason. */
+const VERSIONS_SEARCHED = 8;

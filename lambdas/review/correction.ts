@@ -7,6 +7,6 @@ export type Correction = Extract<ClaimAssertion, { type: 'correction' }>;
 /** The claim asserts its value, so nothing needs a further assertion. */
 export function correctionOf({ corrected, ...assertion }: Correction, sourceLabel: string): ObservationRecord {
   const { market, metric, observedAt, sourceUrl } = assertion;
-  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true };
+  const word = { zeroAsserted: true, dateConfirmed: true, outlierConfirmed: true, reinstated: true };
   return { type: 'observation', market, metric, observedAt, sourceUrl, sourceLabel, ...corrected, ...word };
 }

@@ -36,8 +36,9 @@ export function createMarketModel(slug: string): MarketModel {
       const order = sort.slice(OBSERVATION_PREFIX.length);
       const firstOrder = `${order.slice(0, order.lastIndexOf('/'))}/0000`;
       const newest = value as Observation;
-      const { first } = found.get(firstOrder) ?? { first: newest };
-      found.set(firstOrder, { first, newest, ordinal: ordinalOf(order), revision });
+      const { first, stated } = found.get(firstOrder) ?? { first: newest, stated: newest };
+      const known = { first, newest, stated: newest.retraction === null ? newest : stated };
+      found.set(firstOrder, { ...known, ordinal: ordinalOf(order), revision });
     }
     return found;
   }

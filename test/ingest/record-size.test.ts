@@ -93,6 +93,7 @@ describe('a record that would be too large', () => {
       known.set(key.sort.slice(OBSERVATION_PREFIX.length), {
         first: observation,
         newest: observation,
+        stated: observation,
         ordinal: 0,
         revision,
       });

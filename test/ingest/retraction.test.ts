@@ -142,11 +142,54 @@ describe('a retraction', () => {
     });
 
     test('mistake is undone by a correction, also by one to an unknown value of the same reason', () => {
-      for (const row of [released, { ...price('a', 1, null), unknownReason: 'not-applicable' } as IngestRecordInput]) {
+      for (const row of [
+        { ...released, reinstated: true } as IngestRecordInput,
+        { ...price('a', 1, null), unknownReason: 'not-applicable' } as IngestRecordInput,
+      ]) {
         const { model } = retractedAs('mistake');
         expect(model.decide([row], 'correct').outcomes.get(0)?.kind).toBe('accepted');
         expect(model.record().latest.price?.metric.observedAt).toBe('2026-01-02T00:00:00Z');
       }
+    });
+  });
+
+  describe('whose value its source goes on giving', () => {
+    const wrong = price('a', 1, 999);
+    const kinds = ['mistake', 'withdrawn'] as const;
+
+    function retractedOnce(...more: readonly IngestRecordInput[]) {
+      const model = createMarketModel('a');
+      model.decide([market('a'), price('a', 0, 6117), price('a', 1, 6200)]);
+      model.decide([wrong], 'correct');
+      model.decide(more);
+      return model;
+    }
+
+    test.each(kinds)('stays retracted, of the kind %s', (kind) => {
+      const model = retractedOnce(retractionOf(wrong, { kind }));
+      for (let day = 0; day < 2; day++) {
+        expect(model.decide([wrong], 'correct').outcomes.get(0)?.kind).toBe('unchanged');
+      }
+      expect(model.observations()).toHaveLength(4);
+    });
+
+    test('stays retracted after two retractions of several kinds', () => {
+      const model = retractedOnce(retractionOf(wrong, { kind: 'withdrawn' }));
+      model.decide([retractionOf(wrong, { kind: 'mistake' })]);
+      expect(model.decide([wrong], 'correct').outcomes.get(0)?.kind).toBe('unchanged');
+    });
+
+    test('is shown again when the sender says that it is reinstated', () => {
+      const model = retractedOnce(retractionOf(wrong, { kind: 'mistake' }));
+      const row = { ...wrong, reinstated: true } as IngestRecordInput;
+      expect(model.decide([row], 'correct').outcomes.get(0)?.kind).toBe('accepted');
+      expect(model.record().latest.price?.metric).toMatchObject({ amountMinor: 999 });
+    });
+
+    test('is corrected by another value, without a word', () => {
+      const model = retractedOnce(retractionOf(wrong, { kind: 'mistake' }));
+      expect(model.decide([price('a', 1, 6210)], 'correct').outcomes.get(0)?.kind).toBe('accepted');
+      expect(model.record().latest.price?.metric).toMatchObject({ amountMinor: 6210 });
     });
   });
 

@@ -82,6 +82,7 @@ describe('good records', () => {
         zeroAsserted: false,
         dateConfirmed: false,
         outlierConfirmed: false,
+        reinstated: false,
       },
     });
   });

@@ -56,6 +56,22 @@ function days(slug: string, count: number): IngestRecordInput[] {
   return Array.from({ length: count }, (_, day) => price(slug, day, day + 1));
 }
 
+test('a value that was corrected and then retracted twice stays retracted while its source gives it', async () => {
+  const retraction = (kind: string) => {
+    const { market: slug, metric, observedAt, sourceUrl } = price('a', 0, 2) as ObservationIdentityFields;
+    return { type: 'retraction', market: slug, metric, observedAt, sourceUrl, reason: 'a misprint', kind };
+  };
+  const ledger = await ledgerWith([market('a'), price('a', 0, 1)]);
+  await apply(ledger, [price('a', 0, 2)], CORRECT);
+  for (const kind of ['withdrawn', 'mistake']) await apply(ledger, [retraction(kind)]);
+  expect(await apply(ledger, [price('a', 0, 2)], CORRECT)).toMatchObject({ accepted: 0, unchanged: 1 });
+  const reinstated = { ...price('a', 0, 2), reinstated: true };
+  expect(await apply(ledger, [reinstated], CORRECT)).toMatchObject({ accepted: 1, unchanged: 0 });
+  expect(await observationsOf(ledger, 'a')).toHaveLength(5);
+});
+
+type ObservationIdentityFields = Record<'market' | 'metric' | 'observedAt' | 'sourceUrl', string>;
+
 describe('the faults of a batch, by row', () => {
   const known = [market('a'), price('a', 0, 1)];
   const rows: readonly [title: string, records: readonly unknown[], expected: readonly string[]][] = [
