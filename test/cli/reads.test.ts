@@ -131,6 +131,31 @@ test('history --csv gives texts that a spreadsheet would take for formulas an ap
   expect((await run('markets', 'history', '--help')).output).toContain('apostrophe');
 });
 
+test('the table of a history says which values were superseded and retracted, and how', async () => {
+  const values = [0, 1, 2, 3].map((day) => price('remarks', day, 100 + day) as object);
+  const retracted = (day: number, kind: string) => {
+    const { market, metric, observedAt, sourceUrl } = values[day] as Readonly<Record<string, string>>;
+    return { type: 'retraction', kind, market, metric, observedAt, sourceUrl, reason: 'A misprint.' };
+  };
+  const taken = await ingest([market('remarks'), ...values]);
+  expect(taken.code, taken.errors).toBe(0);
+  expect(taken.errors).toContain('Readers behind caches may get the values before it for up to 15 seconds.');
+  expect((await ingest([retracted(1, 'mistake'), retracted(2, 'withdrawn')])).code).toBe(0);
+  const lines = linesOf(await run('markets', 'history', 'remarks')).map((line) => line.split('\t'));
+  const remarks = lines.map((cells) => [cells[2], cells[7] ?? '']);
+  expect(remarks).toHaveLength(6);
+  expect(remarks).toEqual(
+    expect.arrayContaining([
+      ['1.03', ''],
+      ['unknown: withheld', 'withdrawn by the source'],
+      ['1.02', 'superseded'],
+      ['unknown: not-applicable', 'retracted: mistake'],
+      ['1.01', 'superseded'],
+      ['1.00', ''],
+    ]),
+  );
+});
+
 test('a reader that goes away ends the command without an error', async () => {
   const { spawnTidemark } = await import('./tidemark.ts');
   const child = spawnTidemark(['markets', 'list', '--data', data]);
