@@ -12,7 +12,12 @@ export const EXIT_CODES = {
     meaning: 'Wrong arguments, settings or input files; or a question was not answered with yes. No request was sent.',
   },
   refused: { code: 3, meaning: 'The server refused the request. Nothing was changed by it.' },
-  'set-aside': { code: 4, meaning: 'At least one row was refused. The others are in, as the summary says.' },
+  'set-aside': {
+    code: 4,
+    meaning:
+      'At least one row was refused. With `--partial`, and in a run of a source, the others are in. Without it, nothing ' +
+      'of the part of up to 1,000 records that has this row is in, and nothing after it. `--dry-run` and `mapping check` change nothing.',
+  },
   unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },
   unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;

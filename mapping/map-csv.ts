@@ -1,6 +1,6 @@
 /** Applies a mapping: the rows of a CSV file or JSON document become ingest records, or refusals that name their line. */
 
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
+import type { IngestRecordInput, MarketRecord } from '../contract/ingest-records.ts';
 import type { CsvInput } from './csv-input.ts';
 import type { CsvMapping } from './csv-mapping.ts';
 import { type CsvFault, type CsvRow, readCsv } from './csv-rows.ts';
@@ -12,7 +12,10 @@ import { RowColumns, type RowRefusal } from './row-columns.ts';
 import { RUN_DATE } from './template.ts';
 import { rowMelter, unpivotedColumns } from './wide-rows.ts';
 
-/** A record from a line of the file. A market's record comes directly before its first observation. */
+/**
+ * A record from a line of the file. A market's record comes directly before its first observation that is not refused:
+ * rows that give no observation define no market.
+ */
 export interface MappedRecord {
   readonly kind: 'record';
   readonly line: number;
@@ -98,6 +101,7 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
   const isLeftOut = leftOutTest(mapping);
   const toMarket = marketMapper(mapping);
   const toObservation = observationMapper(mapping);
+  const defined = new Set<MarketRecord>();
   const isAdded = (column: string | null) => column === mapping.unpivot?.name || column === mapping.unpivot?.value;
   return ({ line, fields }) => {
     const results: (MappedRecord | MappedRefusal)[] = [];
@@ -112,10 +116,16 @@ function rowMapper(mapping: CsvMapping, header: readonly string[]): (row: CsvRow
         continue;
       }
       const market = unlisted.length > 0 ? { refusals: unlisted } : toMarket(columns);
-      if ('record' in market && market.isNew) results.push({ kind: 'record', line, record: market.record });
       const result = 'record' in market ? toObservation(columns, market.record) : market;
-      if ('record' in result) results.push({ kind: 'record', line, record: result.record });
-      else results.push(...refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column)));
+      if ('refusals' in result) {
+        results.push(...refusalsOf(line, result.refusals, (column) => (isAdded(column) ? from : column)));
+        continue;
+      }
+      if ('record' in market && !defined.has(market.record)) {
+        defined.add(market.record);
+        results.push({ kind: 'record', line, record: market.record });
+      }
+      results.push({ kind: 'record', line, record: result.record });
     }
     return { kind: 'row', line, values, leftOut, results };
   };

@@ -10,9 +10,8 @@ import type { CsvMapping } from './csv-mapping.ts';
 import type { RowColumns, RowRefusal } from './row-columns.ts';
 import { type Columns, compileTemplate } from './template.ts';
 
-export type MarketOfRow =
-  | { readonly record: MarketRecord; readonly isNew: boolean }
-  | { readonly refusals: readonly RowRefusal[] };
+/** All rows of a market get the same object. */
+export type MarketOfRow = { readonly record: MarketRecord } | { readonly refusals: readonly RowRefusal[] };
 
 /**
  * Makes the function that finds a row's market. A market is built once, at its first row, because its templates read
@@ -25,7 +24,7 @@ export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => Mark
   return (columns) => {
     const key = JSON.stringify(mapping.match.map((column) => columns.get(column)));
     const known = built.get(key);
-    if (known !== undefined) return 'slug' in known ? { record: known, isNew: false } : { refusals: known };
+    if (known !== undefined) return 'slug' in known ? { record: known } : { refusals: known };
     let market = build(columns);
     if ('slug' in market && slugs.has(market.slug)) {
       const detail = `${market.slug} is already the slug of other values of ${mapping.match.join(', ')}: make the slug different`;
@@ -34,7 +33,7 @@ export function marketMapper(mapping: CsvMapping): (columns: RowColumns) => Mark
     built.set(key, market);
     if (!('slug' in market)) return { refusals: market };
     slugs.add(market.slug);
-    return { record: market, isNew: true };
+    return { record: market };
   };
 }
 

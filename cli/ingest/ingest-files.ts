@@ -66,9 +66,11 @@ export async function ingestFiles(
     report.close();
   }
   if (json) await printJson(summaries);
+  else if (summaries.some(({ generation }) => generation !== null)) note(CACHES);
   report.checkWhole();
 }
 
+const CACHES = 'Readers behind caches may get the values before it for up to 15 seconds.';
 const OUTLIERS = 'Outliers that are right: send their rows alone, with --confirm-outliers.';
 
 async function ingestFile(run: IngestRun): Promise<void> {

@@ -55,6 +55,6 @@ async function printFile({
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
     ['refused', refused.count],
     ['duplicates', duplicates.count],
-    ['columns not used', unusedColumns.join(', ')],
+    ['columns not used', unusedColumns.join(', ') || 'none'],
   ]);
 }

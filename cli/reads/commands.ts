@@ -66,7 +66,15 @@ export function addReadCommands(program: Command): void {
         momentOf,
       ),
     )
-    .addHelpText('after', '\nExample:\n  tidemark markets history gold-usd --csv > gold.csv')
+    .addHelpText(
+      'after',
+      `
+With --csv, a text that begins with = + - @, a tab or a carriage return gets a leading apostrophe, so that no spreadsheet
+takes it for a formula; numbers stay as they are.
+
+Example:
+  tidemark markets history gold-usd --csv > gold.csv`,
+    )
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
       const { printHistory } = await import('./markets.ts');

@@ -106,13 +106,20 @@ export async function printHistory(
   }
   const table = new Table(SHOWN.map((name) => name.toUpperCase()));
   for await (const observation of observations) {
-    const { observedAt, metric, status, confidence, sourceLabel, supersededBy } = observation;
+    const { observedAt, metric, status, confidence, sourceLabel } = observation;
     const unit = observation.kind === 'money' ? observation.currency : observation.unit;
-    const remark = supersededBy === null ? '' : 'superseded';
+    const remark = remarkOn(observation);
     await table.add([observedAt, metric, amountOf(observation), unit, status, confidence, sourceLabel, remark]);
   }
   await table.end();
 }
+
+function remarkOn({ supersededBy, retraction }: PublicObservation): string {
+  if (supersededBy !== null) return 'superseded';
+  return retraction === null ? '' : RETRACTION_IN_WORDS[retraction];
+}
+
+const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
 
 /** As the contract of `supersededAt` says. */
 async function* visible(
@@ -145,7 +152,12 @@ function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvField).join(',')}\n`;
 }
 
+/** A spreadsheet takes a text with such a beginning for a formula, which may send what is in the sheet elsewhere. */
+const FORMULA = /^[=+\-@\t\r]/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
 function csvField(cell: Cell): string {
-  const text = String(cell ?? '');
+  const written = String(cell ?? '');
+  const text = FORMULA.test(written) && !DECIMAL.test(written) ? `'${written}` : written;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -6,7 +6,7 @@ import { StorageUnavailable } from '../../storage/errors.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { examineLedgerFile } from '../../storage/sqlite-copy.ts';
 import { readAddress } from '../address-file.ts';
-import { hasControl } from '../backup/control.ts';
+import { hasControl } from '../backup/control-socket.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';

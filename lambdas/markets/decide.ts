@@ -235,7 +235,9 @@ class MarketDraft {
         // If a batch is applied again after a correction, its row brings the first version again. That is not a
         // conflict. Nothing is checked: an appended row changes no known observation, whichever version is the newest.
         if (isSame || isSameContent(before.first, metric, record)) return UNCHANGED;
-        const detail = 'this market, metric, observedAt and source already have other content: correct it, or leave it';
+        const detail =
+          'this market, metric, observedAt and source already have other content: leave it, or correct it by the mode ' +
+          '`correct` (at the command line: tidemark ingest --mode correct)';
         return refused('conflict.existing', '', detail);
       }
       if (isSame || isRetractedAs(before, metric, record)) return this.#unchanged(record, before);

@@ -269,7 +269,9 @@ test('--mode correct records a changed value as a correction', async () => {
   const slug = newSlug();
   await ingest(['-'], lines([market(slug), price(slug, 0, 1000)]));
   const changed = lines([price(slug, 0, 1001)]);
-  expect(await ingest(['-'], changed)).toMatchObject({ code: 4, errors: expect.stringContaining('conflict.existing') });
+  const conflict = await ingest(['-'], changed);
+  expect(conflict).toMatchObject({ code: 4, errors: expect.stringContaining('conflict.existing') });
+  expect(conflict.errors).toMatch(/the mode `correct` .*tidemark ingest --mode correct/);
   expect(await ingest(['-', '--mode', 'correct'], changed)).toMatchObject({ code: 0 });
   await expect.poll(() => historyCount(slug)).toBe(2);
 });

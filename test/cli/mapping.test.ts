@@ -34,6 +34,7 @@ test('check tells what a mapping makes of a file', async () => {
   const words = ['mapping', 'check', join(SAMPLE, 'mapping.json')];
   const fine = await tidemark([...words, 'a.csv'], { cwd: folder });
   expect(fine).toMatchObject({ code: 0, output: expect.stringContaining('observations\t3\n'), errors: '' });
+  expect(fine.output).toContain('columns not used\tnone\n');
   const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
   expect(faulty).toMatchObject({ code: 4 });
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });

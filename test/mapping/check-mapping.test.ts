@@ -52,6 +52,20 @@ describe('a check', () => {
     });
   });
 
+  test('counts only markets with an observation that is not refused', async () => {
+    const file = await check(
+      exampleMapping,
+      'tea,yen,x,2026-01-02,,actual,',
+      'coffee,dinar,1,2026-01-02,,actual,',
+      'tea,dinar,x,2026-01-02,,actual,',
+    );
+    expect(file).toMatchObject({
+      markets: { count: 1, first: [{ slug: 'coffee-dinar' }] },
+      observations: { count: 1 },
+      refused: { count: 2 },
+    });
+  });
+
   test('groups refusals, the most frequent first, with the first of each in full', async () => {
     const file = await check(
       exampleMapping,

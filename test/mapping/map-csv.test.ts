@@ -95,6 +95,26 @@ describe('rows become records', () => {
     ]);
   });
 
+  test('a market comes with its first observation that is not refused, and rows without one define none', async () => {
+    const rows = await map(
+      file(
+        'tea,yen,x,2026-01-02,,actual',
+        'coffee,yen,1,never,,actual',
+        'tea,yen,1,2026-01-04,,actual',
+        'tea,yen,x,2026-01-05,,actual',
+        'tea,yen,2,2026-01-06,,actual',
+      ),
+    );
+    expect(rows.map((row) => [row.line, row.kind === 'record' ? row.record.type : row.kind])).toEqual([
+      [2, 'refusal'],
+      [3, 'refusal'],
+      [4, 'market'],
+      [4, 'observation'],
+      [5, 'refusal'],
+      [6, 'observation'],
+    ]);
+  });
+
   test.each<[string, string, object]>([
     ['dinar have three decimals', 'tea,dinar,1.2345,2026-01-02,,actual', { amountMinor: 12345, rounded: false }],
     ['a blank is unknown', 'tea,yen,,2026-01-02,,actual', { amountMinor: null, unknownReason: 'not-published' }],

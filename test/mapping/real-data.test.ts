@@ -95,7 +95,7 @@ describe.each([
           // Two prices of coins are wrong by the factor of 50 million, and would be rounded to zero.
           'currency-api': [175, 9973, 9640, { 'amount.zero-unasserted': 2 }, []],
           'big-mac': [75, 2355, 0, { 'amount.not-integral': 17, 'amount.zero-unasserted': 1 }, ['name']],
-          wfp: [86, 10_648, 0, { 'amount.not-integral': 286, 'currency.retired': 213 }, ['src', 'src_line']],
+          wfp: [83, 10_648, 0, { 'amount.not-integral': 286, 'currency.retired': 213 }, ['src', 'src_line']],
         }[name],
       );
     });

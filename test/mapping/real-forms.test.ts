@@ -115,7 +115,6 @@ describe('a wide table', () => {
     expect(await resultsOf(WIDE, 'Date,USD,JPY\n2026-01-03,1.08,x\n03.01.2026,1,1\n2026-01-04,1,1.5\n')).toEqual([
       '2 eur-usd',
       '2 eur-usd 108 2026-01-03',
-      '2 eur-jpy',
       '2 record.invalid /amountMinor (JPY)',
       '3 record.invalid /observedAt (Date)',
       '3 record.invalid /observedAt (Date)',
@@ -177,7 +176,6 @@ describe('blank words', () => {
   test('refuse their row, if the mapping gives no reason', async () => {
     const mapping = withChange(SERIES, '/observation/value/blankValues', ['NA']);
     expect(await resultsOf(mapping, 'Date,Price\n2026-01-02,NA\n')).toEqual([
-      '2 oil-usd',
       '2 provenance.incomplete /amountMinor (Price)',
     ]);
   });
