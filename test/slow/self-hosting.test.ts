@@ -80,6 +80,13 @@ describe.skipIf(reason !== null)('docs/self-hosting.md', () => {
       lines.splice(0, place + 1);
     }
   });
+
+  it('leaves the key of the feed to its owner alone, and doctor judges the settings of the service', async () => {
+    expect(await machine.run('stat --format %a feed-key')).toEqual({ code: 0, output: '600\n' });
+    expect(await machine.run('tidemark doctor')).toMatchObject({ code: 0 });
+    const broken = await machine.run('echo PORT=http >> /etc/tidemark/tidemark.env; tidemark doctor');
+    expect(broken).toMatchObject({ code: 1, output: expect.stringMatching(/^fault\tconfiguration\t/m) });
+  });
 });
 
 function splitAfterInstall(script: string): readonly (readonly ['own' | 'outside', string])[] {
