@@ -7,6 +7,7 @@
  */
 import { join } from 'node:path';
 import { DEFAULT_DATA_FOLDER, readAddress } from '../embedded/address-file.ts';
+import { hasControl } from '../embedded/backup/control-socket.ts';
 import { configPath, readConfigFile, readSecret } from './config-file.ts';
 import type { ProfileSettings } from './config-schema.ts';
 import { CommandError } from './exit-codes.ts';
@@ -56,7 +57,7 @@ export async function readProfile(
   const stated = statedLevel(options, environment);
   const level =
     stated.url === undefined && stated.writeUrl === undefined
-      ? ((await profileLevel(options, environment)) ?? folderLevel(options, environment))
+      ? ((await profileLevel(options, environment)) ?? (await folderLevel(options, environment)))
       : stated;
   const url = parseUrl(level.url ?? level.writeUrl ?? DEFAULT_URL);
   const writeUrl = level.writeUrl === undefined ? url : parseUrl(level.writeUrl);
@@ -93,9 +94,11 @@ async function profileLevel(options: GlobalOptions, environment: NodeJS.ProcessE
 }
 
 /** The server that runs in the data folder, with its operator's key. */
-function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Level {
+async function folderLevel(options: GlobalOptions, environment: NodeJS.ProcessEnv): Promise<Level> {
   const folder = options.data ?? (environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER);
-  const url = readAddress(folder) ?? undefined;
+  // A killed server leaves its address, and any user may take its port: only its own process gets the key.
+  const address = readAddress(folder);
+  const url = address !== null && (await hasControl(folder)) ? address : undefined;
   if (url === undefined && options.data !== undefined) {
     throw new CommandError('unreachable', `No server runs in ${folder}.`, `tidemark start --data ${folder}`);
   }

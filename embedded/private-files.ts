@@ -14,6 +14,15 @@ export function checkFolderIsPrivate(folder: string): void {
   if (stats !== undefined) checkStats(folder, stats);
 }
 
+/** For a folder that is not the user's own choice: it may be no link either. @throws StartError as above, and for a file */
+export function checkInnerFolderIsPrivate(folder: string): void {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isSymbolicLink()) throw linked(folder);
+  if (!stats.isDirectory()) throw new StartError(`${folder} is no folder: remove it.`);
+  checkStats(folder, stats);
+}
+
 /** For a file that another library opens. @throws StartError as {@link readPrivateFile} does */
 export function checkFileIsPrivate(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -25,23 +34,54 @@ export function checkFileIsPrivate(path: string): void {
 /**
  * The content; null if the file does not exist. What is checked is the open file, so nobody can exchange it in between.
  *
- * @throws StartError for a link, and for a file that belongs to somebody else or that others may write
+ * @throws StartError as {@link openPrivateFile} does
  */
 export function readPrivateFile(path: string): string | null {
+  const file = openPrivateFile(path);
+  if (file === null) return null;
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * A descriptor for reading, which the caller closes; null if the file does not exist.
+ *
+ * @throws StartError as {@link openRegularFile} does, and for a file that belongs to somebody else or that others may
+ *   write
+ */
+export function openPrivateFile(path: string): number | null {
+  return open(path, checkStats);
+}
+
+/** As {@link openPrivateFile}, whoever the file belongs to. @throws StartError for a link, a pipe, a device and a folder */
+export function openRegularFile(path: string): number | null {
+  return open(path, () => {});
+}
+
+function open(path: string, check: (path: string, stats: Stats) => void): number | null {
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    // Without waiting: a pipe has perhaps nobody who writes.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     if (code === 'ELOOP') throw linked(path);
+    // A socket.
+    if (code === 'ENXIO') throw notRegular(path);
     throw error;
   }
   try {
-    checkStats(path, fstatSync(file));
-    return readFileSync(file, 'utf8');
-  } finally {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw notRegular(path);
+    check(path, stats);
+    return file;
+  } catch (error) {
     closeSync(file);
+    throw error;
   }
 }
 
@@ -59,4 +99,8 @@ function checkStats(path: string, { uid, mode }: Stats): void {
 
 function linked(path: string): StartError {
   return new StartError(`${path} is a symbolic link, which is not followed: put the file itself there.`);
+}
+
+function notRegular(path: string): StartError {
+  return new StartError(`${path} is no regular file: remove it, and put the file itself there.`);
 }

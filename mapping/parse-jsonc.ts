@@ -1,5 +1,6 @@
 /** Reads documents that people write: JSON with comments and trailing commas. Each fault has its line. */
 import {
+  createScanner,
   findNodeAtLocation,
   getNodeValue,
   type Node,
@@ -15,6 +16,9 @@ export type MappingFaults = readonly [MappingFault, ...MappingFault[]];
 /** A text with this beginning stands where a person must decide. `begin-mapping.ts` writes it. */
 export const FILL_IN = 'FILL IN';
 
+/** No mapping needs as much. The parser calls itself for each level, and some thousands overflow its stack. */
+const DEPTH_MAX = 32;
+
 /**
  * @param read checks the document, and gives its faults without lines
  * @returns the faults of the text, or the result of `read`; its faults name their line
@@ -23,6 +27,11 @@ export function readJsonc<Good extends object>(
   text: string,
   read: (document: unknown) => Good | { readonly faults: MappingFaults },
 ): Good | { readonly faults: MappingFaults } {
+  const tooDeep = tooDeepAt(text);
+  if (tooDeep !== null) {
+    const detail = `is nested too deeply: at most ${DEPTH_MAX} levels`;
+    return { faults: [{ pointer: '', detail, line: lineAt(text, tooDeep) }] };
+  }
   const errors: ParseError[] = [];
   const tree = parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
   const faults = errors.map(({ error, offset }): MappingFault => {
@@ -58,6 +67,21 @@ function* unfilled(value: unknown, path: readonly PropertyKey[] = []): Generator
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, inner] of Object.entries(value)) yield* unfilled(inner, [...path, key]);
   }
+}
+
+/** The place of the first bracket that is too deep; null if there is none. */
+function tooDeepAt(text: string): number | null {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const offset = scanner.getTokenOffset();
+    const token = text.slice(offset, offset + scanner.getTokenLength());
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    if (depth > DEPTH_MAX) return offset;
+  }
+  return null;
 }
 
 /** The node at a pointer, or the last one on the way to it. */

@@ -77,7 +77,8 @@ function install() {
   if (isLink(modules)) {
     stop(`${modules} is a link, and what it leads to does not fit this version: replace the link, then try again.`);
   }
-  console.log('Installing dependencies (once) …');
+  // Not to standard output, which may be a file that a command writes.
+  console.error('Installing dependencies (once) …');
   // If only development tools are missing, they are added: `npm ci` would remove the modules of a running `npm start`.
   const adds = withDev && isInstalled(false);
   const command = adds ? ['install', '--no-save', '--include=dev'] : ['ci', withDev ? '--include=dev' : '--omit=dev'];
@@ -156,7 +157,7 @@ function takeLock() {
     if (Date.now() - startedAt > LOCK_WAIT_MS) {
       stop(`Another installation has held ${lock} for too long. If none is running, delete that folder.`);
     }
-    if (!announced) console.log('Waiting for an installation that is already running …');
+    if (!announced) console.error('Waiting for an installation that is already running …');
     announced = true;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
   }

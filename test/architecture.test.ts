@@ -29,7 +29,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
     ...['contract/', 'mapping/', 'storage/', 'publisher/'],
-    ...['embedded/commands/', 'embedded/doctor/', 'embedded/start-error.ts', 'embedded/address-file.ts'],
+    ...[
+      'embedded/commands/',
+      'embedded/doctor/',
+      'embedded/start-error.ts',
+      'embedded/address-file.ts',
+      'embedded/backup/control-socket.ts',
+    ],
   ],
   site: ['contract/'],
   bench: [

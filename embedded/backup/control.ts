@@ -6,15 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { CopyProgress } from '../../storage/sqlite-copy.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
 import { StartError } from '../start-error.ts';
+import { socketOf } from './control-socket.ts';
 import { checkRoom, sizeOf } from './copied-files.ts';
 
-const SOCKET = 'control.sock';
-/** The kernel takes no longer path (unix(7)); on some systems, 103 bytes. */
-const MAX_SOCKET_PATH_BYTES = 103;
 const SNAPSHOT_URL_PATH = '/snapshot';
 const SNAPSHOT_FILE = /^snapshot-[0-9a-f-]{36}\.sqlite(-journal)?$/;
 
@@ -102,12 +100,6 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
   };
 }
 
-/** A path from the working folder may be the only one that is short enough. */
-function socketOf(folder: string): string {
-  const path = join(folder, SOCKET);
-  return Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES ? path : relative('', path);
-}
-
 export function newSnapshotName(): string {
   return `snapshot-${randomUUID()}.sqlite`;
 }
@@ -177,19 +169,6 @@ export async function askForSnapshot(folder: string, progress: CopyProgress): Pr
     if (error instanceof StartError) throw error;
   }
   throw new StartError(`The server of ${folder} ended while it copied its ledger: start it, then repeat this command.`);
-}
-
-/** Whether a process answers there. */
-export async function hasControl(folder: string): Promise<boolean> {
-  const asking = request({ socketPath: socketOf(folder), path: '/' });
-  asking.end();
-  try {
-    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-    answer.resume();
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES';
-  }
 }
 
 /** Leaving it does not hang up. */

@@ -6,9 +6,12 @@
  *
  * A backup under way has a name that ends in `.partial`. It gets its real name in one step, when all of it is durable.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { LEDGER_FILE } from '../data-folder.ts';
+import { readPrivateFile } from '../private-files.ts';
+import { SECRET_FILES } from '../secret-files.ts';
 import { StartError } from '../start-error.ts';
 
 export const MANIFEST = 'manifest.json';
@@ -20,8 +23,8 @@ export const SHARED_FOLDERS = ['uploads', 'archive'] as const;
 const MANIFEST_FORMAT = 1;
 
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
-/** No path leads out of the backup. */
-const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+/** Any other name could be put in place of a file or folder that a backup does not have, such as `objects`. */
+const FILE_NAMES: readonly string[] = [LEDGER_FILE, ...SECRET_FILES];
 /** A file that is not complete has a suffix, such as `.part`. */
 const SHARED_PATH = /^(uploads|archive)(\/[A-Za-z0-9_-]+)+$/;
 
@@ -45,7 +48,7 @@ const manifestSchema = z.object({
   /** The newest generation that the ledger knew; null: nothing was ever published. */
   generation: z.int().positive().nullable(),
   /** In the backup's own folder. */
-  files: z.record(z.string().regex(FILE_NAME), contentSchema),
+  files: z.record(z.string(), contentSchema),
   /** In the shared folders, relative to the folder of backups. */
   shared: z.record(z.string().regex(SHARED_PATH), contentSchema),
 });
@@ -69,17 +72,24 @@ export function backupNames(dir: string): readonly string[] {
   }
 }
 
-/** @throws StartError if it is missing, damaged, or of a later version */
+/** @throws StartError if it is missing, damaged, of a later version, or perhaps of somebody else */
 export function readManifest(dir: string, name: string): Manifest {
   const path = join(dir, name, MANIFEST);
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    const text = readPrivateFile(path);
+    if (text === null) throw new Error('it is missing');
+    json = JSON.parse(text);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new StartError(`${path} cannot be read (${(error as Error).message}): use another backup.`, { cause: error });
   }
   const parsed = manifestSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const strange = Object.keys(parsed.data.files).find((file) => !FILE_NAMES.includes(file));
+    if (strange === undefined) return parsed.data;
+    throw new StartError(`${path} is damaged: it names ${JSON.stringify(strange)}, which no backup has. Use another.`);
+  }
   const format = (json as { readonly format?: unknown } | null)?.format;
   throw new StartError(
     typeof format === 'number' && format > MANIFEST_FORMAT

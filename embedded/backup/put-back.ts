@@ -88,7 +88,7 @@ async function stage({ dataFolder, backup, progress }: PutBackOptions): Promise<
   for (const [path, content] of files) {
     progress('Copying the backup', done++, files.size);
     const target = path.startsWith(`${name}/`) ? path.slice(name.length + 1) : path;
-    const copied = await copyDurably(join(dir, path), join(staged, target));
+    const copied = await copyDurably(join(dir, path), join(staged, target), content.bytes);
     if (!isSame(copied, content)) throw new StartError(`${join(dir, path)} has changed while it was read: try again.`);
   }
   // Before anything is moved: a later version may have written it.

@@ -1,7 +1,8 @@
 /** Chooses a backup of a folder, and reads all of it before anything is done with it. */
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { LEDGER_FILE } from '../data-folder.ts';
+import { checkFolderIsPrivate, checkInnerFolderIsPrivate } from '../private-files.ts';
 import { StartError } from '../start-error.ts';
 import { type CopyStep, findDamagedFiles } from './copied-files.ts';
 import { backupNames, filesOfBackup, type Manifest, readManifest } from './manifest.ts';
@@ -13,7 +14,12 @@ export interface ChosenBackup {
   readonly manifest: Manifest;
 }
 
-/** @param name one of its backups; null: the newest. @throws StartError if there is none, or this version cannot use it */
+/**
+ * Its folders are checked, and no file of them is read yet but the manifest. See {@link checkBackup}.
+ *
+ * @param name one of its backups; null: the newest
+ * @throws StartError if there is none, this version cannot use it, or other users may have changed it
+ */
 export function chooseBackup(folder: string, name: string | null): ChosenBackup {
   const dir = resolve(folder);
   const names = backupNames(dir);
@@ -22,7 +28,10 @@ export function chooseBackup(folder: string, name: string | null): ChosenBackup 
     const known = names.length === 0 ? 'It has none.' : `It has: ${names.join(', ')}.`;
     throw new StartError(`${dir} holds no complete backup${name === null ? '' : ` ${name}`}. ${known}`);
   }
+  checkFolderIsPrivate(dir);
+  checkInnerFolderIsPrivate(join(dir, chosen));
   const manifest = readManifest(dir, chosen);
+  for (const folder of foldersOf(manifest)) checkInnerFolderIsPrivate(join(dir, folder));
   const { ledgerFormat, tidemark, files } = manifest;
   if (ledgerFormat !== null && ledgerFormat > LEDGER_FORMAT) {
     throw new StartError(
@@ -43,4 +52,13 @@ export async function checkBackup({ dir, name, manifest }: ChosenBackup, progres
   const mend =
     others.length === 0 ? 'There is no other backup.' : `Choose another one by --from: ${others.join(', ')}.`;
   throw new StartError(`The backup in ${dir} is damaged: ${damaged.slice(0, 5).join('; ')}${more}. ${mend}`);
+}
+
+/** The folders on the way to the shared files, uppermost first. */
+function foldersOf({ shared }: Manifest): readonly string[] {
+  const folders = new Set<string>();
+  for (const path of Object.keys(shared)) {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  }
+  return [...folders].sort();
 }

@@ -6,7 +6,7 @@ import { StorageUnavailable } from '../../storage/errors.ts';
 import { LEDGER_FORMAT } from '../../storage/records/formats.ts';
 import { examineLedgerFile } from '../../storage/sqlite-copy.ts';
 import { readAddress } from '../address-file.ts';
-import { hasControl } from '../backup/control.ts';
+import { hasControl } from '../backup/control-socket.ts';
 import { readLastBackup } from '../backup/last-backup.ts';
 import { checkLedgerCopy, takeSnapshot } from '../backup/snapshot.ts';
 import { checkClock, type EmbeddedConfig, type Environment, readConfig } from '../config.ts';
@@ -46,13 +46,19 @@ export async function examineFolder(environment: Environment, question: FolderQu
     return ok('data folder', dataFolder);
   });
   if (hasLedger.some(isFault)) return { found: [...machine, ...hasLedger], server: null };
-  const server = (await hasControl(dataFolder)) ? readAddress(dataFolder) : null;
-  const found = [
-    ...machine,
-    ...hasLedger,
-    ok('server', server ?? 'does not run'),
-    ...(await examineFiles(dataFolder, question, server !== null)),
-  ];
+  const answers = await hasControl(dataFolder);
+  let server: string | null = null;
+  const running = await diagnose('server', 'Remove that file, and start the server again.', async () => {
+    const address = readAddress(dataFolder);
+    if (answers || address === null) {
+      server = address;
+      return ok('server', server ?? 'does not run');
+    }
+    // A server that ends removes it.
+    const detail = `${address} was left, and nothing answers: the server was killed or crashed`;
+    return warning('server', detail, 'Start it again: `tidemark start`, or `systemctl start tidemark`.');
+  });
+  const found = [...machine, ...hasLedger, ...running, ...(await examineFiles(dataFolder, question, server !== null))];
   return { found, server };
 }
 

@@ -150,7 +150,7 @@ export function revoked(value: ApiKeyValue, now: string): ApiKeyValue {
 /** Gives used quota back when keys of an account are revoked. */
 export function giveBackKeys(account: string, count: number, nowMs: number, found: ConflictItems): readonly Change[] {
   // No limit applies, so the account's entitlements do not matter.
-  const quota = { subject: account, entitlements: knownEntitlements(null), nowMs };
+  const quota = { subject: account, actor: account, entitlements: knownEntitlements(null), nowMs };
   return countedUses(quota, [{ feature: 'api-keys', amount: -count }], found);
 }
 
@@ -183,7 +183,11 @@ function accountOr(
   const approved = approvedOr(application);
   if (isRefused(approved)) return approved;
   const subject = accountOf(waitlistRequest ?? '');
-  return { subject, approved, quota: { subject, entitlements: knownEntitlements(entitlements), nowMs } };
+  return {
+    subject,
+    approved,
+    quota: { subject, actor: subject, entitlements: knownEntitlements(entitlements), nowMs },
+  };
 }
 
 function approvedOr(item: Item<WaitlistRequestValue> | null): Item<WaitlistRequestValue> | Refused {

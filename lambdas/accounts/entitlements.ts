@@ -32,7 +32,8 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
       const detail = 'The entitlements of another subject need a credential with the scope entitlements:admin.';
       return refuseScopes(['entitlements:admin'], detail);
     }
-    const counters = ALL_FEATURES.map((feature) => counterKey({ subject, nowMs }, feature));
+    const { actor } = principal;
+    const counters = ALL_FEATURES.map((feature) => counterKey({ subject, actor, nowMs }, feature));
     const [item, ...counts] = await reader.getMany([entitlementsKey(subject), ...counters]);
     const { features } = knownEntitlements(item);
     const entitlements = ALL_FEATURES.map((feature, index) => {
@@ -43,8 +44,8 @@ export const getEntitlements: ReadHandler<'getEntitlements'> = {
 };
 
 export const putEntitlement = writeHandler<'putEntitlement'>()({
-  read: ({ params, nowMs }, reader) =>
-    reader.getMany([entitlementsKey(params.subject), counterKey({ subject: params.subject, nowMs }, params.feature)]),
+  read: ({ params: { subject, feature }, principal: { actor }, nowMs }, reader) =>
+    reader.getMany([entitlementsKey(subject), counterKey({ subject, actor, nowMs }, feature)]),
   decide(request, [item, counter]) {
     const { params, body, now, nowMs } = request;
     const { features } = knownEntitlements(item);

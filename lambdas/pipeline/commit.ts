@@ -212,8 +212,8 @@ function entitlementsOf({ principal }: OperationRequest): ItemKey<EntitlementsVa
   return entitlementsKey(principal.subject);
 }
 
-function quotaOf({ principal: { subject, entitlements }, nowMs }: OperationRequest): Quota {
-  return { subject, entitlements, nowMs };
+function quotaOf({ principal: { subject, actor, entitlements }, nowMs }: OperationRequest): Quota {
+  return { subject, actor, entitlements, nowMs };
 }
 
 /** With the limits of a day that every write of the operation uses one of. */

@@ -12,12 +12,15 @@ import {
   usageKey,
 } from '../../storage/records/accounts.ts';
 import type { Entitlements } from '../credentials/account-cache.ts';
+import { OPERATOR_SUBJECT } from '../credentials/operator-key.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The subject of a quota, and the moment. */
 export interface Quota {
   readonly subject: string;
+  /** The credential whose use is counted. */
+  readonly actor: string;
   readonly entitlements: Entitlements;
   readonly nowMs: number;
 }
@@ -40,14 +43,18 @@ export function grantOf(
 }
 
 /** The limit of a feature: of its grant, else the default. */
-export function limitOf({ entitlements, nowMs }: Omit<Quota, 'subject'>, feature: Feature): number {
+export function limitOf({ entitlements, nowMs }: Pick<Quota, 'entitlements' | 'nowMs'>, feature: Feature): number {
   return grantOf(entitlements.features, feature, nowMs)?.limit ?? FEATURES[feature].defaultLimit;
 }
 
-/** A feature that is counted per day has a counter for each day. */
-export function counterKey({ subject, nowMs }: Pick<Quota, 'subject' | 'nowMs'>, feature: Feature): ItemKey<number> {
-  const day = FEATURES[feature].kind === 'rate' ? new Date(nowMs).toISOString().slice(0, 10) : null;
-  return usageKey(subject, feature, day);
+/**
+ * A feature that is counted per day has a counter for each day. The keys of operators and of their feeds all have one
+ * subject. Each of them has counters of its own, so that a feed whose key was stolen cannot use up the day of the others.
+ */
+export function counterKey({ subject, actor, nowMs }: Omit<Quota, 'entitlements'>, feature: Feature): ItemKey<number> {
+  if (FEATURES[feature].kind !== 'rate') return usageKey(subject, feature, null);
+  const day = new Date(nowMs).toISOString().slice(0, 10);
+  return usageKey(subject === OPERATOR_SUBJECT ? actor : subject, feature, day);
 }
 
 /** When the counters of the day start again at 0, in milliseconds since the epoch. */
@@ -69,7 +76,10 @@ export function countedUses(quota: Quota, uses: readonly QuotaUse[], found: Conf
 }
 
 /** A check that the limits are still those that are known. */
-export function unchangedLimits({ subject, entitlements: { revision } }: Omit<Quota, 'nowMs'>): CheckChange {
+export function unchangedLimits({
+  subject,
+  entitlements: { revision },
+}: Pick<Quota, 'subject' | 'entitlements'>): CheckChange {
   const condition = revision === null ? ({ kind: 'absent' } as const) : ({ kind: 'revision-is', revision } as const);
   return { kind: 'check', key: entitlementsKey(subject), if: condition };
 }

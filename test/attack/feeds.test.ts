@@ -142,3 +142,14 @@ test('a key that is limited to some markets gives and takes no key for others', 
   const path = `/api/v1/api-keys/${wide.json.id}`;
   expect((await world.call({ method: 'DELETE', path, as: 'acme/feed' })).status).toBe(403);
 });
+
+test('uses up the day of the operators, who have the same subject: each key has a count of its own', async () => {
+  const world = openApiWorld({ scopes: { 'operator/feed': ['ingest:write'] } });
+  const announce = (as: string, records: number) => {
+    const body = { sha256: hash('sha256', `${as} ${records}`), bytes: 1000 * records, records };
+    return world.call({ method: 'POST', path: '/api/v1/ingest/uploads', body, as });
+  };
+  expect((await announce('operator/feed', 999_000)).status).toBe(201);
+  expect((await announce('operator/feed', 2_000)).status).toBe(429);
+  expect((await announce('operator', 2_000)).status).toBe(201);
+});

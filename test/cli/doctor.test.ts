@@ -319,6 +319,15 @@ describe('a data folder of a stopped server', () => {
       },
       ['fault ledger'],
     ],
+    ['its server was killed', () => writeFile(join(data, 'address'), 'http://127.0.0.1:1\n'), ['warning server']],
+    [
+      'other users can write the address of its server',
+      async () => {
+        await writeFile(join(data, 'address'), 'http://127.0.0.1:1\n');
+        await chmod(join(data, 'address'), 0o666);
+      },
+      ['fault server', 'fault permissions'],
+    ],
     ['no backup is known', () => rm(join(data, 'last-backup')), ['warning backup']],
     ['the note of its backup is damaged', () => writeFile(join(data, 'last-backup'), '{'), ['warning backup']],
     [
@@ -350,6 +359,7 @@ describe('a data folder of a stopped server', () => {
     await spoil();
     const found = await examined();
     expect(notOk(found)).toEqual(expected);
+    expect(found.some(({ detail }) => detail.includes('killed or crashed'))).toBe(expected.includes('warning server'));
     for (const { state, mend } of found) expect(mend === null).toBe(state === 'ok');
   });
 

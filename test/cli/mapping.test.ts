@@ -55,6 +55,24 @@ test('check takes a recipe for its mapping, and names the faults of both', async
   expect(faulty.errors).toMatch(/a\.json:5 \/hosts\/0: .*\n.*a\.json:\d+ \/mapping\/match: /);
 });
 
+test('a file that is nested too deeply is one fault with its line; brackets in texts and comments are none', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'deep.json'), `[\n${'['.repeat(200_000)}`);
+  const fault = /^ *deep\.json:2 \/: is nested too deeply: at most 32 levels\n$/m;
+  for (const words of [
+    ['mapping', 'check', 'deep.json', '-'],
+    ['sources', 'add', 'deep.json', '--url', 'http://127.0.0.1:1'],
+  ]) {
+    const run = await tidemark(words, { cwd: folder, input: '' });
+    expect(run).toMatchObject({ code: 2, output: '', errors: expect.stringMatching(fault) });
+    expect(run.errors.trim().split('\n')).toHaveLength(2);
+  }
+  const brackets = '['.repeat(50);
+  await writeFile(join(folder, 'flat.json'), `// ${brackets}\n${'[],'.repeat(50)}{"${brackets}": "${brackets}"}`);
+  const flat = await tidemark(['mapping', 'check', 'flat.json', '-'], { cwd: folder, input: '' });
+  expect(flat).toMatchObject({ code: 2, errors: expect.not.stringContaining('nested') });
+});
+
 test('check lists the reasons of refusals, and the observations that are there twice', async () => {
   const csv = (await readFile(join(SAMPLE, 'currency-api.csv'), 'utf8')).split('\n').slice(0, 2);
   const rows = ['xxx', 'yyy', 'xxx', 'zzz'].map((quote) => `2024.3.2,2024-03-02,eur,${quote},1`);

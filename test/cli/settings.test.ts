@@ -1,6 +1,7 @@
 /** Which deployment is spoken to, and which key it is sent. */
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -71,7 +72,17 @@ describe('the key and the URL come from', () => {
     await mkdir(data, { mode: 0o700 });
     await writeFile(join(data, 'address'), `${server.url}\n`, { mode: 0o600 });
     await writeFile(join(data, 'operator-key'), 'key-5\n', { mode: 0o600 });
+    const control = createServer((_, response) => response.writeHead(404).end());
+    await once(control.listen(join(data, 'control.sock')), 'listening');
     expect(await keyOf(server, publish({}, '--data', data))).toBe('Bearer key-5');
+    // Killed: the address stays, and somebody else may have the port.
+    control.close();
+    control.closeAllConnections();
+    await once(control, 'close');
+    const seen = server.seen.length;
+    const { code, errors } = await publish({}, '--data', data);
+    expect([code, errors]).toEqual([5, expect.stringContaining(`No server runs in ${data}`)]);
+    expect(server.seen).toHaveLength(seen);
   });
 });
 

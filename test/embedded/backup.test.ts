@@ -1,10 +1,25 @@
 /** `tidemark backup` and `tidemark restore`, as an operator types them: beside a running server, and without one. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  chown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { copyDurably, digestOf } from '../../embedded/backup/copied-files.ts';
 import { backUp } from '../../embedded/commands/backup.ts';
 import { type RestoreReport, restoreBackup } from '../../embedded/commands/restore.ts';
 import { openDataFolder } from '../../embedded/data-folder.ts';
@@ -373,6 +388,21 @@ describe('without a server', () => {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     await writeFile(path, JSON.stringify(change(manifest)));
   };
+  /** What other users could have put in place of a path of the backup. */
+  const instead = (path: (backup: string) => string, put: (path: string) => Promise<unknown>) => async () => {
+    const { backup } = await made();
+    const place = path(backup);
+    await rename(place, join(data, '..', 'moved'));
+    await put(place);
+  };
+  const ofBackup = (name: string) => (backup: string) => join(backup, name);
+  const linkTo = (target: string) => (path: string) => symlink(target, path);
+  const linkToMoved = (path: string) => symlink(join(data, '..', 'moved'), path);
+  const pipe = async (path: string) => execFileSync('mkfifo', [path]);
+  const widened = (mode: number, path: (backup: string) => string) => async () => {
+    const { backup } = await made();
+    await chmod(path(backup), mode);
+  };
   const someContent = { bytes: 1, sha256: '0'.repeat(64) };
 
   test.each<[string, () => Promise<unknown>, string]>([
@@ -446,12 +476,79 @@ describe('without a server', () => {
       () => manifestOf((manifest) => ({ ...manifest, files: { '../secret': someContent } })),
       'damaged',
     ],
+    ...['stolen', 'objects', 'last-backup', 'ledger.sqlite-wal'].map((name): [string, () => Promise<void>, string] => [
+      `it has a file that backups never have: ${name}`,
+      () =>
+        manifestOf((manifest) => ({
+          ...manifest,
+          files: { ...(manifest.files as Record<string, unknown>), [name]: someContent },
+        })),
+      name,
+    ]),
+    ['all may write the folder', widened(0o777, () => dir), 'chmod go-w'],
+    ['a group may write its folder', widened(0o770, (backup) => backup), 'chmod go-w'],
+    ['a group may write its manifest', widened(0o660, ofBackup('manifest.json')), 'manifest.json .*chmod go-w'],
+    ['all may write its ledger', widened(0o602, ofBackup('ledger.sqlite')), 'ledger.sqlite .*chmod go-w'],
+    ['all may write the uploads', widened(0o777, () => join(dir, 'uploads')), 'uploads .*chmod go-w'],
+    ['all may write an upload', widened(0o666, () => join(dir, 'uploads', idOf('A'))), 'A .*chmod go-w'],
+    ['its folder is a link', instead((backup) => backup, linkToMoved), 'symbolic link'],
+    ['its manifest is a link', instead(ofBackup('manifest.json'), linkToMoved), 'manifest.json is a symbolic link'],
+    ['its ledger is a link', instead(ofBackup('ledger.sqlite'), linkToMoved), 'ledger.sqlite is a symbolic link'],
+    ['a secret is an endless device', instead(ofBackup('secret'), linkTo('/dev/zero')), 'secret is a symbolic link'],
+    ['a secret is a pipe', instead(ofBackup('secret'), pipe), 'secret is no regular file'],
+    ['its manifest is a pipe', instead(ofBackup('manifest.json'), pipe), 'manifest.json is no regular file'],
+    ['a secret is a folder', instead(ofBackup('secret'), (path) => mkdir(path)), 'secret is no regular file'],
+    ['the uploads are a link', instead(() => join(dir, 'uploads'), linkToMoved), 'uploads is a symbolic link'],
+    [
+      'the uploads are a file',
+      instead(
+        () => join(dir, 'uploads'),
+        (path) => writeFile(path, ''),
+      ),
+      'is no folder',
+    ],
+    [
+      'a file is longer than announced',
+      async () => {
+        const { backup } = await made();
+        await appendFile(join(backup, 'secret'), 'more');
+      },
+      'secret has other bytes',
+    ],
   ])('a backup is refused, and the folder stays as it is, if %s', async (_, prepare, part) => {
     await prepare();
     const before = await names(data);
     await expect(restored()).rejects.toEqual(refused(part));
     expect(await names(data)).toEqual(before);
     await take([price('gold', 1, 2)]);
+  });
+
+  test.each([
+    ['the folder', () => dir],
+    ['the dated folder', (backup: string) => backup],
+    ['a file', ofBackup('secret')],
+  ])('a backup is refused if %s belongs to another user', async (_, place) => {
+    const { backup } = await made();
+    // Only root can give a file away; others are somebody else themselves.
+    const user = process.getuid;
+    if (user?.() === 0) await chown(place(backup), 65_534, 65_534);
+    else process.getuid = () => 65_534;
+    try {
+      await expect(restored()).rejects.toEqual(refused('belongs to another user'));
+    } finally {
+      if (user !== undefined) process.getuid = user;
+    }
+  });
+
+  test('a file is read no further than one byte after its announced length', async () => {
+    const path = join(data, 'long');
+    await writeFile(path, 'x'.repeat(1_000_000), { mode: 0o600 });
+    expect([await digestOf(path, 10), await digestOf(path, 0), await digestOf(path)]).toMatchObject([
+      { bytes: 11 },
+      { bytes: 1 },
+      { bytes: 1_000_000 },
+    ]);
+    expect(await copyDurably(path, join(data, 'copy'), 10)).toMatchObject({ bytes: 11 });
   });
 
   test('the name of a backup that is not there is refused, with the names of those that are', async () => {

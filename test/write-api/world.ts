@@ -159,9 +159,10 @@ function namedAuthenticator(
       const name = authorization?.replace(/^Bearer /, '');
       if (!name) return { refused: { code: 'unauthenticated', detail: 'no credential', challenge: 'Bearer' } };
       const [account, key] = name.split('/');
-      const subject = name === 'operator' ? name : key === undefined ? `user:${name}` : `account:${account}`;
+      const isOperator = account === 'operator';
+      const subject = isOperator ? account : key === undefined ? `user:${name}` : `account:${account}`;
       const principal: Principal = {
-        kind: key === undefined && name !== 'operator' ? 'user' : 'api-key',
+        kind: key === undefined && !isOperator ? 'user' : 'api-key',
         actor: subject.startsWith('user:') ? subject : `key:${key ?? 'operator'}`,
         subject,
         scopes: new Set(scopes[name] ?? ALL_SCOPES),
