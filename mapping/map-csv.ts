@@ -139,6 +139,20 @@ function refusalsOf(
   return refusals.map((refusal) => ({ kind: 'refusal', line, ...refusal, column: inFile(refusal.column) }));
 }
 
+/** Names stay as they are, unless they hold characters that nobody sees. */
+function nameInWords(name: string): string {
+  return name.search(HIDDEN) === -1 ? name : quoted(name);
+}
+
+/** As a JSON string in which all characters are visible. */
+function quoted(name: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(name).replaceAll(HIDDEN, (hidden) => hidden.split('').map(escaped).join(''));
+}
+
+/** Not visible, or a space that is not the plain one. */
+const HIDDEN = /[[\p{C}\p{Z}]--\x20]/gv;
+
 function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefusal[] {
   const refuse = (column: string | null, detail: string): RowRefusal => ({
     column,
@@ -150,10 +164,16 @@ function headerRefusals(mapping: CsvMapping, header: readonly string[]): RowRefu
   if (missing.length > 0 && mapping.json === undefined && /^[{[]/.test(header[0] ?? '')) {
     return [refuse(null, 'begins like JSON: say where its rows are, by "json" in the mapping in place of "csv"')];
   }
+  if (missing.length > 0 && mapping.json === undefined && header.some((name) => /[\0\uFFFD]/.test(name))) {
+    const detail = `is not written in ${mapping.csv.encoding}: give the file's encoding as csv.encoding, e.g. "utf-16le" or "windows-1252"`;
+    return [refuse(null, detail)];
+  }
   const twice = header.indexOf(RUN_DATE) === header.lastIndexOf(RUN_DATE) ? [] : [RUN_DATE];
   const clashing = [...addedColumns(mapping).filter((column) => header.includes(column)), ...twice];
   return [
-    ...missing.map((column) => refuse(column, `there is no column "${column}"; the file has: ${header.join(', ')}`)),
+    ...missing.map((column) =>
+      refuse(column, `there is no column ${quoted(column)}; the file has: ${header.map(nameInWords).join(', ')}`),
+    ),
     ...clashing.map((column) =>
       refuse(column, `the mapping adds a column "${column}", but the file already has a column of that name`),
     ),

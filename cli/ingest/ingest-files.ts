@@ -130,13 +130,16 @@ async function* chained<Item>(first: Item[], rest: AsyncIterable<Item>): AsyncGe
 
 async function printSummary(summary: FileSummary): Promise<void> {
   const { file, dryRun, records, accepted, unchanged, refused, withoutRecord, generation, stoppedAtLine } = summary;
+  const refusedRecords = refused - withoutRecord;
+  const others = records - accepted - unchanged - refusedRecords;
   await printFields([
     ['file', file],
-    ['records', records],
+    ['rows of the file refused, without a record', withoutRecord],
+    ['records: market definitions, observations, retractions', records],
     [dryRun ? 'would be stored' : 'stored', accepted],
     ['known already', unchanged],
-    ['refused', refused],
-    ...(withoutRecord === 0 ? [] : [['of them without a record', withoutRecord] as const]),
+    ['records refused', refusedRecords],
+    ...(others === 0 ? [] : [['not stored, because of a refused record', others] as const]),
     ...(dryRun ? [] : [['generation', generation ?? (accepted > 0 ? 'not yet' : '')] as const]),
   ]);
   if (stoppedAtLine === null) return;

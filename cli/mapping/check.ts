@@ -44,17 +44,20 @@ async function printFile({
   unusedColumns,
 }: FileCheck) {
   const { count, unknown, rounded, observedAt } = observations;
+  const refusedValues = values - leftOut - count;
   await printFields([
-    ['rows', rows],
-    ['values', values],
-    ['left out', leftOut],
-    ['markets', `${markets.count}, such as ${markets.first.map(({ slug }) => slug).join(', ') || 'none'}`],
-    ['observations', count],
+    ['rows of the file, readable', rows],
+    ['rows of the file, not readable', refused.count - refusedValues],
+    ['values in the readable rows', values],
+    ['values left out', leftOut],
+    ['values refused', refusedValues],
+    ['observations, of the other values', count],
     ['of them unknown', Object.values(unknown).reduce((sum, each) => sum + each, 0)],
     ['of them rounded', rounded],
     ['observed', observedAt === null ? null : `${observedAt.first} to ${observedAt.last}`],
-    ['refused', refused.count],
     ['duplicates', duplicates.count],
+    ['market definitions', [markets.count, ...markets.first.map(({ slug }) => slug)].join(', ')],
+    ['records: definitions and observations', markets.count + count],
     ['columns not used', unusedColumns.join(', ') || 'none'],
   ]);
 }

@@ -53,6 +53,9 @@ async function headOf(file: AsyncIterable<Uint8Array>, most: number): Promise<Ui
 function guessEncoding(head: Uint8Array): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  // Without a byte order mark: half of a Latin letter is NUL, which is no character of a text.
+  if (head[1] === 0) return 'utf-16le';
+  if (head[0] === 0) return 'utf-16be';
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
     return 'utf-8';

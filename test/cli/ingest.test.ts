@@ -52,16 +52,20 @@ const lines = (records: readonly unknown[]) => records.map((record) => `${JSON.s
 const days = (slug: string, count: number) =>
   Array.from({ length: count }, (_, day) => price(slug, day, 1000 + (day % 7)));
 
+/** The lines of the summary by the beginning of their names; `refused`: rows and records. */
 function summaryOf({ code, output }: Run) {
-  return {
-    code,
-    ...Object.fromEntries(
-      output
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split('\t') as [string, string]),
-    ),
-  };
+  const fields: Readonly<Record<string, string>> = Object.fromEntries(
+    output
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t') as [string, string])
+      .map(([name, value]) => [name.split(/[:,]/)[0], value]),
+  );
+  const count = (name: string) => Number(fields[name] ?? 0);
+  const stored = count('stored') + count('would be stored');
+  const sum = stored + count('known already') + count('records refused') + count('not stored');
+  expect(sum, 'the counts of records add up').toBe(count('records'));
+  return { code, ...fields, refused: String(count('rows of the file refused') + count('records refused')) };
 }
 
 const fieldOf = (summary: object, name: string) => (summary as Readonly<Record<string, string>>)[name];
@@ -198,7 +202,7 @@ describe('refused rows', () => {
   test('are named by file, line and field: the first of each kind in full', async () => {
     const path = await file('faults.ndjson', lines(faulty(newSlug())));
     const { code, output, errors } = await ingest([path, '--dry-run']);
-    expect([code, output]).toEqual([4, expect.stringContaining('refused\t3\n')]);
+    expect([code, output]).toEqual([4, expect.stringContaining('records refused\t3\n')]);
     expect(errors).toMatch(
       /faults\.ndjson:3 amountMinor: amount\.not-integral: [^\n]+\n {2}and 1 more of this kind, on line 5\n/,
     );

@@ -33,11 +33,20 @@ test('check tells what a mapping makes of a file', async () => {
   await writeFile(join(folder, 'a.csv'), csv);
   const words = ['mapping', 'check', join(SAMPLE, 'mapping.json')];
   const fine = await tidemark([...words, 'a.csv'], { cwd: folder });
-  expect(fine).toMatchObject({ code: 0, output: expect.stringContaining('observations\t3\n'), errors: '' });
+  expect(fine).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/observations, of the other values\t3\n/),
+    errors: '',
+  });
   expect(fine.output).toContain('columns not used\tnone\n');
   const faulty = await tidemark([...words, '-', '--json'], { input: `${csv}\nx,y\n` });
   expect(faulty).toMatchObject({ code: 4 });
   expect(JSON.parse(faulty.output)).toMatchObject({ rows: 3, refused: { count: 1 } });
+  const first = csv.split('\n')[1] ?? '';
+  const summed = await tidemark([...words, '-'], { input: `${csv}\nx,y\n${first.replace(/[^,]*$/, 'x')}\n` });
+  const fields = summed.output.split('\n').map((line) => line.split('\t'));
+  expect(fields.slice(0, 6).map(([, value]) => value)).toEqual(['4', '1', '4', '0', '1', '3']);
+  expect(fields.at(-3)).toEqual(['records: definitions and observations', expect.any(String)]);
 });
 
 test('check takes a recipe for its mapping, and names the faults of both', async () => {
@@ -46,7 +55,9 @@ test('check takes a recipe for its mapping, and names the faults of both', async
   const rates = '{"date":"2026-09-29","eur":{"usd":1.1651,"doge":4}}';
   const fine = await tidemark(['mapping', 'check', recipe, '-'], { input: rates });
   expect(fine).toMatchObject({ code: 0, errors: '' });
-  expect(fine.output).toMatch(/left out\t1\n.*such as eur-usd\nobservations\t1\n/);
+  expect(fine.output).toMatch(
+    /values left out\t1\nvalues refused\t0\nobservations, of the other values\t1\n[\s\S]*market definitions\t1, eur-usd\nrecords: [^\n]*\t2\n/,
+  );
   const text = await readFile(recipe, 'utf8');
   const changed = text.replace('cdn.jsdelivr.net"', 'localhost"').replace('"match": ["quote"]', '"match": "quote"');
   await writeFile(join(folder, 'a.json'), changed);

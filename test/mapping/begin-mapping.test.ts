@@ -375,10 +375,15 @@ describe('a file', () => {
     }
   });
 
-  test('in UTF-16', async () => {
-    const csv = Buffer.from(`\uFEFF${['Date,Price', ...ROWS].join('\n')}`, 'utf16le');
-    expect(await documentOf(csv)).toMatchObject({
-      csv: { encoding: 'utf-16le' },
+  test.each([
+    ['utf-16le', '\uFEFF'],
+    ['utf-16le', ''],
+    ['utf-16be', '\uFEFF'],
+    ['utf-16be', ''],
+  ])('in %s, after "%s"', async (encoding, mark) => {
+    const csv = Buffer.from(`${mark}${['Date,Price', ...ROWS].join('\n')}`, 'utf16le');
+    expect(await documentOf(encoding === 'utf-16be' ? csv.swap16() : csv)).toMatchObject({
+      csv: { encoding },
       observation: { date: { column: 'Date' } },
     });
   });

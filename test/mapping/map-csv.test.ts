@@ -366,6 +366,27 @@ describe('files', () => {
     });
   });
 
+  test('names of columns are told apart by characters that nobody sees', async () => {
+    const [refusal] = await map(
+      `${HEADER.replace('price', 'pri\u200Bce').replace('day,', 'day,x\u00A0y,\u{E0001},')}\n`,
+    );
+    expect(refusal).toMatchObject({
+      column: 'price',
+      detail:
+        'there is no column "price"; the file has: item, currency, "pri\\u200bce", day, "x\\u00a0y", "\\udb40\\udc01", version, flag',
+    });
+  });
+
+  test.each([
+    ['UTF-16 with a byte order mark', `\uFEFF${file(ROW)}`],
+    ['UTF-16 without one', file(ROW)],
+  ])('%s is refused once, with the remedy', async (_, text) => {
+    const results = await map([Buffer.from(text, 'utf16le')]);
+    expect(results).toMatchObject([
+      { line: 1, column: null, detail: expect.stringMatching(/^is not written in utf-8: .*csv\.encoding.*utf-16le/) },
+    ]);
+  });
+
   test('a header alone gives nothing', async () => {
     expect(await map(HEADER)).toEqual([]);
   });
