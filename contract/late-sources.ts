@@ -30,7 +30,8 @@ export class Expectations {
 
   add({ sources }: Pick<Market, 'sources'>): void {
     for (const { label, cadence, expectedNextAt } of sources) {
-      if (expectedNextAt === null || cadence === null) continue;
+      // A list that an earlier version has published has neither.
+      if (!expectedNextAt || !cadence) continue;
       const { graceSeconds } = cadence;
       const key = `${expectedNextAt} ${graceSeconds} ${label}`;
       const line = this.#lines.get(key);

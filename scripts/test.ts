@@ -36,25 +36,32 @@ const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', 
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
 const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, thorough, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
-/** Rounds run one after the other; the steps of one round run at the same time. */
-const rounds: Step[][] = [[typeCheck, lint]];
-if (filters.length > 0) rounds.push([values.slow ? slow : fast]);
+/** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
+const rounds: Step[][][] = [[[typeCheck], [lint]]];
+if (filters.length > 0) rounds.push([[values.slow ? slow : fast]]);
 else if (isCi) {
-  // Engines are built while the other tests run. The tests on engines mostly wait, and so do the slow ones, so they run
-  // together. The tools' tests come last, because they keep both cores busy.
+  // Engines are built while the other tests run. The tests on engines mostly wait, and the slow ones run one at a time, so
+  // they share the machine, and the tools' tests come after the shorter of the two.
   const starting = startEngines(progress.say);
   const installing = installTools(progress.say);
-  rounds.push([fast], [slow, { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) }]);
-  rounds.push([{ name: 'by tools', run: (tell) => testByTools(installing, [], tell) }]);
+  const onEngines: Step = { name: 'on engines', run: (tell) => testOnEngines(starting, [], tell) };
+  const byTools: Step = { name: 'by tools', run: (tell) => testByTools(installing, [], tell) };
+  rounds.push([[fast]], [[slow], [onEngines, byTools]]);
 } else {
-  rounds.push([fast], ...(values.slow ? [[slow]] : []));
+  rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
   progress.say('on engines, by tools: not run without CI=true: `npm run test:aws`, `npm run test:tools`');
 }
 
 let passed = 0;
 let failed = 0;
 const skipped: SkippedTest[] = [];
-for (const round of rounds) await Promise.all(round.map(take));
+for (const round of rounds) {
+  await Promise.all(
+    round.map(async (lane) => {
+      for (const step of lane) await take(step);
+    }),
+  );
+}
 for (const line of skippedLines(skipped)) console.log(line);
 console.log(counts({ passed, failed, skipped }));
 process.exitCode = failed > 0 ? 1 : 0;

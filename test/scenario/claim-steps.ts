@@ -134,7 +134,7 @@ export const claimSteps: readonly Step[] = [
       await session.readUntil(marketUrl(session.slug('tin')), (answer) => {
         const { sources } = succeeded('getMarket', answer);
         const verification = { outcome: 'confirmed', verifiedAt: VERIFIED_AT, subject: 'source' };
-        assert.deepEqual(sources, [{ ...SOURCE, verification }]);
+        assert.deepEqual(sources, [{ ...SOURCE, cadence: null, expectedNextAt: null, verification }]);
       });
     },
   },
