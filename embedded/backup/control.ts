@@ -72,6 +72,8 @@ export async function openControl({ folder, copyLedger, report }: ControlOptions
     const before = running;
     if (before !== null && !before.response.destroyed) return void response.writeHead(409).end();
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    // At once: if this process is killed before the first line, the asker must know that it was there.
+    response.flushHeaders();
     const done = Promise.resolve(before?.done).then(() => serveSnapshot(response));
     running = { response, done };
     void done.then(() => {
