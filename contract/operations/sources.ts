@@ -20,7 +20,7 @@ export const sourceNameSchema = z
   .describe('The `name` of the recipe.');
 
 const recipeSchema = z
-  .record(z.string(), z.unknown())
+  .record(z.string().max(100), z.unknown())
   .describe('The recipe, see docs/sources.md: URL, hosts, schedule, mapping, limits.');
 
 const pausedSchema = z.boolean().describe('Whether the schedule is suspended. A run can still be asked for.');
