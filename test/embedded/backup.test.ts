@@ -120,7 +120,7 @@ describe('beside a running server', () => {
     for (const path of ['/api/v1/markets/still', '/api/v1/markets/still/history']) {
       expect(await (await fetch(otherUrl + path)).text()).toBe(await (await fetch(url + path)).text());
     }
-    // Batches that waited in the queue are taken in now.
+    // Batches that waited in the queue are taken in now; the one whose worker held a lease, half a minute later.
     await expect
       .poll(
         async () => {
@@ -129,7 +129,7 @@ describe('beside a running server', () => {
           };
           return history.count;
         },
-        { timeout: 10_000, interval: 200 },
+        { timeout: 45_000, interval: 200 },
       )
       .toBeGreaterThanOrEqual(before + 1);
     const me = await fetch(`${otherUrl}/api/v1/me`, { headers: { authorization: `Bearer ${key}` } });
