@@ -125,15 +125,21 @@ export class Writer {
   }
 
   #batch(mode: IngestMode, partial: boolean, rows: readonly Own[], retracted: readonly Own[] = []): SentBatch {
-    const records = rows.map((own) => this.#observation(own, this.#nextAmount(own)));
+    const records = rows.map((own): IngestRecordInput => {
+      const amount = this.#nextAmount(own);
+      const record = this.#observation(own, amount);
+      const isStatedAgain = this.#isRetracted(own, amount) && isReinstated(amount);
+      return isStatedAgain ? ({ ...record, reinstated: true } as IngestRecordInput) : record;
+    });
     const versions = [
-      ...rows.map((own) => this.#add(own, this.#amountOf(records, own))),
+      ...rows.flatMap((own) => {
+        const amount = this.#amountOf(records, own);
+        return this.#isRetracted(own, amount) && !isReinstated(amount) ? [] : [this.#add(own, amount)];
+      }),
       ...retracted.flatMap((own) => (this.#versions(own).at(-1) === null ? [] : [this.#add(own, null)])),
     ];
     const retractions = retracted.map(({ market, day }): IngestRecordInput => {
-      // Always the same for one observation, so that a second retraction changes nothing.
-      const kinds = [{ kind: 'mistake' }, { kind: 'withdrawn' }, {}] as const;
-      return { type: 'retraction', ...this.#identity(market, day), ...kinds[day % 3], reason: 'a test' };
+      return { type: 'retraction', ...this.#identity(market, day), ...retractionKindOf({ day }), reason: 'a test' };
     });
     return { mode, partial, records: [...this.#definitions(rows), ...records, ...retractions], versions };
   }
@@ -143,6 +149,12 @@ export class Writer {
     const next = this.#amount++;
     const before = this.#versions(own).at(-2) ?? null;
     return next % 2 === 0 && before !== null ? before : next;
+  }
+
+  /** Whether this amount was retracted, with the kind of the retraction, and nothing was stated since. */
+  #isRetracted(own: Own, amount: number): boolean {
+    const versions = this.#versions(own);
+    return 'kind' in retractionKindOf(own) && versions.at(-1) === null && versions.at(-2) === amount;
   }
 
   #amountOf(records: readonly IngestRecordInput[], { market, day }: Own): number {
@@ -236,4 +248,15 @@ export function versionsShown(history: readonly ShownObservation[]): Map<string,
     shown.set(identity, versions);
   }
   return shown;
+}
+
+/** Always the same for one observation, so that a second retraction changes nothing. */
+function retractionKindOf({ day }: Pick<Own, 'day'>): { readonly kind?: 'mistake' | 'withdrawn' } {
+  const kinds = [{ kind: 'mistake' }, { kind: 'withdrawn' }, {}] as const;
+  return kinds[day % kinds.length] as (typeof kinds)[number];
+}
+
+/** Whether a row that repeats a retracted amount says that it knows of the retraction. Without it, nothing changes. */
+function isReinstated(amount: number): boolean {
+  return amount % 4 < 2;
 }
