@@ -6,13 +6,23 @@ import { defineConfig } from 'vitest/config';
  * (test/tools). `npm test`, `npm run test:slow`, `npm run test:aws` and `npm run test:tools` choose between them.
  */
 const SETS = ['slow', 'aws', 'tools'];
+/**
+ * Fast tests that start dozens of processes, a fifth of the time of all. `npm test` leaves them out, and says so. CI,
+ * `npm run test:slow` and a path on the command line run them.
+ */
+const PROCESSES = [
+  'test/bundles/bundles.test.ts',
+  ...['failures', 'machine', 'operations'].map((name) => `test/cli/${name}.test.ts`),
+  ...['backup', 'vanished-folder'].map((name) => `test/embedded/${name}.test.ts`),
+];
+const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;
 const timeoutMs = { slow: 10 * 60 * 1000, aws: 2 * 60 * 1000, tools: 10 * 60 * 1000 }[set ?? ''] ?? 60 * 1000;
 
 export default defineConfig({
   test: {
     include: set === null ? ['test/**/*.test.ts'] : [`test/${set}/**/*.test.ts`],
-    exclude: set === null ? SETS.map((name) => `test/${name}/**`) : [],
+    exclude: set === null ? [...SETS.map((name) => `test/${name}/**`), ...leftOut] : [],
     pool: 'forks',
     // The fast tests share a process per core, so that modules are loaded and compiled once: that halves the CPU time of
     // the many small files. Hence no fast test mocks a module, and each restores what it changes in its process; mocks

@@ -33,8 +33,11 @@ interface Step {
 const typeCheck = { name: 'type check', run: () => check('typescript/bin/tsc') };
 const lint = { name: 'lint', run: () => check('@biomejs/biome/bin/biome', 'ci', '.') };
 /** Read by test/runs.ts: the fast tests take no samples, but try everything. */
+const isQuick = !isCi && !values.slow && filters.length === 0;
 const thorough = isCi || values.slow ? { TIDEMARK_THOROUGH: 'true' } : {};
-const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, thorough, tell) };
+/** Read by vitest.config.ts. */
+const few = isQuick ? { TIDEMARK_PROCESSES: 'few' } : {};
+const fast: Step = { name: 'tests', run: (tell) => runVitest('fast', filters, { ...thorough, ...few }, tell) };
 const slow: Step = { name: 'slow tests', run: (tell) => runVitest('slow', filters, {}, tell) };
 /** Rounds run one after the other; the lanes of one round run at the same time, each step by step. */
 const rounds: Step[][][] = [[[typeCheck], [lint]]];
@@ -50,6 +53,7 @@ else if (isCi) {
 } else {
   rounds.push([[fast]], ...(values.slow ? [[[slow]]] : []));
   progress.say('on engines, by tools: not run without CI=true: `npm run test:aws`, `npm run test:tools`');
+  if (isQuick) progress.say('tests of many processes: not run without `npm run test:slow` or CI=true');
 }
 
 let passed = 0;
