@@ -54,6 +54,28 @@ export function latenessSeconds(expectedAt: string, graceSeconds: number, nowMs:
   return seconds > graceSeconds ? seconds : 0;
 }
 
+/** Of one gap: a value every few minutes that stopped for a year would be counted for long. */
+const MISSING_MAX = 10_000;
+
+/**
+ * How many values are missing between two of a source: periods in which it publishes, and of which there is no value.
+ * Counting ends at 10,000.
+ *
+ * @param olderAt RFC 3339 in UTC, as `newerAt`
+ */
+export function missingBetween(cadence: Cadence, olderAt: string, newerAt: string): number {
+  const next = (ms: number) =>
+    cadence.period === 'minutes' ? openMoment(cadence, ms + cadence.minutes * 60_000) : nextPeriod(cadence, ms);
+  const newerMs = Date.parse(newerAt);
+  let missing = 0;
+  let afterMs = next(next(Date.parse(olderAt)));
+  while (afterMs <= newerMs && missing < MISSING_MAX) {
+    missing++;
+    afterMs = next(afterMs);
+  }
+  return missing;
+}
+
 /** The beginning of the next period, in milliseconds. Days without a publication have no value. */
 function nextPeriod(cadence: Exclude<Cadence, { period: 'minutes' }>, newestMs: number): number {
   const { period } = cadence;

@@ -19,6 +19,8 @@ export interface LastVerify {
   /** When it ended. */
   readonly at: string;
   readonly findings: number;
+  /** Gaps in the histories that it read: see `VerifyReport`. */
+  readonly missingValues: number;
   /** In a large service each run checks the list and a share of the markets, e.g. `0 of 2`. */
   readonly share: string;
 }
@@ -44,7 +46,7 @@ export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: Verif
     const startedAtMs = performance.now();
     const gentle = gentleReader(reader, pause, stopping);
     const share = await shareDue(gentle, nowMs(), everyHours);
-    const { findings, generation, markets, observations, pages } = await confirmFindings(
+    const { findings, generation, markets, observations, pages, missingValues } = await confirmFindings(
       gentle,
       { share },
       async () => {
@@ -53,9 +55,9 @@ export function startVerifyLoop({ reader, everyHours, nowMs, pause, log }: Verif
       },
     );
     const inWords = `${share.index} of ${share.of}`;
-    last = { at: new Date(nowMs()).toISOString(), findings: findings.length, share: inWords };
+    last = { at: new Date(nowMs()).toISOString(), findings: findings.length, missingValues, share: inWords };
     const durationMs = Math.round(performance.now() - startedAtMs);
-    const seen = { generation, share: inWords, markets, observations, pages, durationMs };
+    const seen = { generation, share: inWords, markets, observations, pages, missingValues, durationMs };
     log.info('verified', { ...seen, findings: findings.length });
     for (const { url, rule, detail } of findings.slice(0, FINDINGS_LOGGED)) {
       log.fault('finding of verify', `${rule} at ${url}: ${detail}`);

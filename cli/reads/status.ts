@@ -15,6 +15,13 @@ const HEALTH_URL = '/healthz';
 const MARKETS_READ = 100 * MARKETS_PAGE_SIZE;
 const WORST_SHOWN = 5;
 
+interface LastVerify {
+  readonly at: string;
+  readonly findings: number;
+  readonly missingValues?: number;
+  readonly share: string;
+}
+
 interface Health {
   readonly status?: string;
   readonly publishLagSeconds?: number;
@@ -23,7 +30,7 @@ interface Health {
   readonly queue?: number;
   readonly failingSources?: number;
   readonly missedRuns?: number;
-  readonly lastVerify?: { readonly at: string; readonly findings: number; readonly share: string } | null;
+  readonly lastVerify?: LastVerify | null;
   readonly faults?: readonly { readonly part: string; readonly detail: string }[];
 }
 
@@ -104,6 +111,8 @@ function healthFields(health: Health): readonly (readonly [string, Cell])[] {
         ? 'none since its start'
         : `${counted(lastVerify.findings, 'finding')} at ${lastVerify.at}, share ${lastVerify.share}`,
     ],
+    // A server of an earlier version does not tell.
+    ['missing values', lastVerify?.missingValues ?? null],
     ...faults.map(({ part, detail }) => ['fault', `${part}: ${detail}`] as const),
   ];
 }

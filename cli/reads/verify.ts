@@ -28,11 +28,12 @@ export async function verifyService(
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
   if (!process.stdout.isTTY) return note(`${counted(report.findings.length, 'finding')} at ${url.origin}`);
-  const { generation, markets, observations, pages } = report;
+  const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
     ['findings', report.findings.length],
     ['generation', generation],
     ['read', `${counted(markets, 'market')}, ${counted(observations, 'observation')}, ${counted(pages, 'page')}`],
+    ['missing values', missingValues],
   ]);
 }
 

@@ -16,7 +16,7 @@ export interface MeasuredHealth {
   readonly failingSources?: number;
   readonly missedRuns?: number;
   readonly lateSources?: number;
-  readonly lastVerify: { readonly at: string; readonly findings: number } | null;
+  readonly lastVerify: { readonly at: string; readonly findings: number; readonly missingValues: number } | null;
 }
 
 export interface Measured {
@@ -99,6 +99,11 @@ export function familiesOf({
       'tidemark_verify_findings',
       'Broken promises that the newest run of verify found.',
       known(lastVerify?.findings),
+    ),
+    gauge(
+      'tidemark_missing_values',
+      'Gaps: values that cadences expected between two others, in the histories that the newest run of verify read.',
+      known(lastVerify?.missingValues),
     ),
     {
       ...gauge(

@@ -1,6 +1,7 @@
 /** Walks one market's history and compares it with the market. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { currencyExponent } from '../../contract/currencies.ts';
+import { missingBetween } from '../../contract/expected-next.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
 import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
@@ -19,6 +20,8 @@ export interface HistoryTotals {
   readonly observations: number;
   readonly unknownValues: number;
   readonly pages: number;
+  /** Values that the cadences of the market's sources expected between two others. No fault of the service. */
+  readonly missingValues: number;
 }
 
 /**
@@ -48,7 +51,27 @@ export async function checkHistory(
   checkTimes(findings, market, observations);
   checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
-  return { observations: observations.length, unknownValues, pages };
+  return {
+    observations: observations.length,
+    unknownValues,
+    pages,
+    missingValues: missingValues(market, observations),
+  };
+}
+
+function missingValues({ sources }: Market, observations: readonly Observation[]): number {
+  let missing = 0;
+  for (const { label, cadence } of sources) {
+    if (!cadence) continue;
+    const ofSource = observations.filter((observation) => observation.sourceLabel === label && isShowable(observation));
+    // Newest first, once for each moment: a source may have several metrics.
+    const moments = [...new Set(ofSource.map(({ observedAt }) => observedAt))];
+    for (const [index, moment] of moments.entries()) {
+      const older = moments[index + 1];
+      if (older !== undefined) missing += missingBetween(cadence, older, moment);
+    }
+  }
+  return missing;
 }
 
 function checkOrder(findings: Findings, market: Market, observations: readonly Observation[]): void {

@@ -35,4 +35,6 @@ export interface VerifyReport {
   readonly markets: number;
   readonly observations: number;
   readonly pages: number;
+  /** Gaps in histories: values that the cadence of a source expected between two others. No broken promise. */
+  readonly missingValues: number;
 }

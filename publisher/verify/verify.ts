@@ -49,7 +49,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const findings = new Findings();
   const list = new ListWalk(reader, findings, pageSizes.markets);
   const leftMeanwhile: string[] = [];
-  const totals = { observations: 0, unknownValues: 0, pages: 0 };
+  const totals = { observations: 0, unknownValues: 0, pages: 0, missingValues: 0 };
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
   const before = settled ? await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema) : null;
@@ -73,6 +73,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     totals.observations += history.observations;
     totals.unknownValues += history.unknownValues;
     totals.pages += history.pages;
+    totals.missingValues += history.missingValues;
   };
   await pMap(list.itemsOf(share), checkMarket, { concurrency: MARKETS_AT_ONCE });
   await checkRemoved(reader, findings, new Set([...removed, ...leftMeanwhile]), pageSizes);
@@ -100,6 +101,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     markets: list.markets,
     observations: totals.observations,
     pages: list.pages + totals.pages,
+    missingValues: totals.missingValues,
   };
 }
 

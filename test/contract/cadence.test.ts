@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CALENDAR_PERIODS, type Cadence, cadenceSchema, HOLIDAYS_MAX, WEEKDAYS } from '../../contract/cadence.ts';
-import { expectedNextAt, latenessSeconds } from '../../contract/expected-next.ts';
+import { expectedNextAt, latenessSeconds, missingBetween } from '../../contract/expected-next.ts';
 import { instantSchema } from '../../contract/metric.ts';
 
 const DAY_MS = 86_400_000;
@@ -226,5 +226,34 @@ describe('the schema of a cadence', () => {
 
   test.each(['02-29', '2028-02-29', 'easter-69', 'easter+0', '0099-01-01'])('takes the holiday %s', (holiday) => {
     expect(cadenceSchema.safeParse({ ...DAILY, holidays: [holiday] }).success).toBe(true);
+  });
+});
+
+describe('the values that are missing between two', () => {
+  test.each<[string, object, string, string, number]>([
+    ['none in the next period', { period: 'month', releaseTime: '15:00' }, '2026-01-01', '2026-02-01', 0],
+    ['months', { period: 'month', releaseTime: '15:00' }, '2026-01-31', '2026-04-01', 2],
+    ['none in the same period', { period: 'year', releaseTime: '15:00' }, '2026-01-01', '2026-12-31', 0],
+    ['weeks', { period: 'week', releaseTime: '15:00' }, '2026-01-05', '2026-01-26', 2],
+    [
+      'days, without holidays',
+      { period: 'day', releaseTime: '15:00', holidays: ['01-06'] },
+      '2026-01-05',
+      '2026-01-08',
+      1,
+    ],
+    [
+      'no day on which the source does not publish',
+      { period: 'day', releaseTime: '15:00', weekdays: ['mon'] },
+      '2026-01-05',
+      '2026-01-10',
+      0,
+    ],
+    ['minutes', { period: 'minutes', minutes: 30 }, '2026-01-05T10:00:00Z', '2026-01-05T12:00:00Z', 3],
+    ['no more than 10,000', { period: 'minutes', minutes: 1 }, '2020-01-01', '2026-01-01', 10_000],
+  ])('%s', (_, fields, older, newer, missing) => {
+    const cadence = cadenceSchema.parse({ graceSeconds: 0, ...fields });
+    const instant = (text: string) => (text.endsWith('Z') ? text : `${text}T00:00:00Z`);
+    expect(missingBetween(cadence, instant(older), instant(newer))).toBe(missing);
   });
 });

@@ -156,3 +156,25 @@ describe('the next value is expected', () => {
     ]);
   });
 });
+
+describe('verify counts the values that are missing between two others:', () => {
+  const WORKDAYS = { ...DAILY, weekdays: ['mon', 'tue', 'wed', 'thu', 'fri'] };
+  // Thursday, Friday, Monday, Wednesday.
+  const values = [0, 1, 4, 6].map((day) => value(day));
+
+  test.each<[string, object | undefined, readonly IngestRecordInput[], number]>([
+    ['each day', DAILY, [], 3],
+    ['each working day', WORKDAYS, [], 1],
+    ['not what has two metrics', WORKDAYS, [value(4, VOLUME)], 1],
+    ['also what was a mistake', WORKDAYS, [retraction(4, 'mistake')], 2],
+    ['not what was withdrawn', WORKDAYS, [retraction(4, 'withdrawn')], 1],
+    ['nothing without a cadence', undefined, [], 0],
+  ])('%s', async (_, cadence, more, missingValues) => {
+    const world = createWorld();
+    await world.ingest([defined([source('a test', cadence)]), ...values], 'append');
+    await world.ingest(more.map(withoutUndefined), 'append');
+    await publish(world.dependencies);
+    const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled: true });
+    expect(report).toMatchObject({ findings: [], missingValues });
+  });
+});

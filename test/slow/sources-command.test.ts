@@ -124,7 +124,7 @@ describe('sources run', () => {
     expect(code).toBe(1);
     expect(output).toContain('reason\thttp-503: ');
     expect(output).toMatch(/^next run\t\d{4}-/m);
-    expect((await run('list')).output).toMatch(/^metals\tscheduled, failed 1 times\t\S+\tfailed\t/);
+    expect((await run('list')).output).toMatch(/^metals\tscheduled, failed once\t\S+\tfailed\t/);
     await rm(join(files, 'daily.csv.status'));
   });
 

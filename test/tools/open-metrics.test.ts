@@ -52,7 +52,7 @@ const FULL: Measured = {
     failingSources: 6,
     missedRuns: 7,
     lateSources: 5,
-    lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2 },
+    lastVerify: { at: '2026-10-01T00:00:00Z', findings: 2, missingValues: 3 },
   },
   reads: new ReadCounts(),
   writes,
