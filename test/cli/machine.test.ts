@@ -164,7 +164,8 @@ describe('Ctrl-C', () => {
     );
     const first = spawnTidemark(['ingest', '-', '--url', url], { environment: KEY });
     const named = printed(first, '--resume ');
-    first.stdin?.write(input.slice(0, input.length - 20_000));
+    // More than one part of 1,000 records, and less than two.
+    first.stdin?.write(input.slice(0, input.length / 2));
     const keysOf = () =>
       seen.flatMap(({ method, headers }) => (method === 'POST' ? [String(headers['idempotency-key'])] : []));
     await named;

@@ -39,7 +39,7 @@ test('a sound service has no findings, and each read is followed by a pause', as
   expect(loop.last()).toBeNull();
   loop.wake();
   await loop.settled();
-  expect(loop.last()).toEqual({ at: new Date(START_MS).toISOString(), findings: 0, share: '0 of 1' });
+  expect(loop.last()).toEqual({ at: new Date(START_MS).toISOString(), findings: 0, missingValues: 0, share: '0 of 1' });
   expect(lines).toMatchObject([
     ['verified', { generation: 1, share: '0 of 1', markets: 1, observations: 1, findings: 0 }],
   ]);

@@ -26,14 +26,14 @@ import {
 describe('a sound world has no findings', () => {
   test.each([true, false])('settled: %s', async (settled) => {
     const report = await verify(reader, { pageSizes: SMALL_PAGES, settled });
-    expect(report).toEqual({ findings: [], generation: 1, markets: 7, observations: 13, pages: 12 });
+    expect(report).toEqual({ findings: [], generation: 1, markets: 7, observations: 13, pages: 12, missingValues: 0 });
   });
 
   test('nor has one without a market', async () => {
     const empty = createWorld();
     await publish(empty.dependencies);
     const report = await verify(readerOf(empty.objects), { pageSizes: SMALL_PAGES, settled: true });
-    expect(report).toEqual({ findings: [], generation: 1, markets: 0, observations: 0, pages: 1 });
+    expect(report).toEqual({ findings: [], generation: 1, markets: 0, observations: 0, pages: 1, missingValues: 0 });
   });
 
   test('without a generation, that is the finding', async () => {
