@@ -40,7 +40,7 @@ export class Expectations {
     }
   }
 
-  /** The earliest moment at which a value is expected; null if there is none. */
+  /** The earliest moment at which a value is expected. Null: no value is expected. */
   get oldest(): string | null {
     const moments = [...this.#lines.values()].map(({ expectedNextAt }) => Date.parse(expectedNextAt));
     return moments.length === 0 ? null : new Date(Math.min(...moments)).toISOString();

@@ -95,7 +95,7 @@ function refusalOf(folder: string, cause: Error): StartError {
   return new StartError(message, { cause });
 }
 
-/** For commands that need a ledger. @throws StartError if there is none, or a restore was interrupted */
+/** For commands that need a ledger. @throws StartError if the folder has no ledger, or a restore was interrupted */
 export function checkHasLedger(folder: string): void {
   checkNotHalf(folder);
   if (existsSync(join(folder, LEDGER_FILE))) return;

@@ -18,7 +18,7 @@ export interface ChosenBackup {
  * Its folders are checked, and no file of them is read yet but the manifest. See {@link checkBackup}.
  *
  * @param name one of its backups; null: the newest
- * @throws StartError if there is none, this version cannot use it, or other users may have changed it
+ * @throws StartError if no backup is found, this version cannot use it, or other users may have changed it
  */
 export function chooseBackup(folder: string, name: string | null): ChosenBackup {
   const dir = resolve(folder);

@@ -1,4 +1,4 @@
-/** A copy of the ledger as of one moment: made by the process that has it open, or by this one if there is none. */
+/** A copy of the ledger as of one moment: made by the process that has it open, or by this process if no server runs. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFormat } from '../../storage/format.ts';

@@ -151,7 +151,7 @@ async function copyOwn(
   return files;
 }
 
-/** What a backup that was interrupted has left. Only one runs at a time. */
+/** The folder of an interrupted backup. Backups run one at a time, so no other process writes to it. */
 async function removePartial(partial: string): Promise<void> {
   const dir = resolve(partial, '..');
   for (const name of await readdir(dir)) {

@@ -19,7 +19,7 @@ export function fault(check: string, detail: string, mend: string): Diagnosis {
   return { check, state: 'fault', detail, mend };
 }
 
-/** What a check throws is its finding. */
+/** An error of a check becomes its finding. */
 export async function diagnose(
   check: string,
   mend: string,
