@@ -13,7 +13,8 @@ from schemathesis.specs.openapi.checks import ignored_auth
 CREDENTIALS = os.environ["TIDEMARK_CREDENTIALS"].split(",")
 # Below the rate of a credential, which is 600 requests a minute.
 REQUESTS_PER_CREDENTIAL = 500
-ATTEMPTS = 5
+# Together longer than the minute over which refused credentials are counted.
+ATTEMPTS = 25
 
 authenticated = itertools.count()
 keyed = itertools.count()
