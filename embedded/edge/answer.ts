@@ -108,5 +108,5 @@ export function createAnswer(options: AnswerOptions): Answer {
 
 function codingFor(request: IncomingMessage, representation: Representation): Coding {
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
-  return chooseCoding(acceptEncoding, representation.identity.sizeBytes);
+  return chooseCoding(acceptEncoding, representation.identity.sizeBytes, representation.isText);
 }
