@@ -25,7 +25,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lambdas: ['contract/', 'storage/', 'mapping/recipe/'],
   publisher: ['contract/', 'storage/'],
   sources: ['contract/', 'mapping/', 'storage/', 'lambdas/'],
-  infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts', 'storage/records/'],
+  infra: [
+    ...EDGE_CONTRACT,
+    'contract/aws.ts',
+    'contract/projections.ts',
+    'contract/scopes.ts',
+    'contract/waitlist.ts',
+    'storage/records/',
+  ],
   sample: [],
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'sources/', 'infra/edge/', 'sample/'],
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.

@@ -110,5 +110,5 @@ export function createAnswer(options: AnswerOptions): Answer {
 function codingFor(request: IncomingMessage, representation: Representation): Coding {
   if (request.headers.range !== undefined && wantedRange(request, representation) !== null) return 'identity';
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
-  return chooseCoding(acceptEncoding, representation.identity.sizeBytes);
+  return chooseCoding(acceptEncoding, representation.identity.sizeBytes, representation.isText);
 }

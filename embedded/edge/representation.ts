@@ -5,7 +5,7 @@ import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { parsePublicKey } from '../../contract/public-objects.ts';
 import { historyUrl, MARKETS_URL } from '../../contract/routes.ts';
 import type { ObjectHead, StoredObject } from '../../storage/object-store.ts';
-import { type Coding, type CompressedCoding, compress } from './encoding.ts';
+import { type Coding, type CompressedCoding, compress, isTextType } from './encoding.ts';
 
 /** Header fields as `writeHead` takes them: names and values in turn. */
 export type FieldList = readonly string[];
@@ -107,6 +107,8 @@ export class Representation {
   /** Of an answer with the object. */
   readonly status: Exclude<AnswerStatus, 304>;
   readonly identity: Variant;
+  /** Whether it is worth compressing. */
+  readonly isText: boolean;
   readonly #head: ObjectHead;
   readonly #link: string | null;
   readonly #compressed = new Map<CompressedCoding, Variant>();
@@ -115,6 +117,7 @@ export class Representation {
   constructor(key: string, object: StoredObject) {
     this.etag = object.etag;
     this.status = statusOfObject(object.metadata.contentType);
+    this.isText = isTextType(object.metadata.contentType);
     // Without the body, so that the body is in memory only once.
     this.#head = { etag: object.etag, sizeBytes: object.sizeBytes, metadata: object.metadata };
     this.#link = nextPageLink(key, object.metadata.nextCursor);
