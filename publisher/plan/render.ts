@@ -89,7 +89,11 @@ function publicMetric(metric: Metric, quantity: number): Json {
 
 /** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
 function publicObservation(observation: ObservationValue, quantity: number): Json {
-  if (observation.kind === 'scalar') return observation;
+  if (observation.kind === 'scalar') {
+    if (observation.firstRevision === undefined) return observation;
+    const { firstRevision, ...shown } = observation;
+    return shown;
+  }
   const { decimal, decimalPerUnit, minorDigits } = moneyTexts(observation.amountMinor, observation.currency, quantity);
   return {
     amountMinor: observation.amountMinor,

@@ -1,0 +1,32 @@
+/** Reads an entry that came from a log. */
+import { canonicalJson, type Json } from '../canonical-json.ts';
+import { LOG_FORMAT, type LogEntry, logEntrySchema } from './entries.ts';
+import { LogFaultError } from './log-fault-error.ts';
+
+/**
+ * @param text the exact text of the entry
+ * @throws LogFaultError for a later format, and for a text that is no entry in canonical JSON
+ */
+export function parseEntry(text: string): LogEntry {
+  const json = readJson(text);
+  const format = (json as { readonly format?: unknown } | null)?.format;
+  if (typeof format === 'number' && format > LOG_FORMAT) {
+    throw new LogFaultError(`the entry has format ${format}: use a version that reads it`);
+  }
+  const parsed = logEntrySchema.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new LogFaultError(`not an entry: ${issue?.path.join('/') ?? ''}: ${issue?.message ?? 'unknown'}`);
+  }
+  // Also finds what the schema has changed, such as white space around a text.
+  if (canonicalJson(parsed.data as Json) !== text) throw new LogFaultError('the entry is not canonical JSON');
+  return parsed.data;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new LogFaultError('the entry is not JSON');
+  }
+}
