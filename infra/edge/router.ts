@@ -14,7 +14,7 @@ import {
   PROBLEM_CONTENT_TYPE,
 } from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
-import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
+import { type RoutedName, routedPath } from '../../contract/routed-paths.ts';
 import { decodeUnreserved, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
@@ -105,7 +105,7 @@ function urlLength(request: ViewerRequest): number {
 }
 
 /** The object of a path without a cursor; null if the path has no object. Exact: no case folding. */
-function firstPage(uri: string): PublicObjectName | null {
+function firstPage(uri: string): RoutedName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
   if (uri === WAITLIST_URL) return { kind: 'waitlist' };
@@ -118,13 +118,13 @@ function firstPage(uri: string): PublicObjectName | null {
   return groups.history === undefined ? { kind: 'market', slug: groups.slug } : { kind: 'history', slug: groups.slug };
 }
 
-function laterPage(first: PublicObjectName, cursor: string): PublicObjectName {
+function laterPage(first: RoutedName, cursor: string): RoutedName {
   if (first.kind === 'history') return { kind: 'history-page', slug: first.slug, cursor: cursor };
   return { kind: 'market-list-page', cursor: cursor };
 }
 
-function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest {
-  request.uri = publicPath(name);
+function rewrite(request: ViewerRequest, name: RoutedName): ViewerRequest {
+  request.uri = routedPath(name);
   request.querystring = {};
   return request;
 }

@@ -40,5 +40,7 @@ async function readHashes(ledger: Ledger, level: number, n: number, width: numbe
   const item = await ledger.get(logHashesKey(level, n));
   const hashes = Buffer.from(item?.value.hashes ?? '', 'base64');
   if (hashes.length >= width * HASH_BYTES) return hashes.subarray(0, width * HASH_BYTES);
-  throw new StorageCorrupt(`the ledger does not have the first ${width} hashes of tile ${n} on level ${level} of the log`);
+  throw new StorageCorrupt(
+    `the ledger does not have the first ${width} hashes of tile ${n} on level ${level} of the log`,
+  );
 }
