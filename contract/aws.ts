@@ -51,6 +51,8 @@ export const ENVIRONMENT = {
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
   /** Hours between two runs of `verify`. They decide which share of the markets each run checks. */
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
+  /** The kinds of public files that are published besides the bodies; all by default. */
+  projections: 'TIDEMARK_PROJECTIONS',
 } as const;
 
 /**

@@ -1,5 +1,6 @@
 /** The configuration of a Lambda function, from its environment. Read and checked once, when the function starts. */
 import { ENVIRONMENT } from './aws.ts';
+import { PROJECTIONS_EXPECTED, parseProjections } from './projections.ts';
 
 export type VariableName = keyof typeof ENVIRONMENT;
 
@@ -51,6 +52,7 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
     isValid: (value) => /^([1-9]|1\d|2[0-4])$/.test(value),
     expected: 'a whole number of hours from 1 to 24',
   },
+  projections: { isValid: (value) => parseProjections(value) !== null, expected: PROJECTIONS_EXPECTED },
 };
 
 /**

@@ -4,6 +4,7 @@
 
 export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
+export const LATEST_URL = '/api/v1/latest';
 export const WAITLIST_URL = '/api/v1/waitlist';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';

@@ -1,4 +1,5 @@
 /** The configuration of the embedded server, from its environment. */
+import { ALL_PROJECTIONS, PROJECTIONS_EXPECTED, type Projection, parseProjections } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
@@ -15,6 +16,8 @@ export interface EmbeddedConfig {
   readonly isSampleWanted: boolean;
   /** The address for requests for API keys; published. */
   readonly waitlistEmail: string;
+  /** The kinds of public files that are published besides the bodies. */
+  readonly projections: ReadonlySet<Projection>;
   /** How long the files of uploads are kept after their end; null: for good. */
   readonly uploadsKeptDays: number | null;
   /** The proxies that are believed about the sender of a request. */
@@ -61,7 +64,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -96,6 +99,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     isSampleWanted: sample === 'yes',
     dataFolder: environment.TIDEMARK_DATA || DEFAULT_DATA_FOLDER,
     waitlistEmail,
+    projections: readProjections(environment),
     uploadsKeptDays: keptDays ? Number(keptDays) : null,
     proxies,
     metrics: readMetrics(environment),
@@ -108,6 +112,12 @@ export function readConfig(environment: Environment): EmbeddedConfig {
 function readPort(name: string, port: string): number {
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
   throw new StartError(`${name} is ${JSON.stringify(port)}: set a number from 0 to 65535, where 0 picks a free port.`);
+}
+
+function readProjections({ TIDEMARK_PROJECTIONS: text }: Environment): ReadonlySet<Projection> {
+  const projections = text ? parseProjections(text) : ALL_PROJECTIONS;
+  if (projections !== null) return projections;
+  throw new StartError(`TIDEMARK_PROJECTIONS is ${JSON.stringify(text)}: set ${PROJECTIONS_EXPECTED}.`);
 }
 
 /** Loopback, unless another address is named: metrics tell strangers how busy a service is. */

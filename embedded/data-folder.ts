@@ -119,7 +119,7 @@ function checkIsPrivate(folder: string): void {
 
 async function migrate(folder: string, ledger: Ledger, progress: (markets: number) => void): Promise<MigrationOutcome> {
   try {
-    const renderer = rendererOf(DEFAULT_PAGE_SIZES);
+    const renderer = rendererOf({ pageSizes: DEFAULT_PAGE_SIZES });
     // Signals get their turn in between.
     const outcome = await migrateLedger({ ...systemRuntime, ledger: yieldingLedger(ledger), renderer, progress });
     keepFolderFormat(folder);

@@ -113,6 +113,7 @@ export async function startService(
     objects: data.objects,
     ...systemRuntime,
     pageSizes: DEFAULT_PAGE_SIZES,
+    projections: config.projections,
     staticBodies: staticBodies({
       waitlist: waitlistBody({ email: config.waitlistEmail }),
       openapi: await readOpenApi(),

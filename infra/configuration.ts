@@ -2,6 +2,7 @@
  * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
  */
 import * as z from 'zod';
+import { PROJECTIONS } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 
 /** Printed without its stack for the person who deploys. Each fault has its place, its reason and its remedy. */
@@ -66,6 +67,9 @@ const configurationSchema = z
       })
       .default(GLOBAL_REGION),
     waitlistEmail: z.string('must be given: an address such as keys@example.com').pipe(waitlistEmailSchema),
+    projections: z
+      .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
+      .default([...PROJECTIONS]),
     keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
     issuer: z
       .strictObject({

@@ -1,5 +1,6 @@
 /** The dependencies of the publisher: storage, clock, ids, static bodies and caches. */
 import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
+import type { Projection } from '../contract/projections.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import type { Runtime } from '../storage/runtime.ts';
@@ -22,6 +23,11 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly objects: ObjectStore;
   /** Set by the deployment. When they change, all markets are rendered again. */
   readonly pageSizes: PageSizes;
+  /**
+   * The kinds of files that are published besides the bodies; default none. When they change, all markets are rendered
+   * again: files of a new kind are written, and files of a kind that was switched off are left to the sweep.
+   */
+  readonly projections?: ReadonlySet<Projection>;
 }
 
 export interface PublisherDependencies extends PublisherStorage {

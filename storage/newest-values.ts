@@ -3,8 +3,8 @@
  * is written, recounted or migrated, so that the same observations give the same record.
  */
 import { BY_SOURCE_MAX } from '../contract/limits.ts';
-import type { Metric, Observation } from '../contract/metric.ts';
-import type { NewestValues, PlacedMetric } from './records/markets.ts';
+import type { Metric } from '../contract/metric.ts';
+import type { NewestValues, ObservationValue, PlacedMetric } from './records/markets.ts';
 
 /** All values of the metric in the record, newest first. */
 export function valuesIn({ order, metric, others = [] }: NewestValues): readonly PlacedMetric[] {
@@ -43,7 +43,8 @@ function isNewer(value: PlacedMetric, than: PlacedMetric): boolean {
 }
 
 /** The metric of an observation. */
-export function metricPart(observation: Observation): Metric {
-  const { id, metric, recordedAt, retraction, supersededAt, supersededBy, supersedes, ...part } = observation;
+export function metricPart(observation: ObservationValue): Metric {
+  const { firstRevision, id, metric, recordedAt, retraction, supersededAt, supersededBy, supersedes, ...part } =
+    observation;
   return part as Metric;
 }

@@ -10,16 +10,16 @@ export const MAX_SEGMENT_BYTES = 200;
 /** Keys on one page of a listing. */
 export const LIST_PAGE_SIZE = 1000;
 
-const KEY = /^[a-z0-9_-][a-z0-9._-]*(\/[a-z0-9_-][a-z0-9._-]*)*$/;
-const PREFIX = /^([a-z0-9_-][a-z0-9._-]*\/)*([a-z0-9_-][a-z0-9._-]*)?$/;
+const KEY = /^[a-z0-9@_-][a-z0-9@._-]*(\/[a-z0-9@_-][a-z0-9@._-]*)*$/;
+const PREFIX = /^([a-z0-9@_-][a-z0-9@._-]*\/)*([a-z0-9@_-][a-z0-9@._-]*)?$/;
 
 /**
- * @throws RangeError for a key that is not segments of `[a-z0-9._-]` joined by `/`, or has a segment that begins with a
- *   dot
+ * @throws RangeError for a key that is not segments of `[a-z0-9@._-]` joined by `/`, or has a segment that begins with
+ *   a dot. Capitals are refused, because some file systems do not tell them from small letters
  */
 export function checkObjectKey(key: string): void {
   if (!KEY.test(key))
-    throw new RangeError(`${JSON.stringify(key)} is not an object key: [a-z0-9._-] segments joined by /`);
+    throw new RangeError(`${JSON.stringify(key)} is not an object key: [a-z0-9@._-] segments joined by /`);
   // In keys, one character is one byte.
   if (key.length > MAX_KEY_BYTES || key.split('/').some((segment) => segment.length > MAX_SEGMENT_BYTES)) {
     throw new RangeError(

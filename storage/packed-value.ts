@@ -4,6 +4,7 @@
  * in order: `1[6117,"high",…]`. Every other value is kept as JSON, which never begins like that.
  *
  * Files hold these texts, so a form never changes. An observation with another field is kept as JSON until it has a form.
+ * Forms 3 and 4 are those of superseded versions.
  */
 import type { Json } from '../contract/canonical-json.ts';
 import { parseValue } from './ledger-rules.ts';
@@ -17,6 +18,11 @@ const OF_EVERY_OBSERVATION = [
 const FORMS = [
   { number: 1, fields: [...OF_EVERY_OBSERVATION, 'amountMinor', 'currency', 'unknownReason'].toSorted() },
   { number: 2, fields: [...OF_EVERY_OBSERVATION, 'unit', 'unknownReason', 'value'].toSorted() },
+  {
+    number: 3,
+    fields: [...OF_EVERY_OBSERVATION, 'amountMinor', 'currency', 'firstRevision', 'unknownReason'].toSorted(),
+  },
+  { number: 4, fields: [...OF_EVERY_OBSERVATION, 'firstRevision', 'unit', 'unknownReason', 'value'].toSorted() },
 ] as const;
 
 /** @param text the value as canonical JSON */

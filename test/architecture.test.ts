@@ -18,17 +18,26 @@ const EDGE_CONTRACT = ['edge-problems', 'limits', 'public-objects', 'routes'].ma
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   mapping: ['contract/'],
+  // Readers install it alone.
+  client: ['contract/'],
   storage: ['contract/'],
   // Recipes of sources are checked whole, before they are stored.
   lambdas: ['contract/', 'storage/', 'mapping/recipe/'],
   publisher: ['contract/', 'storage/'],
   sources: ['contract/', 'mapping/', 'storage/', 'lambdas/'],
-  infra: [...EDGE_CONTRACT, 'contract/aws.ts', 'contract/scopes.ts', 'contract/waitlist.ts', 'storage/records/'],
+  infra: [
+    ...EDGE_CONTRACT,
+    'contract/aws.ts',
+    'contract/projections.ts',
+    'contract/scopes.ts',
+    'contract/waitlist.ts',
+    'storage/records/',
+  ],
   sample: [],
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'sources/', 'infra/edge/', 'sample/'],
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
-    ...['contract/', 'mapping/', 'storage/', 'publisher/'],
+    ...['contract/', 'mapping/', 'client/', 'storage/', 'publisher/'],
     ...[
       'embedded/commands/',
       'embedded/doctor/',
@@ -78,6 +87,7 @@ const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
 const SHIPPED = [
   'contract',
   'mapping',
+  'client',
   'storage',
   'lambdas',
   'publisher',
@@ -92,7 +102,7 @@ const SHIPPED = [
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream', 'node:zlib'];
 
 /** Folders with rules only. */
-const PURE_FOLDERS = ['contract', 'mapping'];
+const PURE_FOLDERS = ['contract', 'mapping', 'client'];
 
 /** Globals that read a clock, random numbers, the environment or the network. */
 const IMPURE = [

@@ -10,6 +10,8 @@ Settings in the environment:
   TIDEMARK_WAITLIST_EMAIL=MAIL  the public address for requests for API keys
   TIDEMARK_UPLOADS_KEPT_DAYS=N  days to keep uploaded files after their end (default: for good)
   TIDEMARK_METRICS_PORT=N       serve /metrics on this port of 127.0.0.1, or of TIDEMARK_METRICS_HOST
+  TIDEMARK_PROJECTIONS=LIST     files that are published besides the bodies: all (the default), none, or
+                                some of log, history-files, latest, exports, faces
   TIDEMARK_VERIFY_HOURS=N       how often the server verifies what it serves (default 24; 0: never)
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
   TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a

@@ -14,6 +14,9 @@ export type CompressedCoding = Exclude<Coding, 'identity'>;
 export const COMPRESSIBLE_MIN_BYTES = 1_000;
 export const COMPRESSIBLE_MAX_BYTES = 10_000_000;
 
+/** Texts. Everything else that is published is compressed already, or is hashes, which no compression makes smaller. */
+const COMPRESSIBLE_TYPE = /^(text\/|application\/([a-z.-]+\+)?json|application\/x-ndjson)/;
+
 // Quality 5 is where brotli becomes smaller than gzip at about gzip's speed; 6 is zlib's default.
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
@@ -43,15 +46,20 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
 }
 
 /**
- * The coding of one answer. Bodies outside the compressible sizes are sent plain, unless the client refuses plain
- * bytes. A client that accepts no coding at all gets plain bytes too: section 12.1 lets the server ignore the field
+ * The coding of one answer. Bodies outside the compressible sizes and types are sent plain, unless the client refuses
+ * plain bytes. A client that accepts no coding at all gets plain bytes too: section 12.1 lets the server ignore the field
  * instead of answering 406.
  */
-export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: number): Coding {
+export function chooseCoding(acceptEncoding: string | undefined, sizeBytes: number, isText: boolean): Coding {
   const accepted = acceptedCodings(acceptEncoding);
-  const compressible = sizeBytes >= COMPRESSIBLE_MIN_BYTES && sizeBytes <= COMPRESSIBLE_MAX_BYTES;
+  const compressible = isText && sizeBytes >= COMPRESSIBLE_MIN_BYTES && sizeBytes <= COMPRESSIBLE_MAX_BYTES;
   if (!compressible && accepted.includes('identity')) return 'identity';
   return accepted[0] ?? 'identity';
+}
+
+/** Whether compression is worth its time for bodies of this content type. */
+export function isTextType(contentType: string): boolean {
+  return COMPRESSIBLE_TYPE.test(contentType);
 }
 
 const brotliAsync = promisify(brotliCompress);

@@ -21,6 +21,7 @@ var PROBLEM_CODES = [
   "content-too-large",
   "uri-too-long",
   "unsupported-media-type",
+  "range-not-satisfiable",
   "idempotency-key-reused",
   "validation-failed",
   "precondition-required",
@@ -159,6 +160,7 @@ function publicPath(name) {
 }
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
+var LATEST_URL = "/api/v1/latest";
 var WAITLIST_URL = "/api/v1/waitlist";
 var OPENAPI_URL = "/api/v1/openapi.json";
 function decodeUnreserved(text) {
@@ -169,7 +171,11 @@ function decodeUnreserved(text) {
 }
 var URL_MAX_LENGTH = 2048;
 var METHODS = "GET, HEAD, OPTIONS";
-var MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
+var MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
+var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
+var FILE = new RegExp(
+  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
+);
 var PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join("|")})$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 function handler(event) {
@@ -181,11 +187,12 @@ function handler(event) {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return refuse(edgeProblem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
-  const first = firstPage(decodeUnreserved(request.uri));
-  if (first === null) return refuse(NOT_FOUND_PROBLEM);
+  const uri = decodeUnreserved(request.uri);
+  const first = firstPage(uri);
+  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first);
-  const paged = first.kind === "market-list" || first.kind === "history";
+  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
+  const paged = first !== null && (first.kind === "market-list" || first.kind === "history");
   const name = names[0];
   if (names.length > 1 || decodeUnreserved(name) !== "cursor" || !paged) {
     const allowed = paged ? 'only "cursor"' : "no query parameter";
@@ -199,7 +206,7 @@ function handler(event) {
       edgeProblem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
-  return rewrite(request, laterPage(first, cursor));
+  return rewrite(request, publicPath(laterPage(first, cursor)));
 }
 function urlLength(request) {
   let length = request.uri.length;
@@ -223,15 +230,14 @@ function firstPage(uri) {
   const match = MARKET.exec(uri);
   if (match === null) return null;
   const groups = match.groups;
-  if (groups.slug.length > SLUG_MAX_LENGTH) return null;
   return groups.history === void 0 ? { kind: "market", slug: groups.slug } : { kind: "history", slug: groups.slug };
 }
 function laterPage(first, cursor) {
   if (first.kind === "history") return { kind: "history-page", slug: first.slug, cursor: cursor };
   return { kind: "market-list-page", cursor: cursor };
 }
-function rewrite(request, name) {
-  request.uri = publicPath(name);
+function rewrite(request, path) {
+  request.uri = path;
   request.querystring = {};
   return request;
 }

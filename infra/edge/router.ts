@@ -15,7 +15,14 @@ import {
 } from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
-import { decodeUnreserved, MARKETS_URL, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import {
+  decodeUnreserved,
+  LATEST_URL,
+  MARKETS_URL,
+  OPENAPI_URL,
+  SNAPSHOT_URL,
+  WAITLIST_URL,
+} from '../../contract/routes.ts';
 
 /** One query parameter, not percent-decoded. `multiValue` lists all values of a repeated name. */
 export interface QueryValue {
@@ -52,7 +59,16 @@ export interface RouterResponse {
 export const URL_MAX_LENGTH = 2048;
 
 const METHODS = 'GET, HEAD, OPTIONS';
-const MARKET = new RegExp(`^${MARKETS_URL}/(?<slug>${SLUG_PATTERN})(?<history>/history)?$`);
+const MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
+const MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
+/**
+ * URLs that are origin paths: the keys of their objects have the same path. The length stays below that of a key, 1,024
+ * bytes.
+ */
+const FILE = new RegExp(
+  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
+    `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
+);
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -68,11 +84,12 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
-  const first = firstPage(decodeUnreserved(request.uri));
-  if (first === null) return refuse(NOT_FOUND_PROBLEM);
+  const uri = decodeUnreserved(request.uri);
+  const first = firstPage(uri);
+  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first);
-  const paged = first.kind === 'market-list' || first.kind === 'history';
+  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
+  const paged = first !== null && (first.kind === 'market-list' || first.kind === 'history');
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
     const allowed = paged ? 'only "cursor"' : 'no query parameter';
@@ -86,7 +103,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
       edgeProblem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
-  return rewrite(request, laterPage(first, cursor));
+  return rewrite(request, publicPath(laterPage(first, cursor)));
 }
 
 /** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
@@ -104,7 +121,7 @@ function urlLength(request: ViewerRequest): number {
   return length;
 }
 
-/** The object of a path without a cursor; null if the path has no object. Exact: no case folding. */
+/** The object of a path without a cursor; null if it has none, or is a {@link FILE}. Exact: no case folding. */
 function firstPage(uri: string): PublicObjectName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
@@ -114,7 +131,6 @@ function firstPage(uri: string): PublicObjectName | null {
   const match = MARKET.exec(uri);
   if (match === null) return null;
   const groups = match.groups as { slug: string; history?: string };
-  if (groups.slug.length > SLUG_MAX_LENGTH) return null;
   return groups.history === undefined ? { kind: 'market', slug: groups.slug } : { kind: 'history', slug: groups.slug };
 }
 
@@ -123,8 +139,8 @@ function laterPage(first: PublicObjectName, cursor: string): PublicObjectName {
   return { kind: 'market-list-page', cursor: cursor };
 }
 
-function rewrite(request: ViewerRequest, name: PublicObjectName): ViewerRequest {
-  request.uri = publicPath(name);
+function rewrite(request: ViewerRequest, path: string): ViewerRequest {
+  request.uri = path;
   request.querystring = {};
   return request;
 }

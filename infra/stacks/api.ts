@@ -10,6 +10,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT, UPLOADS_PREFIX } from '../../contract/aws.ts';
+import { projectionsText } from '../../contract/projections.ts';
 import { APPEND_ONLY } from '../../storage/records/keys.ts';
 import type { Configuration } from '../configuration.ts';
 import { ServiceFunction } from '../constructs/service-function.ts';
@@ -185,7 +186,7 @@ export class ApiStack extends Stack {
     const settings = {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: {
-        ...this.#storageVariables(),
+        ...this.#publishingVariables(),
         waitlistEmail: configuration.waitlistEmail,
         distributionId: edge.distributionId,
         readBaseUrl: edge.readBaseUrl,
@@ -232,13 +233,18 @@ export class ApiStack extends Stack {
     this.#addFunction('repair', {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       timeoutSeconds: LONGEST_SECONDS,
-      variables: this.#storageVariables(),
+      variables: this.#publishingVariables(),
     });
   }
 
   #storageVariables(): Variables {
     const { table, publicBucket } = this.#props.data;
     return { tableName: table.tableName, publicBucket: publicBucket.bucketName };
+  }
+
+  #publishingVariables(): Variables {
+    const projections = projectionsText(new Set(this.#props.configuration.projections));
+    return { ...this.#storageVariables(), projections };
   }
 
   #uploadVariables(): Variables {

@@ -1,12 +1,11 @@
 /** The observations that one transaction writes or checks, and their effect on the sum of the history. */
-import type { Observation } from '../../contract/metric.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Change } from '../../storage/ledger.ts';
-import { observationKey } from '../../storage/records/markets.ts';
+import { type ObservationValue, observationKey } from '../../storage/records/markets.ts';
 
 interface ObservationPut {
   /** Null: this place of the history must be empty, and stays so. */
-  readonly observation: Observation | null;
+  readonly observation: ObservationValue | null;
   /** The revision of the replaced item; null for an empty place. */
   readonly replaced: number | null;
 }
@@ -21,15 +20,19 @@ export class ObservationPuts {
   }
 
   /** A new version: refused if its item exists. */
-  add(order: string, observation: Observation): void {
+  add(order: string, observation: ObservationValue): void {
     this.#put(order, observation, null);
   }
 
   /**
+   * The item keeps the revision at which this version was written. A version of the same transaction needs no such field.
+   *
    * @param revision of the item in the ledger; for an item that this batch has put, the batch's own revision is used
    */
-  replace(order: string, observation: Observation, revision: number): void {
-    this.#put(order, observation, this.#revisions.get(order) ?? revision);
+  replace(order: string, observation: ObservationValue, revision: number): void {
+    const before = this.#revisions.get(order) ?? revision;
+    const written = this.#puts.has(order) ? {} : { firstRevision: observation.firstRevision ?? before };
+    this.#put(order, { ...observation, ...written }, before);
   }
 
   /** Refused if there is a version with this order. */
@@ -37,7 +40,7 @@ export class ObservationPuts {
     this.#put(order, null, null);
   }
 
-  #put(order: string, observation: Observation | null, replaced: number | null): void {
+  #put(order: string, observation: ObservationValue | null, replaced: number | null): void {
     // A row may correct an observation of an earlier row in the same transaction, and a transaction names a key only
     // once.
     const planned = this.#puts.get(order);

@@ -1,6 +1,7 @@
 /** The ledger and the object store of the deployment, from the environment. */
 import { randomUUID } from 'node:crypto';
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
+import { parseProjections } from '../../contract/projections.ts';
 import { createDynamoDbClient } from '../../storage/dynamodb-client.ts';
 import { openDynamoDbLedger } from '../../storage/dynamodb-ledger.ts';
 import { createS3Client } from '../../storage/s3-client.ts';
@@ -13,12 +14,17 @@ import { DEFAULT_PAGE_SIZES, type PublisherStorage } from '../dependencies.ts';
  * @throws TypeError if the environment is not complete
  */
 export function openStorage(): PublisherStorage {
-  const { tableName, publicBucket } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'] });
+  const {
+    tableName,
+    publicBucket,
+    projections = 'all',
+  } = readLambdaEnvironment(process.env, { required: ['tableName', 'publicBucket'], optional: ['projections'] });
   return {
     ledger: openDynamoDbLedger({ client: createDynamoDbClient(), tableName }),
     objects: openS3Objects({ client: createS3Client(), bucket: publicBucket }),
     nowMs: Date.now,
     newAttemptId: randomUUID,
     pageSizes: DEFAULT_PAGE_SIZES,
+    projections: parseProjections(projections) ?? new Set(),
   };
 }

@@ -56,7 +56,7 @@ async function restoreAll(after: string, hasTime: () => boolean): Promise<Repair
 }
 
 async function migrateAll(hasTime: () => boolean): Promise<RepairAnswer> {
-  const ledger = await migrateLedger({ ...storage, renderer: rendererOf(storage.pageSizes), hasTime });
+  const ledger = await migrateLedger({ ...storage, renderer: rendererOf(storage), hasTime });
   // A generation of an earlier version that was committed and not applied cannot be applied any more.
   const head = await storage.ledger.get(HEAD_KEY);
   if (ledger === 'migrated' && head?.value.applied === false) await resume(storage);

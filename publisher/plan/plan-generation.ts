@@ -41,7 +41,7 @@ export async function planGeneration(
   before: HeadValue | null,
   putOff: ReadonlySet<string>,
 ): Promise<Draft> {
-  const { ledger, objects, nowMs, pageSizes, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
+  const { ledger, objects, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
@@ -66,7 +66,7 @@ export async function planGeneration(
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
 
-  const renderer = rendererOf(pageSizes);
+  const renderer = rendererOf(dependencies);
   const head: Draft['head'] = {
     generation,
     publishedAt: new Date(atMs).toISOString(),

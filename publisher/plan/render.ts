@@ -7,6 +7,7 @@ import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
 import type { Snapshot, Source, SourceVerification } from '../../contract/market.ts';
 import type { Metric } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
+import { type Projection, projectionsText } from '../../contract/projections.ts';
 import { historyUrl } from '../../contract/routes.ts';
 import { valuesIn } from '../../storage/newest-values.ts';
 import type { MarketRecordValue, ObservationValue } from '../../storage/records/markets.ts';
@@ -15,9 +16,15 @@ import { sha256Hex } from '../../storage/sha256.ts';
 /** Increased when the same records give other bytes. Then every market is rendered again. */
 const RENDERER_VERSION = 5;
 
-/** Everything except the records on which the bytes depend. HEAD records it. */
-export function rendererOf({ markets, observations }: Readonly<Record<'markets' | 'observations', number>>): string {
-  return `${RENDERER_VERSION}/${markets}/${observations}`;
+/** Everything except the records on which the published files depend. HEAD records it. */
+export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
+  const name = `${RENDERER_VERSION}/${pageSizes.markets}/${pageSizes.observations}`;
+  return projections.size === 0 ? name : `${name}/${projectionsText(projections)}`;
+}
+
+interface RendererSettings {
+  readonly pageSizes: Readonly<Record<'markets' | 'observations', number>>;
+  readonly projections?: ReadonlySet<Projection>;
 }
 
 /** A body with its digest: SHA-256 in hex. */
@@ -89,7 +96,11 @@ function publicMetric(metric: Metric, quantity: number): Json {
 
 /** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
 function publicObservation(observation: ObservationValue, quantity: number): Json {
-  if (observation.kind === 'scalar') return observation;
+  if (observation.kind === 'scalar') {
+    if (observation.firstRevision === undefined) return observation;
+    const { firstRevision, ...shown } = observation;
+    return shown;
+  }
   const { decimal, decimalPerUnit, minorDigits } = moneyTexts(observation.amountMinor, observation.currency, quantity);
   return {
     amountMinor: observation.amountMinor,

@@ -39,7 +39,8 @@ export function recountOf(observations: readonly StoredObservation[]): Recount {
 
 /**
  * Observations whose links to earlier and later versions are wrong, with the right links. A copy of the ledger may hold
- * one half of a correction: the new version, or the old one with its link to the new one.
+ * one half of a correction: the new version, or the old one with its link to the new one. The repair changes the items'
+ * revisions, so each keeps the one at which its version was written.
  */
 export function mendedLinks(observations: readonly StoredObservation[]): readonly StoredObservation[] {
   const mended: StoredObservation[] = [];
@@ -50,7 +51,8 @@ export function mendedLinks(observations: readonly StoredObservation[]): readonl
     const links = { supersededAt: next?.recordedAt ?? null, supersededBy: next?.id ?? null, supersedes };
     const names = Object.keys(links) as (keyof typeof links)[];
     if (names.every((name) => item.value[name] === links[name])) continue;
-    mended.push({ ...item, value: { ...item.value, ...links } });
+    const firstRevision = item.value.firstRevision ?? item.revision;
+    mended.push({ ...item, value: { ...item.value, ...links, firstRevision } });
   }
   return mended;
 }

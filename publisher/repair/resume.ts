@@ -43,7 +43,7 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     bundle: { key: '', digest: '' },
     applied: false,
     list: await listAsShown(storage, head?.value.list ?? null),
-    renderer: rendererOf(storage.pageSizes),
+    renderer: rendererOf(storage),
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
   };

@@ -73,8 +73,13 @@ export type MarketStanding = {
   verifications: { [sourceUrl: string]: SourceVerification };
 };
 
-/** Revision: that of the market's record, as the same transaction writes it. */
-export type ObservationValue = Observation;
+/**
+ * Revision: that of the market's record, as the same transaction writes it.
+ *
+ * `firstRevision`: the revision of the transaction that wrote this version, if a later one has changed the item. Never
+ * public. Versions that were superseded before there was a log do not have it.
+ */
+export type ObservationValue = Observation & { firstRevision?: number };
 
 const ORDINAL_DIGITS = 4;
 

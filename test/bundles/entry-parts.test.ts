@@ -38,6 +38,7 @@ describe('the environment of a function', () => {
     ['scopePrefix', 'tidemark/', 'tide mark/'],
     ['keyEnvironment', 'test', 'production'],
     ['waitlistEmail', 'keys@tidemark.test', 'keys'],
+    ['projections', 'log, latest', 'log,everything'],
     ['distributionId', 'E1ABCDEF2GHIJK', 'https://d111.cloudfront.net'],
     ['readBaseUrl', 'https://read.tidemark.test', 'read.tidemark.test'],
     ['writeBaseUrl', 'http://localhost:3000', '/api'],

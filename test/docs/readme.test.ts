@@ -38,6 +38,7 @@ async function start() {
       port: 0,
       dataFolder: join(folder.folder, '.tidemark'),
       waitlistEmail: 'waitlist@tidemark.example',
+      projections: new Set(),
       uploadsKeptDays: null,
       proxies: [],
       isSampleWanted: true,

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type Coding, chooseCoding, compress } from '../../embedded/edge/encoding.ts';
+import { type Coding, chooseCoding, compress, isTextType } from '../../embedded/edge/encoding.ts';
 
 describe('the coding of a body of compressible size', () => {
   test.each<[string | undefined, Coding]>([
@@ -40,7 +40,7 @@ describe('the coding of a body of compressible size', () => {
     [';;;', 'identity'],
     ['gzip;q=x', 'identity'],
   ])('Accept-Encoding %j: %s', (acceptEncoding, expected) => {
-    expect(chooseCoding(acceptEncoding, 2_000)).toBe(expected);
+    expect(chooseCoding(acceptEncoding, 2_000, true)).toBe(expected);
   });
 });
 
@@ -56,8 +56,22 @@ describe('the size decides', () => {
     ['identity;q=0, gzip', 10, 'gzip'],
     ['*;q=0', 10, 'identity'],
   ])('Accept-Encoding %j with %d bytes: %s', (acceptEncoding, sizeBytes, expected) => {
-    expect(chooseCoding(acceptEncoding, sizeBytes)).toBe(expected);
+    expect(chooseCoding(acceptEncoding, sizeBytes, true)).toBe(expected);
   });
+});
+
+test.each<[string, boolean]>([
+  ['application/json', true],
+  ['application/problem+json', true],
+  ['application/x-ndjson', true],
+  ['text/csv; charset=utf-8', true],
+  ['text/plain; charset=utf-8', true],
+  ['application/octet-stream', false],
+  ['application/gzip', false],
+  ['application/vnd.apache.parquet', false],
+])('%s is worth compressing: %s', (contentType, isText) => {
+  expect(isTextType(contentType)).toBe(isText);
+  expect(chooseCoding('gzip', 2_000, isText)).toBe(isText ? 'gzip' : 'identity');
 });
 
 test.each([

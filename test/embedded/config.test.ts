@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PROJECTIONS } from '../../contract/projections.ts';
 import { checkClock, readConfig } from '../../embedded/config.ts';
 import { StartError } from '../../embedded/start-error.ts';
 
@@ -7,6 +8,7 @@ const DEFAULTS = {
   port: 8787,
   dataFolder: '.tidemark',
   waitlistEmail: 'waitlist@tidemark.example',
+  projections: new Set(PROJECTIONS),
   uploadsKeptDays: null,
   proxies: [],
   isLocalIssuerAllowed: true,
@@ -26,6 +28,9 @@ describe('the environment sets', () => {
       { HOST: '::', PORT: '80', TIDEMARK_DATA: '/data' },
       { host: '::', port: 80, dataFolder: '/data', isLocalIssuerAllowed: false },
     ],
+    ['all projections', { TIDEMARK_PROJECTIONS: 'all' }, {}],
+    ['no projections', { TIDEMARK_PROJECTIONS: 'none' }, { projections: new Set() }],
+    ['two projections', { TIDEMARK_PROJECTIONS: 'latest, log' }, { projections: new Set(['log', 'latest']) }],
     ['files of a year', { TIDEMARK_UPLOADS_KEPT_DAYS: '365' }, { uploadsKeptDays: 365 }],
     ['an issuer for all', { HOST: '::', TIDEMARK_LOCAL_ISSUER: 'everywhere' }, { host: '::' }],
     [
@@ -79,6 +84,9 @@ test.each<[string, Record<string, string>]>([
   ['a network that is too narrow', { TIDEMARK_PROXIES: '10.0.0.0/33' }],
   ['a network with two lengths', { TIDEMARK_PROXIES: '10.0.0.0/8/8' }],
   ['a network without a length', { TIDEMARK_PROXIES: '10.0.0.0/' }],
+  ['an unknown projection', { TIDEMARK_PROJECTIONS: 'log,everything' }],
+  ['an empty projection', { TIDEMARK_PROJECTIONS: 'log,' }],
+  ['none and another projection', { TIDEMARK_PROJECTIONS: 'none,log' }],
   ['a malformed address', { TIDEMARK_WAITLIST_EMAIL: 'keys at example' }],
   ['two addresses', { TIDEMARK_WAITLIST_EMAIL: 'a@example.com,b@example.com' }],
   ['an issuer without an audience', { TIDEMARK_ISSUER: 'https://issuer.example' }],

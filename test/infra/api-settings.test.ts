@@ -155,6 +155,7 @@ const PUBLISHER: readonly VariableName[] = [
   'distributionId',
   'readBaseUrl',
   'writeBaseUrl',
+  'projections',
 ];
 const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   'write-api': [
@@ -167,7 +168,7 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   publish: PUBLISHER,
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
-  repair: ['tableName', 'publicBucket'],
+  repair: ['tableName', 'publicBucket', 'projections'],
   'first-key': ['tableName', 'keyEnvironment'],
 };
 

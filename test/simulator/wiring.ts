@@ -188,7 +188,7 @@ export function isOutdated(head: Json | undefined, { pageSizes, version }: Setti
   if (head === undefined) return false;
   const { renderer, staticDigests } = head as unknown as HeadValue;
   const { openapi } = STATIC_BODIES[version - 1] as StaticBodies;
-  return renderer !== rendererOf(pageSizes) || staticDigests.openapi !== openapi.digest;
+  return renderer !== rendererOf({ pageSizes }) || staticDigests.openapi !== openapi.digest;
 }
 
 /** A process keeps its position in the file between invocations. */

@@ -29,6 +29,11 @@ const MONEY = {
 };
 const { amountMinor: _, currency: __, ...COMMON } = MONEY;
 const SCALAR = { ...COMMON, kind: 'scalar', unit: 'percent', value: '1.5' };
+const SUPERSEDED = {
+  firstRevision: 7,
+  supersededAt: '2026-10-01T00:00:00Z',
+  supersededBy: 'obs_00000000000000000000000a',
+};
 
 describe('the text of a value', () => {
   // Files hold these bytes: a change of them is a new form.
@@ -42,6 +47,16 @@ describe('the text of a value', () => {
       'a scalar',
       SCALAR,
       '2["high","obs_f3b4e6867d5ebdcdd3e88cc4","scalar","price","2026-09-29T00:00:00Z","2026-09-30T00:00:00.000Z",null,null,true,"A label, \\"quoted\\"","https://data.example/","4129.10045482","final",null,null,null,"percent",null,"1.5"]',
+    ],
+    [
+      'superseded money',
+      { ...MONEY, ...SUPERSEDED },
+      '3[412910,"high","USD",7,"obs_f3b4e6867d5ebdcdd3e88cc4","money","price","2026-09-29T00:00:00Z","2026-09-30T00:00:00.000Z",null,null,true,"A label, \\"quoted\\"","https://data.example/","4129.10045482","final","2026-10-01T00:00:00Z","obs_00000000000000000000000a",null,null]',
+    ],
+    [
+      'a superseded scalar',
+      { ...SCALAR, ...SUPERSEDED },
+      '4["high",7,"obs_f3b4e6867d5ebdcdd3e88cc4","scalar","price","2026-09-29T00:00:00Z","2026-09-30T00:00:00.000Z",null,null,true,"A label, \\"quoted\\"","https://data.example/","4129.10045482","final","2026-10-01T00:00:00Z","obs_00000000000000000000000a",null,"percent",null,"1.5"]',
     ],
   ])('of an observation of %s leaves out the names of its fields', (_name, value, text) => {
     expect(pack(value)).toBe(text);
@@ -71,7 +86,7 @@ describe('the text of a value', () => {
     );
   });
 
-  test.each(['', '{', '1[', '1[1]', '3[1]', '9[]', '1{}'])('%j is refused', (text) => {
+  test.each(['', '{', '1[', '1[1]', '3[1]', '5[1]', '9[]', '1{}'])('%j is refused', (text) => {
     expect(() => unpackValue(text)).toThrow(SyntaxError);
   });
 });

@@ -1,0 +1,30 @@
+/**
+ * The kinds of public files that a deployment can switch off. Markets, histories by page, lists and the snapshot are
+ * always published.
+ */
+
+export const PROJECTIONS = ['log', 'history-files', 'latest', 'exports', 'faces'] as const;
+
+export type Projection = (typeof PROJECTIONS)[number];
+
+export const ALL_PROJECTIONS: ReadonlySet<Projection> = new Set(PROJECTIONS);
+
+/** What a value must look like, for messages about faulty ones. */
+export const PROJECTIONS_EXPECTED = `all, none, or some of ${PROJECTIONS.join(', ')}, separated by commas`;
+
+/** Reads `all`, `none`, or names separated by commas, e.g. `log,latest`. Null for anything else. */
+export function parseProjections(text: string): ReadonlySet<Projection> | null {
+  if (text === 'all') return ALL_PROJECTIONS;
+  if (text === 'none') return new Set();
+  const names = text.split(',').map((name) => name.trim());
+  return names.every(isProjection) ? new Set(names) : null;
+}
+
+/** The inverse of {@link parseProjections}, in the order of {@link PROJECTIONS}. */
+export function projectionsText(projections: ReadonlySet<Projection>): string {
+  return PROJECTIONS.filter((name) => projections.has(name)).join(',') || 'none';
+}
+
+function isProjection(name: string): name is Projection {
+  return (PROJECTIONS as readonly string[]).includes(name);
+}
