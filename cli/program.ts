@@ -7,6 +7,7 @@ import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
+import { addMirrorCommand } from './mirror/command.ts';
 import { seconds } from './numbers.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { addSourceCommands } from './sources/commands.ts';
@@ -53,6 +54,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addBackupCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);
+  addMirrorCommand(program);
   addMappingCommands(program);
   addIngestCommands(program);
   addSourceCommands(program);
