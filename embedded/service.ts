@@ -27,6 +27,7 @@ import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { listen } from './listen.ts';
 import type { Log } from './log.ts';
+import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
@@ -58,6 +59,8 @@ export interface Service {
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
+  /** Null if no log is written. */
+  readonly logKeys: LogKeys | null;
   /** Closes open connections, lets a running publication finish, and closes the data folder. */
   stop(): Promise<void>;
 }
@@ -108,19 +111,6 @@ export async function startService(
     report,
   });
   const { server } = edge;
-  const dependencies: PublisherDependencies = {
-    ledger: data.ledger,
-    objects: data.objects,
-    ...systemRuntime,
-    pageSizes: DEFAULT_PAGE_SIZES,
-    projections: config.projections,
-    staticBodies: staticBodies({
-      waitlist: waitlistBody({ email: config.waitlistEmail }),
-      openapi: await readOpenApi(),
-    }),
-    caches: { purge: async (targets) => edge.purge(targets) },
-    listEverySeconds,
-  };
   try {
     const baseUrl = await listen(server, config);
     if (config.metrics !== null) {
@@ -137,6 +127,21 @@ export async function startService(
       });
     }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
+    const logKeys = config.projections.has('log') ? await openLogKeys(data.objects, config) : null;
+    const dependencies: PublisherDependencies = {
+      ledger: data.ledger,
+      objects: data.objects,
+      ...systemRuntime,
+      pageSizes: DEFAULT_PAGE_SIZES,
+      projections: config.projections,
+      staticBodies: staticBodies({
+        waitlist: waitlistBody({ email: config.waitlistEmail }),
+        openapi: await readOpenApi(),
+      }),
+      caches: { purge: async (targets) => edge.purge(targets) },
+      listEverySeconds,
+      ...(logKeys === null ? {} : { log: logKeys }),
+    };
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
@@ -186,13 +191,22 @@ export async function startService(
       await closing;
       data.close();
     };
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, logKeys, stop };
   } catch (error) {
     metrics?.stop();
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
   }
+}
+
+/** @throws StartError as `keepLogKeys` does */
+async function openLogKeys(
+  objects: DataFolder['objects'],
+  { dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
+): Promise<LogKeys> {
+  const { randomBytes } = systemRuntime;
+  return keepLogKeys({ folder, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
 }
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */

@@ -8,7 +8,7 @@
 import { checkpointText } from '../../contract/log/checkpoint.ts';
 import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
-import { signNote } from '../../contract/log/notes.ts';
+import { parseVkey, signNote } from '../../contract/log/notes.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import type { HashTile } from '../../contract/log/tree.ts';
 import { publicKey } from '../../contract/public-objects.ts';
@@ -16,6 +16,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
+import { LogForked } from '../errors.ts';
 import type { LogNeed, MarketView } from '../plan/market-view.ts';
 import { EntrySpool } from './entry-spool.ts';
 import { chunkRecords } from './log-chunks.ts';
@@ -52,6 +53,7 @@ export class LogPlan {
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
     const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
     await plan.#appendKeys();
@@ -115,9 +117,11 @@ export class LogPlan {
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
     if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
+    const keys = this.#vkeys;
+    if (this.#isCheckpointDue || keys.join() !== before.keys.join()) await this.#addVkeys(keys);
     const was = { size: before.size, root: before.root, keys: before.keys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
-    return { size, root, keys: this.#vkeys, was, ...left };
+    return { size, root, keys, was, ...left };
   }
 
   get #vkeys(): string[] {
@@ -154,10 +158,25 @@ export class LogPlan {
     await this.#bundle.add({ kind: 'tile', key, body: (await bytes()).toString('base64') });
   }
 
+  /** The keys that sign now, newest first, one a line. */
+  async #addVkeys(keys: readonly string[]): Promise<void> {
+    const body = keys.map((vkey) => `${vkey}\n`).join('');
+    await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
+  }
+
   async #addCheckpoint(size: number, root: string): Promise<void> {
     const { origin, signers } = this.#settings;
     const text = checkpointText({ origin, size, root: Buffer.from(root, 'base64') });
     const body = await signNote(text, signers);
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
   }
+}
+
+/** Its entries would be those of the other log, under a name that nobody follows. */
+function assertSameName({ origin }: LogSettings, { keys }: LogState): void {
+  const names = keys.map((vkey) => parseVkey(vkey).name);
+  if (names.length === 0 || names.includes(origin)) return;
+  throw new LogForked(
+    `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,
+  );
 }

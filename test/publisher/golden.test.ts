@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 /** The log's bytes have golden files of their own, in test/contract/log. */
-type LogKind = 'log-checkpoint' | 'log-tile' | 'log-ndjson';
+type LogKind = 'log-checkpoint' | 'log-vkey' | 'log-tile' | 'log-ndjson';
 type GoldenKind = Exclude<PublicObjectKind, LogKind> | 'bundle' | 'layout';
 
 /** By kind, in order of key. There are several markets, and several pages of the list and of a history. */
