@@ -27,6 +27,7 @@ export const PROBLEM_CODES = [
   'content-too-large',
   'uri-too-long',
   'unsupported-media-type',
+  'range-not-satisfiable',
   'idempotency-key-reused',
   'validation-failed',
   'precondition-required',

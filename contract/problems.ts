@@ -36,6 +36,7 @@ export const PROBLEMS = {
   'content-too-large': { status: 413, title: 'Request body not accepted' },
   'uri-too-long': EDGE_PROBLEMS['uri-too-long'],
   'unsupported-media-type': { status: 415, title: 'Media type not accepted' },
+  'range-not-satisfiable': { status: 416, title: 'Range not in the body' },
   'idempotency-key-reused': { status: 422, title: 'Idempotency key reused with another request' },
   'validation-failed': { status: 422, title: 'Request does not fit its schema' },
   'precondition-required': { status: 428, title: 'Precondition required' },

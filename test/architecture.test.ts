@@ -20,6 +20,8 @@ const EDGE_CONTRACT = ['edge-problems', 'limits', 'object-paths', 'public-object
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   mapping: ['contract/'],
+  // Readers install it alone.
+  client: ['contract/'],
   storage: ['contract/'],
   // Recipes of sources are checked whole, before they are stored.
   lambdas: ['contract/', 'storage/', 'mapping/recipe/'],
@@ -37,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   embedded: ['contract/', 'mapping/', 'storage/', 'lambdas/', 'publisher/', 'sources/', 'infra/edge/', 'sample/'],
   // It speaks to a service over HTTP. Only the commands of a data folder run the service's own code.
   cli: [
-    ...['contract/', 'mapping/', 'storage/', 'publisher/'],
+    ...['contract/', 'mapping/', 'client/', 'storage/', 'publisher/'],
     ...[
       'embedded/commands/',
       'embedded/doctor/',
@@ -87,6 +89,7 @@ const ENTRY_FOLDERS = ['lambdas/entry/', 'publisher/entry/', 'sources/entry/'];
 const SHIPPED = [
   'contract',
   'mapping',
+  'client',
   'storage',
   'lambdas',
   'publisher',
@@ -101,7 +104,7 @@ const SHIPPED = [
 const PURE_NODE_MODULES = ['node:crypto', 'node:stream', 'node:zlib'];
 
 /** Folders with rules only. */
-const PURE_FOLDERS = ['contract', 'mapping'];
+const PURE_FOLDERS = ['contract', 'mapping', 'client'];
 
 /** Globals that read a clock, random numbers, the environment or the network. */
 const IMPURE = [

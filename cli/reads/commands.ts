@@ -1,5 +1,6 @@
 /** Commands that read the public interface, and `publish`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AsOf } from '../../client/as-of.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
@@ -9,10 +10,14 @@ import type { HistoryForm } from './markets.ts';
 
 const WAIT_SECONDS = 300;
 
-interface HistoryFlags extends GlobalOptions {
+interface AsOfFlags extends GlobalOptions {
+  readonly asOf?: number;
+  readonly byRelease?: boolean;
+}
+
+interface HistoryFlags extends AsOfFlags {
   readonly csv?: boolean;
   readonly ndjson?: boolean;
-  readonly asOf?: number;
 }
 
 interface VerifyFlags extends GlobalOptions {
@@ -48,11 +53,19 @@ export function addReadCommands(program: Command): void {
     .command('show')
     .description('one market')
     .argument('<slug>')
-    .addHelpText('after', '\nExample:\n  tidemark markets show gold-usd')
+    .addOption(asOfOption('the values'))
+    .addOption(byReleaseOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tidemark markets show gold-usd\n  tidemark markets show gold-usd --as-of 2026-11-01T00:00:00Z',
+    )
     .action(async (slug: string, _, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
-      const { showMarket } = await import('./markets.ts');
-      await showMarket(await openClient(options), slug, options.json === true);
+      const options = command.optsWithGlobals<AsOfFlags>();
+      const asOf = asOfOf(options);
+      const { showMarket, showMarketAsOf } = await import('./markets.ts');
+      const client = await openClient(options);
+      if (asOf === null) await showMarket(client, slug, options.json === true);
+      else await showMarketAsOf(client, slug, asOf, options.json === true);
     });
 
   markets
@@ -61,11 +74,8 @@ export function addReadCommands(program: Command): void {
     .argument('<slug>')
     .addOption(new Option('--csv', 'print CSV with all fields').conflicts(['ndjson', 'json']))
     .addOption(new Option('--ndjson', 'print one JSON object a line').conflicts('json'))
-    .addOption(
-      new Option('--as-of <time>', 'only what was visible at that moment, e.g. 2026-11-01T00:00:00Z').argParser(
-        momentOf,
-      ),
-    )
+    .addOption(asOfOption('only the versions'))
+    .addOption(byReleaseOption())
     .addHelpText(
       'after',
       `
@@ -77,8 +87,9 @@ Example:
     )
     .action(async (slug: string, _, command: Command) => {
       const options = command.optsWithGlobals<HistoryFlags>();
+      const asOf = asOfOf(options);
       const { printHistory } = await import('./markets.ts');
-      await printHistory(await openClient(options), slug, formOf(options), options.asOf ?? null);
+      await printHistory(await openClient(options), slug, formOf(options), asOf);
     });
 
   program
@@ -131,6 +142,21 @@ Example:
 
 function formOf({ csv, ndjson, json }: HistoryFlags): HistoryForm {
   return csv ? 'csv' : ndjson ? 'ndjson' : json ? 'json' : 'table';
+}
+
+function asOfOption(things: string): Option {
+  const words = `${things} that were visible at that moment, e.g. 2026-11-01T00:00:00Z`;
+  return new Option('--as-of <time>', words).argParser(momentOf);
+}
+
+function byReleaseOption(): Option {
+  return new Option('--by-release', 'with --as-of: versions count from their releasedAt where it is known');
+}
+
+function asOfOf({ asOf, byRelease = false }: AsOfFlags): AsOf | null {
+  if (asOf !== undefined) return { atMs: asOf, clock: byRelease ? 'released' : 'recorded' };
+  if (byRelease) throw new CommandError('usage', '--by-release needs --as-of.', 'Add --as-of 2026-11-01T00:00:00Z.');
+  return null;
 }
 
 /** RFC 3339, with its offset: a time without one has no meaning on its own. */

@@ -1,4 +1,5 @@
 /** `tidemark markets`: the published markets, and the history of each. */
+import { type AsOf, AsOfReading } from '../../client/as-of.ts';
 import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
@@ -63,6 +64,23 @@ export async function showMarket(client: Client, slug: string, asJson: boolean):
   ]);
 }
 
+/** The values of a market at an earlier moment, from its history. Its definition then is in no public body. */
+export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, asJson: boolean): Promise<void> {
+  const reading = new AsOfReading<PublicObservation>(asOf);
+  let visibleRows = 0;
+  for await (const observation of walkHistory(client, slug)) if (reading.add(observation)) visibleRows++;
+  const at = new Date(asOf.atMs).toISOString();
+  const { metrics, bySource } = reading;
+  if (asJson)
+    return await printJson({ slug, asOf: at, clock: asOf.clock, metrics: { price: null, ...metrics }, bySource });
+  await printFields([
+    ['slug', slug],
+    ['as of', asOf.clock === 'recorded' ? at : `${at}, by release`],
+    ...Object.entries({ price: null, ...metrics }).map(([metric, value]) => [metric, metricInWords(value)] as const),
+    ['observations', `${visibleRows}, superseded ones left out`],
+  ]);
+}
+
 /** What a table shows of an observation; its CSV has all fields. */
 const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 'sourceLabel', 'note'] as const;
 
@@ -75,18 +93,10 @@ const COLUMNS = [
 
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
-/** @param asOfMs only what was visible at that moment; null: every version */
-export async function printHistory(
-  client: Client,
-  slug: string,
-  form: HistoryForm,
-  asOfMs: number | null,
-): Promise<void> {
-  const path = historyUrl(encodeURIComponent(slug));
-  const observations = visible(
-    walkCollection<PublicObservation>(client, path, ({ id }) => id),
-    asOfMs,
-  );
+/** @param asOf only what was visible at that moment; null: every version */
+export async function printHistory(client: Client, slug: string, form: HistoryForm, asOf: AsOf | null): Promise<void> {
+  const all = walkHistory(client, slug);
+  const observations = asOf === null ? all : visible(all, new AsOfReading(asOf));
   if (form === 'json') {
     const list = new JsonList();
     for await (const observation of observations) await list.add(observation);
@@ -121,17 +131,15 @@ function remarkOn({ supersededBy, retraction }: PublicObservation): string {
 
 const RETRACTION_IN_WORDS = { mistake: 'retracted: mistake', withdrawn: 'withdrawn by the source' } as const;
 
-/** As the contract of `supersededAt` says. */
+function walkHistory(client: Client, slug: string): AsyncGenerator<PublicObservation> {
+  return walkCollection<PublicObservation>(client, historyUrl(encodeURIComponent(slug)), ({ id }) => id);
+}
+
 async function* visible(
   observations: AsyncIterable<PublicObservation>,
-  asOfMs: number | null,
+  reading: AsOfReading<PublicObservation>,
 ): AsyncGenerator<PublicObservation> {
-  for await (const observation of observations) {
-    const { recordedAt, supersededAt } = observation;
-    const wasRecorded = asOfMs === null || Date.parse(recordedAt) <= asOfMs;
-    const stood = asOfMs === null || supersededAt === null || Date.parse(supersededAt) > asOfMs;
-    if (wasRecorded && stood) yield observation;
-  }
+  for await (const observation of observations) if (reading.add(observation)) yield observation;
 }
 
 function amountOf(metric: Metric | null | undefined): string {

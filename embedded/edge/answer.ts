@@ -5,6 +5,7 @@ import { problem } from '../../contract/problems.ts';
 import type { ObjectCache, Wanted } from './cache.ts';
 import { type Coding, chooseCoding } from './encoding.ts';
 import { originForm } from './framing.ts';
+import { wantedRange } from './range.ts';
 import { countedStatus, type ReadCounts } from './read-counts.ts';
 import type { Representation } from './representation.ts';
 import { cacheStatus, sendAbsent, sendAnswer, sendObject, sendProblem } from './respond.ts';
@@ -107,6 +108,7 @@ export function createAnswer(options: AnswerOptions): Answer {
 }
 
 function codingFor(request: IncomingMessage, representation: Representation): Coding {
+  if (request.headers.range !== undefined && wantedRange(request, representation) !== null) return 'identity';
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   return chooseCoding(acceptEncoding, representation.identity.sizeBytes, representation.isText);
 }

@@ -81,7 +81,8 @@ const RETRY_AFTER_MS = 5_000;
 const MAX_ABSENT_KEYS = 10_000;
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
+/** The answer from a fresh entry. */
+export const HIT: Provenance = { forwarded: null, origin: null, stored: false, collapsed: false, staleIfError: false };
 
 type Gap = Exclude<CacheAnswer<never>, { kind: 'found' }>;
 

@@ -15,7 +15,7 @@ export const CORS_FIELDS: FieldList = [
   'Access-Control-Allow-Origin',
   '*',
   'Access-Control-Expose-Headers',
-  'ETag, Age, Link, Cache-Status, Retry-After',
+  'ETag, Age, Link, Cache-Status, Retry-After, Accept-Ranges, Content-Range',
 ];
 
 /**
@@ -30,12 +30,24 @@ const VARIANT_OVERHEAD_BYTES = 1_200;
 /** 410: the object says that its market is removed. */
 export type AnswerStatus = ReturnType<typeof statusOfObject> | 304;
 
+/** On every answer with an object, and on 416. */
+export const ACCEPT_RANGES: FieldList = ['Accept-Ranges', 'bytes'];
+
+const NO_SNIFFING: FieldList = ['X-Content-Type-Options', 'nosniff'];
+
+/** The places of the first and the last byte, counted from 0. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** One coding of one object. Its header fields are ready, except those that change with time. */
 export class Variant {
   /** The bytes, or a string to be written as Latin-1. */
   readonly body: Buffer | string;
   /** Of the body. */
   readonly sizeBytes: number;
+  readonly #contentType: string;
   readonly #ok: FieldList;
   readonly #notModified: FieldList;
   // Every reader within one second gets the same fields, so they are built once a second.
@@ -53,7 +65,8 @@ export class Variant {
     if (link !== null) validators.push('Link', link);
     const content = ['Content-Type', contentType, 'Content-Length', String(body.length)];
     if (coding !== 'identity') content.push('Content-Encoding', coding);
-    this.#ok = [...content, 'X-Content-Type-Options', 'nosniff', ...validators];
+    this.#contentType = contentType;
+    this.#ok = [...content, ...ACCEPT_RANGES, ...NO_SNIFFING, ...validators];
     this.#notModified = validators;
   }
 
@@ -65,6 +78,15 @@ export class Variant {
   fields(status: AnswerStatus, ageSeconds: number, cacheStatus: string): FieldList {
     const fixed = status === 304 ? this.#notModified : this.#ok;
     return [...fixed, 'Age', String(ageSeconds), 'Cache-Status', cacheStatus];
+  }
+
+  /** Of an answer with a part of the body: only for plain bytes. */
+  rangeFields({ first, last }: ByteRange, ageSeconds: number, cacheStatus: string): FieldList {
+    return [
+      ...['Content-Type', this.#contentType, 'Content-Length', String(last - first + 1)],
+      ...['Content-Range', `bytes ${first}-${last}/${this.sizeBytes}`, ...ACCEPT_RANGES, ...NO_SNIFFING],
+      ...this.fields(304, ageSeconds, cacheStatus),
+    ];
   }
 
   /** The same for a hit on a fresh entry. */

@@ -4,9 +4,10 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
 import { matchesIfNoneMatch } from '../../contract/etags.ts';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
-import type { Problem } from '../../contract/problems.ts';
-import type { Provenance } from './cache.ts';
-import { CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
+import { type Problem, problem } from '../../contract/problems.ts';
+import { HIT, type Provenance } from './cache.ts';
+import { wantedRange } from './range.ts';
+import { ACCEPT_RANGES, CORS_FIELDS, type FieldList, type Representation, type Variant } from './representation.ts';
 
 /**
  * `Cache-Status` of an answer (RFC 9211, section 2). `ageSeconds` is null if there is no object to serve. If the store
@@ -39,7 +40,10 @@ export function cacheStatus(
 
 const ORIGIN_STATUS = { 'not-modified': 304, absent: 404, failed: 503 } as const;
 
-/** Sends an object, or 304 if the client has it. `provenance` null: a hit on a fresh entry. */
+/**
+ * Sends an object, or the range of it that the client wants, or 304 if the client has it. `provenance` null: a hit on a
+ * fresh entry.
+ */
 export function sendObject(
   request: IncomingMessage,
   response: ServerResponse,
@@ -50,6 +54,12 @@ export function sendObject(
 ): void {
   const ifNoneMatch = request.headers['if-none-match'];
   const isCurrent = ifNoneMatch !== undefined && matchesIfNoneMatch(ifNoneMatch, representation.etag);
+  if (
+    request.headers.range !== undefined &&
+    !isCurrent &&
+    sendRange(request, response, representation, ageSeconds, provenance ?? HIT)
+  )
+    return;
   const status = isCurrent ? 304 : representation.status;
   const fields =
     provenance === null
@@ -58,6 +68,33 @@ export function sendObject(
   response.writeHead(status, fields as string[]);
   if (isCurrent || request.method === 'HEAD') response.end();
   else response.end(variant.body, 'latin1');
+}
+
+/** Sends 206 or 416. False: nothing is sent, because the client is to get the whole object. */
+function sendRange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  representation: Representation,
+  ageSeconds: number,
+  provenance: Provenance,
+): boolean {
+  const { identity } = representation;
+  const range = wantedRange(request, representation);
+  if (range === 'unsatisfiable') {
+    const document = problem(
+      'range-not-satisfiable',
+      `The body has ${identity.sizeBytes} bytes: ask for some of them.`,
+    );
+    sendProblem(request, response, document, ['Content-Range', `bytes */${identity.sizeBytes}`, ...ACCEPT_RANGES]);
+  } else if (range !== null) {
+    const status = cacheStatus(provenance, 206, ageSeconds);
+    response.writeHead(206, identity.rangeFields(range, ageSeconds, status) as string[]);
+    const { body } = identity;
+    const part =
+      typeof body === 'string' ? body.slice(range.first, range.last + 1) : body.subarray(range.first, range.last + 1);
+    response.end(part, 'latin1');
+  }
+  return range !== null;
 }
 
 /** Sends an answer that is complete except for its framing. A HEAD gets the fields alone. */

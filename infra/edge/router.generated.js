@@ -22,6 +22,7 @@ var PROBLEM_CODES = [
   "content-too-large",
   "uri-too-long",
   "unsupported-media-type",
+  "range-not-satisfiable",
   "idempotency-key-reused",
   "validation-failed",
   "precondition-required",

@@ -168,7 +168,7 @@ export class EdgeStack extends Stack {
         accessControlAllowHeaders: ['Authorization', 'Cache-Control', 'Content-Type', 'If-None-Match'],
         accessControlAllowMethods: METHODS,
         accessControlAllowOrigins: ['*'],
-        accessControlExposeHeaders: ['ETag', 'Age'],
+        accessControlExposeHeaders: ['ETag', 'Age', 'Accept-Ranges', 'Content-Range'],
         // The store sends no such headers. The router's own, if CloudFront counts them as the origin's, must stay.
         originOverride: false,
       },

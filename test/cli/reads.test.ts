@@ -156,6 +156,27 @@ test('the table of a history says which values were superseded and retracted, an
   );
 });
 
+test('--as-of shows a market and its history as they were, by either clock', async () => {
+  const released = { ...(price('past', 0, 100) as object), releasedAt: '2026-01-01T08:00:00Z' };
+  const revised = { ...(price('past', 0, 125) as object), releasedAt: '2026-02-01T08:00:00Z' };
+  expect((await ingest([market('past'), released])).code).toBe(0);
+  const corrected = await tidemark(['ingest', '-', '--data', data, '--mode', 'correct'], {
+    input: `${JSON.stringify(revised)}\n`,
+  });
+  expect(corrected.code, corrected.errors).toBe(0);
+  const shown = JSON.parse(
+    (await run('markets', 'show', 'past', '--json', '--as-of', '2026-01-15T00:00:00Z', '--by-release')).output,
+  );
+  expect(shown).toMatchObject({
+    slug: 'past',
+    clock: 'released',
+    metrics: { price: { decimal: '1.00' } },
+    bySource: {},
+  });
+  const rows = linesOf(await run('markets', 'history', 'past', '--as-of', '2100-01-01T00:00:00Z'));
+  expect(rows.map((line) => line.split('\t')[2])).toEqual(['1.25']);
+});
+
 test('a reader that goes away ends the command without an error', async () => {
   const { spawnTidemark } = await import('./tidemark.ts');
   const child = spawnTidemark(['markets', 'list', '--data', data]);

@@ -167,7 +167,7 @@ describe('the distribution', () => {
     expect(headersPolicy.CorsConfig).toMatchObject({
       AccessControlAllowCredentials: false,
       AccessControlAllowOrigins: { Items: ['*'] },
-      AccessControlExposeHeaders: { Items: ['ETag', 'Age'] },
+      AccessControlExposeHeaders: { Items: ['ETag', 'Age', 'Accept-Ranges', 'Content-Range'] },
       // So that the preflights of the router keep their own.
       OriginOverride: false,
     });

@@ -1,9 +1,10 @@
 /** Readers can tell what was public at any moment from the history alone, and the market shows what stands in it. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type AsOf, AsOfReading } from '../../client/as-of.ts';
 import { BY_SOURCE_MAX } from '../../contract/limits.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
-import { historyUrl } from '../../contract/routes.ts';
+import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { publish } from '../../publisher/publish.ts';
 import { recountOf } from '../../publisher/repair/recount.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -11,7 +12,8 @@ import { readAll } from '../../storage/paging.ts';
 import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { ingest } from '../ingest/ingest.ts';
-import { createWorld, market, price, readerOf, type World } from './world.ts';
+import { runs } from '../runs.ts';
+import { createWorld, market, price, readerOf, START_MS, type World } from './world.ts';
 
 const row = fc.record({
   kind: fc.constantFrom('value', 'value', 'value', 'retraction', 'mistake', 'withdrawn'),
@@ -58,9 +60,43 @@ async function historyOf({ objects }: World): Promise<readonly PublicObservation
 /** Without the two members that a later version changes. */
 const contentOf = ({ supersededAt, supersededBy, ...content }: PublicObservation) => content;
 
-/** The documented rule. */
-const visibleAt = (history: readonly PublicObservation[], at: string) =>
-  history.filter(({ recordedAt, supersededAt }) => recordedAt <= at && (supersededAt === null || supersededAt > at));
+/** A reading of a history: its visible rows, and the values that the market shows. */
+interface Read {
+  readonly rows: readonly unknown[];
+  readonly metrics: unknown;
+  readonly bySource: unknown;
+}
+
+function readAsOf(history: readonly PublicObservation[], asOf: AsOf): Read {
+  const reading = new AsOfReading<PublicObservation>(asOf);
+  const rows = history.filter((row) => reading.add(row)).map(contentOf);
+  const bySource = Object.entries(reading.bySource).map(([metric, values]) => [metric, values.map(shownPart)]);
+  const metrics = Object.entries(reading.metrics).map(([metric, value]) => [metric, shownPart(value)]);
+  return { rows, metrics: { price: null, ...Object.fromEntries(metrics) }, bySource: Object.fromEntries(bySource) };
+}
+
+/** An observation as a market shows it. */
+function shownPart({
+  id,
+  metric,
+  recordedAt,
+  retraction,
+  supersededAt,
+  supersededBy,
+  supersedes,
+  ...value
+}: PublicObservation) {
+  return value;
+}
+
+/** The same from the published bodies. */
+async function publicNow(world: World): Promise<Read> {
+  const rows = (await historyOf(world)).filter(({ supersededBy }) => supersededBy === null).map(contentOf);
+  const { metrics, bySource } = JSON.parse(
+    Buffer.from((await readerOf(world.objects)(marketUrl('gold'))).body).toString(),
+  );
+  return { rows, metrics, bySource };
+}
 
 async function expectRecounted({ ledger }: World): Promise<void> {
   const value = (await ledger.get(marketKey('gold')))?.value;
@@ -73,25 +109,26 @@ type Step = ReturnType<typeof stepsWith> extends fc.Arbitrary<(infer Value)[]> ?
 async function expectSameAsOf(steps: readonly Step[], timeOf: (world: World) => Promise<string>): Promise<void> {
   const world = createWorld();
   await world.ingest([market('gold')]);
-  const publicAt = new Map<string, unknown>();
+  const publicAt = new Map<string, Read>();
   for (const { mode, rows, passedMs } of steps) {
     world.clock.nowMs += passedMs;
     await ingest(world.dependencies, rows.map(recordOf), { mode, partial: true });
     await publish(world.dependencies);
-    const standing = (await historyOf(world)).filter(({ supersededBy }) => supersededBy === null);
-    publicAt.set(await timeOf(world), standing.map(contentOf));
+    publicAt.set(await timeOf(world), await publicNow(world));
     await expectRecounted(world);
   }
   const history = await historyOf(world);
-  for (const [at, expected] of publicAt) expect(visibleAt(history, at).map(contentOf)).toEqual(expected);
+  for (const [at, expected] of publicAt) {
+    expect(readAsOf(history, { atMs: Date.parse(at), clock: 'recorded' })).toEqual(expected);
+  }
   expect((await verify(readerOf(world.objects), { pageSizes: world.dependencies.pageSizes })).findings).toEqual([]);
 }
 
-test('the observations visible as of any moment are those that were public then', async () => {
+test('as of any moment, a history shows the observations and the values that were public then', async () => {
   const property = fc.asyncProperty(stepsWith(fc.nat(3)), (steps) =>
     expectSameAsOf(steps, async ({ clock }) => new Date(clock.nowMs).toISOString()),
   );
-  await fc.assert(property, { numRuns: 50 });
+  await fc.assert(property, { numRuns: runs(25, 100) });
 });
 
 test('with clocks that go backwards, a market’s own times never do', async () => {
@@ -99,7 +136,46 @@ test('with clocks that go backwards, a market’s own times never do', async () 
   const property = fc.asyncProperty(stepsWith(fc.integer({ min: -3, max: 3 })), (steps) =>
     expectSameAsOf(steps, updatedAt),
   );
-  await fc.assert(property, { numRuns: 20 });
+  await fc.assert(property, { numRuns: runs(10, 50) });
+});
+
+test('as of any release, an imported history shows what a service showed that took every value in at its release', async () => {
+  const releases = fc.array(
+    fc.record({ passedMs: fc.integer({ min: 1, max: 3 }), rows: fc.array(row, { minLength: 1, maxLength: 4 }) }),
+    { minLength: 1, maxLength: 8 },
+  );
+  const property = fc.asyncProperty(releases, async (steps) => {
+    const live = createWorld();
+    const imported = createWorld();
+    for (const world of [live, imported]) await world.ingest([market('gold')]);
+    imported.clock.nowMs += 1_000_000;
+    const shown = new Map<number, Read>();
+    for (const { passedMs, rows } of steps) {
+      live.clock.nowMs += passedMs;
+      const releasedAt = new Date(live.clock.nowMs).toISOString();
+      const records = rows.map((row) => recordOf({ ...row, kind: 'value' }) as object);
+      for (const { dependencies } of [live, imported]) {
+        // The same source states a value once in a release.
+        const asReleased = records.map((record) => ({ ...record, releasedAt }));
+        await ingest(dependencies, asReleased, { mode: 'correct', partial: true });
+      }
+      await publish(live.dependencies);
+      shown.set(live.clock.nowMs, await publicNow(live));
+    }
+    await publish(imported.dependencies);
+    const history = await historyOf(imported);
+    const timeless = ({ rows, ...values }: Read) => ({
+      ...values,
+      rows: rows.map((row) => ({ ...(row as object), recordedAt: '' })),
+    });
+    for (const [atMs, expected] of shown) {
+      expect(timeless(readAsOf(history, { atMs, clock: 'released' }))).toEqual(timeless(expected));
+      // The import had not begun.
+      expect(readAsOf(history, { atMs, clock: 'recorded' }).rows).toEqual([]);
+    }
+    expect(readAsOf(history, { atMs: START_MS - 1, clock: 'released' }).rows).toEqual([]);
+  });
+  await fc.assert(property, { numRuns: runs(10, 50) });
 });
 
 test('of more sources than the market shows, the newest ones show, also after mistakes', async () => {
