@@ -8,7 +8,7 @@ import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
-import { ImmutableMismatch } from '../publisher/errors.ts';
+import { ImmutableMismatch, LogForked } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import type { AskSource } from '../sources/dependencies.ts';
 import { fetchSource } from '../sources/fetch/fetch-source.ts';
@@ -210,7 +210,7 @@ async function openLogKeys(
 }
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
-const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
+const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();

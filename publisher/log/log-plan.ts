@@ -116,12 +116,13 @@ export class LogPlan {
       if (edge.open.length > 0) await this.#addEntries(edge.open, Math.floor(size / TILE_WIDTH));
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
-    if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
-    const keys = this.#vkeys;
-    if (this.#isCheckpointDue || keys.join() !== before.keys.join()) await this.#addVkeys(keys);
-    const was = { size: before.size, root: before.root, keys: before.keys };
+    const vkeys = this.#vkeys;
+    const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
+    if (edge !== null || isSignedAnew) await this.#addCheckpoint(size, root);
+    if (isSignedAnew) await this.#addVkeys(vkeys);
+    const was = { size: before.size, root: before.root, vkeys: before.vkeys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
-    return { size, root, keys, was, ...left };
+    return { size, root, vkeys, was, ...left };
   }
 
   get #vkeys(): string[] {
@@ -130,7 +131,7 @@ export class LogPlan {
 
   /** A key that the log does not know yet. The first keys of a log are known from elsewhere. */
   async #appendKeys(): Promise<void> {
-    const known = new Set(this.#before.keys);
+    const known = new Set(this.#before.vkeys);
     if (known.size === 0) return;
     const added = this.#vkeys.filter((vkey) => !known.has(vkey));
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
@@ -159,8 +160,8 @@ export class LogPlan {
   }
 
   /** The keys that sign now, newest first, one a line. */
-  async #addVkeys(keys: readonly string[]): Promise<void> {
-    const body = keys.map((vkey) => `${vkey}\n`).join('');
+  async #addVkeys(vkeys: readonly string[]): Promise<void> {
+    const body = vkeys.map((vkey) => `${vkey}\n`).join('');
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
   }
 
@@ -173,8 +174,8 @@ export class LogPlan {
 }
 
 /** Its entries would be those of the other log, under a name that nobody follows. */
-function assertSameName({ origin }: LogSettings, { keys }: LogState): void {
-  const names = keys.map((vkey) => parseVkey(vkey).name);
+function assertSameName({ origin }: LogSettings, { vkeys }: LogState): void {
+  const names = vkeys.map((vkey) => parseVkey(vkey).name);
   if (names.length === 0 || names.includes(origin)) return;
   throw new LogForked(
     `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,
