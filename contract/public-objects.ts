@@ -22,6 +22,11 @@ export type PublicObjectName =
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'snapshot' }
+  /** Of one day, e.g. `2026-11-22`. */
+  | { readonly kind: 'export-package'; readonly date: string }
+  | { readonly kind: 'export-dataset'; readonly date: string }
+  | { readonly kind: 'export-latest' }
+  | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
@@ -29,14 +34,18 @@ export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as 
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
 
+/** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
+export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
+
 export type PublicObjectKind = PublicObjectName['kind'];
 
 /**
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
+ * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
  */
-export type Retention = 'head' | 'page';
+export type Retention = 'head' | 'page' | 'export';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -54,6 +63,9 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 
 const JSON_TYPE = 'application/json';
 const ROOT = '/api/v1';
+const EXPORTS = `${ROOT}/exports`;
+const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
+const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 
 /** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
 function whole(source: string): RegExp {
@@ -114,6 +126,69 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
+  },
+  'export-package': {
+    path: (name) => `${EXPORTS}/${name.date}/datapackage.json`,
+    pattern: whole(`${EXPORTS}/${DATE}/datapackage\\.json`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
+  },
+  'export-dataset': {
+    path: (name) => `${EXPORTS}/${name.date}/dataset.jsonld`,
+    pattern: whole(`${EXPORTS}/${DATE}/dataset\\.jsonld`),
+    contentType: 'application/ld+json',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
+  },
+  'export-latest': {
+    path: () => `${EXPORTS}/latest`,
+    pattern: whole(`${EXPORTS}/latest`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'head',
+  },
+  'export-parquet': {
+    path: (name) => `${EXPORTS}/parts/${name.file}.parquet`,
+    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.parquet`),
+    contentType: 'application/vnd.apache.parquet',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
+  },
+  'export-ndjson': {
+    path: (name) => `${EXPORTS}/parts/${name.file}.ndjson.gz`,
+    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.ndjson\\.gz`),
+    contentType: 'application/gzip',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
+  },
+  'export-csv': {
+    path: (name) => `${EXPORTS}/parts/${name.file}.csv.gz`,
+    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.csv\\.gz`),
+    contentType: 'application/gzip',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
+  },
+  'export-schema': {
+    path: (name) => `${EXPORTS}/parts/${name.file}.json`,
+    pattern: whole(`${EXPORTS}/parts/(?<file>(?:observations|markets)-schema-[0-9a-f]{32})\\.json`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention: 'export',
   },
   'not-found': {
     path: () => '/errors/404.json',

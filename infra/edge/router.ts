@@ -69,6 +69,8 @@ const FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
+/** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
+const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -88,7 +90,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   const first = firstPage(uri);
   if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
+  if (names.length === 0) return rewrite(request, first === null ? uri.replace(DAY_OF_PART, '$1') : publicPath(first));
   const paged = first !== null && (first.kind === 'market-list' || first.kind === 'history');
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
