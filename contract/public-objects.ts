@@ -2,11 +2,12 @@
  * The one exhaustive table of stored public objects: each kind has its key, content type, cache policy, cache tag and
  * retention here and nowhere else. A new kind does not compile until all of them are decided.
  *
- * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
+ * Constants and pure functions only.
  */
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import { ROUTED_PATHS } from './routed-paths.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -22,6 +23,10 @@ export type PublicObjectName =
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'snapshot' }
+  | { readonly kind: 'log-checkpoint' }
+  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
+  | { readonly kind: 'log-tile'; readonly tile: string }
+  | { readonly kind: 'log-ndjson'; readonly tile: string }
   /** Of one day, e.g. `2026-11-22`. */
   | { readonly kind: 'export-package'; readonly date: string }
   | { readonly kind: 'export-dataset'; readonly date: string }
@@ -44,8 +49,9 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'export';
+export type Retention = 'head' | 'page' | 'log' | 'export';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -63,18 +69,40 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 
 const JSON_TYPE = 'application/json';
 const ROOT = '/api/v1';
+/** The log's paths are its URLs. */
+export const LOG_ROOT = `${ROOT}/log`;
+/** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
+const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const EXPORTS = `${ROOT}/exports`;
 const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 
-/** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
+/** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
+/** @param pattern of the path below the exports, the inverse of `path` */
+function exportKind<Kind extends PublicObjectKind>(
+  pattern: string,
+  contentType: string,
+  retention: Retention,
+  path: PublicObjectPolicy<Kind>['path'],
+): PublicObjectPolicy<Kind> {
+  return {
+    path: (name) => EXPORTS + path(name),
+    pattern: whole(EXPORTS + pattern),
+    contentType,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention,
+  };
+}
+
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': {
-    path: () => `${ROOT}/markets.json`,
+    path: ROUTED_PATHS['market-list'],
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -83,7 +111,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'market-list-page': {
-    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
+    path: ROUTED_PATHS['market-list-page'],
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -92,7 +120,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   market: {
-    path: (name) => `${ROOT}/markets/${name.slug}.json`,
+    path: ROUTED_PATHS.market,
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -101,7 +129,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   history: {
-    path: (name) => `${ROOT}/histories/${name.slug}.json`,
+    path: ROUTED_PATHS.history,
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -110,7 +138,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'history-page': {
-    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
+    path: ROUTED_PATHS['history-page'],
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -119,7 +147,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   snapshot: {
-    path: () => `${ROOT}/snapshot.json`,
+    path: ROUTED_PATHS.snapshot,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -127,69 +155,70 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'snapshot',
     retention: 'head',
   },
-  'export-package': {
-    path: (name) => `${EXPORTS}/${name.date}/datapackage.json`,
-    pattern: whole(`${EXPORTS}/${DATE}/datapackage\\.json`),
-    contentType: JSON_TYPE,
+  'log-checkpoint': {
+    path: () => `${LOG_ROOT}/checkpoint`,
+    pattern: whole(`${LOG_ROOT}/checkpoint`),
+    contentType: 'text/plain; charset=utf-8',
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
-  },
-  'export-dataset': {
-    path: (name) => `${EXPORTS}/${name.date}/dataset.jsonld`,
-    pattern: whole(`${EXPORTS}/${DATE}/dataset\\.jsonld`),
-    contentType: 'application/ld+json',
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
-  },
-  'export-latest': {
-    path: () => `${EXPORTS}/latest`,
-    pattern: whole(`${EXPORTS}/latest`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
+    cacheTag: () => 'log',
     retention: 'head',
   },
-  'export-parquet': {
-    path: (name) => `${EXPORTS}/parts/${name.file}.parquet`,
-    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.parquet`),
-    contentType: 'application/vnd.apache.parquet',
+  'log-tile': {
+    path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
+    pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
+    contentType: 'application/octet-stream',
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
+    cacheTag: () => 'log',
+    retention: 'log',
   },
-  'export-ndjson': {
-    path: (name) => `${EXPORTS}/parts/${name.file}.ndjson.gz`,
-    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.ndjson\\.gz`),
+  'log-ndjson': {
+    path: (name) => `${LOG_ROOT}/ndjson/${name.tile}.gz`,
+    pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
     contentType: 'application/gzip',
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
+    cacheTag: () => 'log',
+    retention: 'log',
   },
-  'export-csv': {
-    path: (name) => `${EXPORTS}/parts/${name.file}.csv.gz`,
-    pattern: whole(`${EXPORTS}/parts/${EXPORT_FILE}\\.csv\\.gz`),
-    contentType: 'application/gzip',
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
-  },
-  'export-schema': {
-    path: (name) => `${EXPORTS}/parts/${name.file}.json`,
-    pattern: whole(`${EXPORTS}/parts/(?<file>(?:observations|markets)-schema-[0-9a-f]{32})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => 'exports',
-    retention: 'export',
-  },
+  'export-package': exportKind(
+    `/${DATE}/datapackage\\.json`,
+    JSON_TYPE,
+    'export',
+    ({ date }) => `/${date}/datapackage.json`,
+  ),
+  'export-dataset': exportKind(
+    `/${DATE}/dataset\\.jsonld`,
+    'application/ld+json',
+    'export',
+    ({ date }) => `/${date}/dataset.jsonld`,
+  ),
+  'export-latest': exportKind('/latest', JSON_TYPE, 'head', () => '/latest'),
+  'export-parquet': exportKind(
+    `/parts/${EXPORT_FILE}\\.parquet`,
+    'application/vnd.apache.parquet',
+    'export',
+    ({ file }) => `/parts/${file}.parquet`,
+  ),
+  'export-ndjson': exportKind(
+    `/parts/${EXPORT_FILE}\\.ndjson\\.gz`,
+    'application/gzip',
+    'export',
+    ({ file }) => `/parts/${file}.ndjson.gz`,
+  ),
+  'export-csv': exportKind(
+    `/parts/${EXPORT_FILE}\\.csv\\.gz`,
+    'application/gzip',
+    'export',
+    ({ file }) => `/parts/${file}.csv.gz`,
+  ),
+  'export-schema': exportKind(
+    '/parts/(?<file>(?:observations|markets)-schema-[0-9a-f]{32})\\.json',
+    JSON_TYPE,
+    'export',
+    ({ file }) => `/parts/${file}.json`,
+  ),
   'not-found': {
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),
@@ -200,7 +229,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   problems: {
-    path: () => '/problems.json',
+    path: ROUTED_PATHS.problems,
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -209,7 +238,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   waitlist: {
-    path: () => `${ROOT}/waitlist.json`,
+    path: ROUTED_PATHS.waitlist,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -218,7 +247,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   openapi: {
-    path: () => `${ROOT}/openapi.json`,
+    path: ROUTED_PATHS.openapi,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,

@@ -176,7 +176,8 @@ const NO_SCALAR = { value: null, unit: null, approximate: null };
 
 function moneyCells(amountMinor: number | null, currency: string, quantity: number | null) {
   const { minorDigits, decimal, decimalPerUnit } = moneyTexts(amountMinor, currency, quantity ?? 1);
-  if (quantity === null) return { amountMinor, currency, minorDigits, decimal, decimalPerUnit: null, approximate: null };
+  if (quantity === null)
+    return { amountMinor, currency, minorDigits, decimal, decimalPerUnit: null, approximate: null };
   const approximate = approximateMoney(decimal, decimalPerUnit, quantity);
   return { amountMinor, currency, minorDigits, decimal, decimalPerUnit, approximate };
 }

@@ -13,7 +13,7 @@ import type { PrefixRange } from '../paging.ts';
 import { keyIn } from './keys.ts';
 
 /** One file of the exports in one format. */
-export type StoredFile = { bytes: number; /** SHA-256, in hex. */ digest: string };
+export type StoredFile = { bytes: number /** SHA-256, in hex. */; digest: string };
 
 /** The rows of one part in every format. */
 export type ExportFiles = {
