@@ -35,6 +35,8 @@ type Facts =
   | { readonly type?: 'source' | 'standing' | 'removal' | 'key' };
 
 export interface SupersededAt {
+  /** The index in the log of the entry that says so. */
+  readonly index: number;
   readonly by: string;
   readonly at: string;
   /** Of both: a correction is about the same moment. */
@@ -71,16 +73,17 @@ export class PartRows {
     if (facts.type === 'observation') {
       this.#observations.push({ index, facts });
       const { supersedes, id, recordedAt, observedAt } = facts;
-      if (supersedes !== null) this.#superseded.set(supersedes, { by: id, at: recordedAt, observedAt });
+      if (supersedes !== null) this.#superseded.set(supersedes, { index, by: id, at: recordedAt, observedAt });
     } else if (facts.type === 'market') this.#quantities.set(facts.market, facts.unit.quantity);
     else if (facts.type === 'reset') this.#countsFrom.set(facts.market, index);
   }
 
-  /** The changes to earlier parts. */
-  get earlier(): EarlierChanges {
+  /** The changes to earlier parts by the entries from this index on. */
+  earlierChanges(from: number): EarlierChanges {
     const own = new Set(this.#observations.map(({ facts }) => facts.id));
-    const superseded = new Map([...this.#superseded].filter(([id]) => !own.has(id)));
-    return { superseded, reset: new Set(this.#countsFrom.keys()) };
+    const superseded = [...this.#superseded].filter(([id, { index }]) => index >= from && !own.has(id));
+    const reset = [...this.#countsFrom].filter(([, index]) => index >= from).map(([slug]) => slug);
+    return { superseded: new Map(superseded), reset: new Set(reset) };
   }
 
   /** Markets whose definition is in an earlier part. */

@@ -1,51 +1,58 @@
 /**
  * The records of the daily exports.
  *
- * | partition      | sort                   | holds                                                         |
- * |----------------|------------------------|---------------------------------------------------------------|
- * | `exports`      | `part/<number>`        | {@link ExportPartValue}: a part of the observations, as it is |
- * | `exports`      | `day/<date>`           | {@link ExportDayValue}: the export of a day is published      |
- * | `export-files` | `<name of the file>`   | {@link ExportFileValue}: how long a file must stay            |
+ * | partition      | sort                 | holds                                                   |
+ * |----------------|----------------------|---------------------------------------------------------|
+ * | `exports`      | `<table>/<number>`   | {@link ExportPartValue}: a part of a table, as it is    |
+ * | `exports`      | `day/<date>`         | {@link ExportDayValue}: the export of a day is complete |
+ * | `export-files` | `<name of the file>` | {@link ExportFileValue}: how long its objects stay      |
  *
- * Revisions count changes.
+ * Revision: 0.
  */
-import type { PrefixRange } from '../paging.ts';
+import type { ExportTable } from '../../contract/export-tables.ts';
+import type { KeyRange, PrefixRange } from '../paging.ts';
 import { keyIn } from './keys.ts';
-
-/** One file of the exports in one format. */
-export type StoredFile = { bytes: number /** SHA-256, in hex. */; digest: string };
 
 /** The rows of one part in every format. */
 export type ExportFiles = {
   /** The name without the extension of a format. It holds a digest of the rows. */
   file: string;
   rows: number;
-  /** By extension. */
-  formats: { [extension: string]: StoredFile };
+  /** By extension; the digest is SHA-256, in hex. */
+  formats: { [extension: string]: { bytes: number; digest: string } };
 };
 
 export type ExportPartValue = {
-  /** How many entries of the log it covers, from the first entry of the part on. */
+  /** Of observations: how many entries of the log it covers, from the first one of the part on. */
   entries: number;
-  /** Null: no entry of the part is an observation that still holds. */
+  /** Null: there are no rows. */
   files: ExportFiles | null;
-  /** The earliest and latest `observedAt` of its rows, in milliseconds since the epoch. */
-  fromMs: number;
-  toMs: number;
+  /** The earliest and the latest `observedAt` of its rows. Null: no row has one. */
+  firstObservedAt: string | null;
+  lastObservedAt: string | null;
 };
 
-export type ExportDayValue = { logSize: number; logRoot: string; generation: number };
+export type ExportDayValue = { generation: number; logSize: number; logRoot: string };
 
-/** `until`: the last day whose manifest may name it, e.g. `2026-11-22`. Null: it belongs to the newest export. */
+/** `until`: the last day whose manifest may name the file. Null: the newest export names it. */
 export type ExportFileValue = { until: string | null };
 
-export const EXPORT_PARTS: PrefixRange<ExportPartValue> = { partition: 'exports', prefix: 'part/' };
 const PART_DIGITS = 6;
-export const exportPartKey = (part: number) => keyIn(EXPORT_PARTS, String(part).padStart(PART_DIGITS, '0'));
+/** A number as names of files and records have it. */
+export const partDigits = (part: number): string => String(part).padStart(PART_DIGITS, '0');
+
+/** In order of their numbers. */
+export const exportPartsOf = (table: ExportTable['name']): PrefixRange<ExportPartValue> => ({
+  partition: 'exports',
+  prefix: `${table}/`,
+});
+export const exportPartKey = (table: ExportTable['name'], part: number) =>
+  keyIn(exportPartsOf(table), partDigits(part));
+/** In order of dates. */
 export const EXPORT_DAYS: PrefixRange<ExportDayValue> = { partition: 'exports', prefix: 'day/' };
 export const exportDayKey = (date: string) => keyIn(EXPORT_DAYS, date);
-/** The day of a record in {@link EXPORT_DAYS}. */
+/** The date of a record in {@link EXPORT_DAYS}. */
 export const dateOfExportDay = ({ sort }: { readonly sort: string }): string => sort.slice('day/'.length);
 /** In order of names. */
-export const EXPORT_FILES: PrefixRange<ExportFileValue> = { partition: 'export-files', prefix: '' };
+export const EXPORT_FILES: KeyRange<ExportFileValue> = { partition: 'export-files' };
 export const exportFileKey = (file: string) => keyIn(EXPORT_FILES, file);
