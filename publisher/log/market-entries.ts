@@ -63,7 +63,7 @@ export class MarketEntries {
     for (const [position, digest] of this.#parts.sources.split(' ').entries()) {
       if (digest !== '' && digest !== known[position]) texts.push(this.#text(sourceEntry(record.value, position)));
     }
-    if (this.#parts.standing !== this.#before.standing) texts.push(this.#text(standingOf(record.value)));
+    if (this.#parts.standing !== this.#before.standing) texts.push(this.#text(standingOf(record.value.standing)));
     return texts;
   }
 
@@ -99,7 +99,7 @@ export class MarketEntries {
   }
 
   #text(fields: object): string {
-    const revision = (this.#record as NonNullable<Viewed['record']>).revision;
+    const { revision } = this.#record as NonNullable<Viewed['record']>;
     this.#revision = revision;
     return entryText({ format: LOG_FORMAT, market: this.#slug, revision, ...fields } as LogEntry);
   }
@@ -115,7 +115,7 @@ function sourceEntry({ sources, standing }: MarketRecordValue, position: number)
   return { type: 'source', position, ...source, cadence, verification: standing?.verifications[source.url] ?? null };
 }
 
-function standingOf({ standing }: MarketRecordValue): object {
+function standingOf(standing: MarketRecordValue['standing']): object {
   const represented = standing?.representedBy ?? null;
   const representedBy = represented === null ? null : { digest: digestOfName(represented) };
   return { type: 'standing', disputedMetrics: disputedMetricsOf(standing), representedBy };
@@ -126,13 +126,13 @@ function digestOfName({ name, salt }: { readonly name: string; readonly salt?: s
   return salt === undefined ? null : sha256Hex(`${salt}\n${name}`);
 }
 
-const NO_STANDING = canonicalJson(standingOf({} as MarketRecordValue) as Json);
+const NO_STANDING = canonicalJson(standingOf(undefined) as Json);
 
 /** A digest of 12 digits for each entry. A standing that a market has by itself needs no entry. */
 function partsOf(record: MarketRecordValue): LoggedParts {
   const short = (text: string) => sha256Hex(text).slice(0, 12);
   const digest = (fields: object) => short(canonicalJson(fields as Json));
-  const standing = canonicalJson(standingOf(record) as Json);
+  const standing = canonicalJson(standingOf(record.standing) as Json);
   return {
     market: digest(definitionOf(record)),
     sources: record.sources.map((_, position) => digest(sourceEntry(record, position))).join(' '),
