@@ -13,10 +13,10 @@ export interface ExportColumn {
   readonly description: string;
 }
 
-export type Cell = string | number | boolean | null;
+export type ExportCell = string | number | boolean | null;
 
 /** The cells of one row, by the names of all columns, in their order. */
-export type ExportRow = Readonly<Record<string, Cell>>;
+export type ExportRow = Readonly<Record<string, ExportCell>>;
 
 export interface ExportTable {
   readonly name: 'observations' | 'markets';

@@ -2,16 +2,11 @@
  * The files of one export. A file is named by a digest of its rows, so the same rows are put once, whatever the day.
  *
  * Safety: the sweep removes a file only if its record says that no kept manifest names it. So the record is written
- * before the objects, and says "until today" until the transaction that makes the file part of the export. Whatever is
+ * before the objects, and says "unused from today on" until the transaction that makes the file part of the export. Whatever is
  * left by a process that died is swept like a file of an old export.
  */
-import {
-  EXPORT_FORMATS,
-  type ExportExtension,
-  type ExportRow,
-  type ExportTable,
-} from '../../contract/export-tables.ts';
-import { type ExportFileKind, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { ExportExtension, ExportRow, ExportTable } from '../../contract/export-tables.ts';
+import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
@@ -25,22 +20,9 @@ import {
 import { publicMetadata } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
+import { objectsOfFile } from './export-objects.ts';
 import { parquetOf } from './write-parquet.ts';
 import { csvOf, ndjsonOf } from './write-texts.ts';
-
-const KINDS: { readonly [Extension in ExportExtension]: ExportFileKind } = {
-  parquet: 'export-parquet',
-  'ndjson.gz': 'export-ndjson',
-  'csv.gz': 'export-csv',
-};
-
-/** The objects of a file, by extension. */
-export function objectsOfFile(file: string): readonly (readonly [ExportExtension, PublicObjectName])[] {
-  return (Object.keys(EXPORT_FORMATS) as ExportExtension[]).map((extension) => [
-    extension,
-    { kind: KINDS[extension], file },
-  ]);
-}
 
 export class ExportWriter {
   readonly #storage: PublisherStorage;
@@ -124,7 +106,7 @@ export class ExportWriter {
     const ndjson = await ndjsonOf(rows, this.#breathe);
     const file = `${table.name}-${partDigits(part)}-${ndjson.contentDigest.slice(0, 32)}`;
     if (before?.file === file && (await this.#isComplete(file))) return before;
-    const pending = created(exportFileKey(file), { until: this.#date });
+    const pending = created(exportFileKey(file), { unusedFrom: this.#date });
     // Refused if it is known already.
     await this.#storage.ledger.transact([pending] as Change[], { attemptId: this.#storage.newAttemptId() });
     const bodies: { readonly [Extension in ExportExtension]: () => Promise<Buffer> } = {
@@ -146,8 +128,8 @@ export class ExportWriter {
 
   #fileChanges(before: ExportFiles | null, after: ExportFiles | null): Change[] {
     if (before?.file === after?.file) return [];
-    const put = (file: string, until: string | null): Change =>
-      ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { until }, if: { kind: 'any' } }) as Change;
+    const put = (file: string, unusedFrom: string | null): Change =>
+      ({ kind: 'put', key: exportFileKey(file), revision: 0, value: { unusedFrom }, if: { kind: 'any' } }) as Change;
     return [
       ...(before === null ? [] : [put(before.file, this.#date)]),
       ...(after === null ? [] : [put(after.file, null)]),

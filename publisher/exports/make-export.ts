@@ -16,7 +16,7 @@ import { type ExportFiles, exportDayKey, exportPartsOf } from '../../storage/rec
 import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { ExportWriter } from './export-files.ts';
-import { dataPackage, datasetJsonLd, type Manifest, schemaFile, tableSchema } from './manifest.ts';
+import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
 import { updateMarkets } from './market-parts.ts';
 import { type EntryReader, updateParts } from './observation-parts.ts';
 
@@ -66,7 +66,7 @@ export async function makeExport(options: ExportOptions): Promise<ExportOutcome>
   for (const table of EXPORT_TABLES) {
     await writer.put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
   }
-  const manifest: Manifest = {
+  const manifest: ExportManifest = {
     ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
     log: { size: head.log.size, root: head.log.root },
     files: { observations: await filesOf(storage, 'observations'), markets: await filesOf(storage, 'markets') },
@@ -88,7 +88,7 @@ async function recordDay(
   { ledger, newAttemptId }: PublisherStorage,
   date: string,
   { generation }: HeadValue,
-  { log }: Manifest,
+  { log }: ExportManifest,
 ): Promise<void> {
   const value = { generation, logSize: log.size, logRoot: log.root };
   const change = { kind: 'put', key: exportDayKey(date), revision: 0, value, if: { kind: 'any' } } as Change;

@@ -14,7 +14,7 @@ import type { ExportFiles } from '../../storage/records/exports.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { SourceSummary, SummarisedSource } from './source-summary.ts';
 
-export interface Manifest {
+export interface ExportManifest {
   /** Of the export, e.g. `2026-11-22`. */
   readonly date: string;
   /** The generation that the table of markets shows, and when it was published. */
@@ -61,7 +61,7 @@ export function schemaFile(table: ExportTable): string {
 }
 
 /** The body of `datapackage.json`. */
-export function dataPackage({ date, generation, publishedAt, log, files, sources }: Manifest): string {
+export function dataPackage({ date, generation, publishedAt, log, files, sources }: ExportManifest): string {
   return canonicalJson({
     $schema: 'https://datapackage.org/profiles/2.0/datapackage.json',
     name: 'tidemark-export',
@@ -114,7 +114,7 @@ function sourceOf({ label, url, publisher, licence, attribution }: SummarisedSou
 }
 
 /** The body of `dataset.jsonld`. URLs in it are relative to its own. */
-export function datasetJsonLd({ date, log, files, sources }: Manifest): string {
+export function datasetJsonLd({ date, log, files, sources }: ExportManifest): string {
   const credits = [...new Set(sources.sources.flatMap(({ attribution }) => attribution ?? []))].sort();
   return canonicalJson({
     '@context': 'https://schema.org/',

@@ -16,7 +16,8 @@ import { readAll, readMany } from '../../storage/paging.ts';
 import { type ExportPartValue, exportPartsOf } from '../../storage/records/exports.ts';
 import { marketKey } from '../../storage/records/markets.ts';
 import type { PublisherStorage } from '../dependencies.ts';
-import { type ExportWriter, objectsOfFile } from './export-files.ts';
+import type { ExportWriter } from './export-files.ts';
+import { objectsOfFile } from './export-objects.ts';
 import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
 
 /** The first entries of a tile of the log, as texts. */

@@ -1,11 +1,12 @@
 /** Writes Parquet. The same rows give the same bytes with the same version of Node, which compresses the pages. */
 import { zstdCompressSync } from 'node:zlib';
-import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Cell, ColumnType, ExportColumn, ExportRow, ExportTable } from '../../contract/export-tables.ts';
+import type { ColumnType, ExportCell, ExportColumn, ExportRow, ExportTable } from '../../contract/export-tables.ts';
 
 /** Writing a group takes some 50 ms, in which the process does nothing else. Readers skip groups by market and time. */
 const ROWS_IN_A_GROUP = 8_192;
+
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
 const TYPES: { readonly [Type in ColumnType]: Omit<SchemaElement, 'name'> } = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
@@ -47,7 +48,7 @@ function elementOf({ name, type, isNullable }: ExportColumn): SchemaElement {
   return { name, repetition_type: isNullable ? 'OPTIONAL' : 'REQUIRED', ...TYPES[type] };
 }
 
-function stored(cell: Cell | undefined, type: ColumnType): Cell | bigint | Date {
+function stored(cell: ExportCell | undefined, type: ColumnType): ExportCell | bigint | Date {
   if (cell === undefined || cell === null) return null;
   if (type === 'integer') return BigInt(cell as number);
   return type === 'instant' ? new Date(cell as string) : cell;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { Cell, ExportRow, ExportTable } from '../../contract/export-tables.ts';
+import type { ExportCell, ExportRow, ExportTable } from '../../contract/export-tables.ts';
 import { ROWS_IN_A_STRETCH } from './observation-rows.ts';
 
 /** Changes when the form of a file changes, so that its files get other names. */
@@ -62,7 +62,7 @@ const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /** With an apostrophe before a text that spreadsheets would run (OWASP, CSV injection). */
-function field(cell: Cell): string {
+function field(cell: ExportCell): string {
   if (cell === null) return '';
   if (typeof cell !== 'string') return String(cell);
   const text = FORMULA.test(cell) && !PLAIN_NUMBER.test(cell) ? `'${cell}` : cell;

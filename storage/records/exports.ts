@@ -34,8 +34,8 @@ export type ExportPartValue = {
 
 export type ExportDayValue = { generation: number; logSize: number; logRoot: string };
 
-/** `until`: the last day whose manifest may name the file. Null: the newest export names it. */
-export type ExportFileValue = { until: string | null };
+/** `unusedFrom`: no manifest of this day or a later one names the file. Null: the newest export names it. */
+export type ExportFileValue = { unusedFrom: string | null };
 
 const PART_DIGITS = 6;
 /** A number as names of files and records have it. */

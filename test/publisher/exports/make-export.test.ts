@@ -4,58 +4,23 @@ import { describe, expect, test } from 'vitest';
 import { EXPORT_TABLES } from '../../../contract/export-tables.ts';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { Superseded } from '../../../publisher/errors.ts';
-import { type ExportOptions, makeExport } from '../../../publisher/exports/make-export.ts';
-import { readEntries } from '../../../publisher/log/log-chunks.ts';
+import { makeExport } from '../../../publisher/exports/make-export.ts';
 import { publish } from '../../../publisher/publish.ts';
-import { withLog } from '../log/test-log.ts';
+import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
-import { createWorld, market, price, readerOf, START_MS, type World } from '../world.ts';
+import { market, price, START_MS } from '../world.ts';
+import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf, SOURCE } from './export-world.ts';
 import { ndjsonRows, parquetRows, readPackage, readResource, rowsOf } from './exported.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-const SOURCE = {
-  label: 'a test',
-  url: 'https://example.com/source',
-  publisher: 'Example',
-  licence: 'CC-BY-4.0',
-  attribution: 'Data by Example',
-};
-
-function exportWorld() {
-  const world = createWorld();
-  const dependencies = withLog(world.dependencies);
-  const options: ExportOptions = {
-    storage: dependencies,
-    readEntries: (tile, width) => readEntries(world.ledger, tile, width),
-    partEntries: 256,
-  };
-  const read = readerOf(world.objects);
-  return {
-    ...world,
-    read,
-    options,
-    /** Publishes everything, and makes the export of the next day. */
-    async nextDay(more: Partial<ExportOptions> = {}) {
-      while ((await publish(dependencies)).isMoreDue);
-      world.clock.nowMs += DAY_MS;
-      const outcome = await makeExport({ ...options, ...more });
-      return outcome;
-    },
-  };
-}
-
-const keysOf = (world: World) => [...world.objects.snapshot().keys()].filter((key) => key.includes('/exports/'));
-
-/** Long ago, because a day in the future is refused. */
-const FIRST_DAY = -1_000;
-
-const days = (slug: string, count: number, from = 0) =>
-  Array.from({ length: count }, (_, day) => price(slug, FIRST_DAY + from + day, 100 + from + day));
 
 test('every observation is a row, with its four times and its place in the log; every metric of a market too', async () => {
   const world = exportWorld();
   const definition = { ...market('b'), sources: [SOURCE], unit: { quantity: 8, of: 'unit' } } as IngestRecordInput;
-  await world.ingest([market('a'), definition, ...[0, 1, 2].map((day) => price('b', day, 100 + day)), price('a', 1, null)]);
+  await world.ingest([
+    market('a'),
+    definition,
+    ...[0, 1, 2].map((day) => price('b', day, 100 + day)),
+    price('a', 1, null),
+  ]);
   await publish(world.options.storage as never);
   world.clock.nowMs += 60_000;
   await world.ingest([price('b', 1, 777)], 'correct');
@@ -184,7 +149,12 @@ describe('the objects that an export writes', () => {
 
   test('the same data gives the same bytes, in one export or in many', async () => {
     const [once, daily] = [exportWorld(), exportWorld()];
-    const steps = [[market('a'), ...days('a', 200)], days('a', 200, 200), [price('a', FIRST_DAY + 5, 1)], days('a', 200, 400)];
+    const steps = [
+      [market('a'), ...days('a', 200)],
+      days('a', 200, 200),
+      [price('a', FIRST_DAY + 5, 1)],
+      days('a', 200, 400),
+    ];
     for (const [index, step] of steps.entries()) {
       for (const world of [once, daily]) {
         world.clock.nowMs = START_MS + index * DAY_MS;
@@ -276,7 +246,7 @@ describe('repair', () => {
     await world.nextDay();
     const before = await rowsOf(world.read, 'observations');
     for (const key of keysOf(world).filter((key) => key.includes('-000001-') || key.includes('/markets-'))) {
-      const { etag } = (await world.objects.stat(key)) as { etag: never };
+      const { etag } = (await world.objects.stat(key)) as ObjectHead;
       await world.objects.delete(key, etag);
     }
     await world.nextDay();
