@@ -8,6 +8,7 @@ import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addLogCommands } from './local/log-commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
+import { addMirrorCommand } from './mirror/command.ts';
 import { seconds } from './numbers.ts';
 import { addReadCommands } from './reads/commands.ts';
 import { addSourceCommands } from './sources/commands.ts';
@@ -55,6 +56,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addLogCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);
+  addMirrorCommand(program);
   addMappingCommands(program);
   addIngestCommands(program);
   addSourceCommands(program);
