@@ -1,7 +1,6 @@
 /** Reads an export as its readers do: from a manifest, by the paths that it names. */
 import { createHash } from 'node:crypto';
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { parquetReadObjects } from 'hyparquet';
+import { gunzipSync } from 'node:zlib';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 
 export interface Resource {
@@ -49,11 +48,6 @@ export const ndjsonRows = (body: Buffer): Cells[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Cells);
-
-export async function parquetRows(body: Buffer): Promise<Cells[]> {
-  const file = body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer;
-  return await parquetReadObjects({ file, compressors: { ZSTD: (page) => zstdDecompressSync(page) } });
-}
 
 /** All rows of a table, in the order of its parts, by its NDJSON. */
 export async function rowsOf(read: PublicReader, table: string, url = LATEST): Promise<Cells[]> {

@@ -10,7 +10,7 @@ import type { ObjectHead } from '../../../storage/object-store.ts';
 import { removeMarket } from '../remove-market.ts';
 import { market, price, START_MS } from '../world.ts';
 import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf, SOURCE } from './export-world.ts';
-import { ndjsonRows, parquetRows, readPackage, readResource, rowsOf } from './exported.ts';
+import { ndjsonRows, readPackage, readResource, rowsOf } from './exported.ts';
 
 test('every observation is a row, with its four times and its place in the log; every metric of a market too', async () => {
   const world = exportWorld();
@@ -74,17 +74,8 @@ test('the three formats of a part have the same rows, all columns in the same or
     const names = table.columns.map(({ name }) => name);
     expect(rows.length).toBe(table.name === 'observations' ? 3 : 2);
     for (const row of rows) expect(Object.keys(row)).toEqual(names);
-    const asStored = rows.map((row) =>
-      Object.fromEntries(
-        table.columns.map(({ name, type }) => {
-          const cell = row[name];
-          if (cell === null) return [name, null];
-          if (type === 'integer') return [name, BigInt(cell as number)];
-          return [name, type === 'instant' ? new Date(cell as string) : cell];
-        }),
-      ),
-    );
-    expect(await parquetRows(parquet as Buffer)).toEqual(asStored);
+    // test/tools/exports.test.ts compares what DuckDB reads.
+    expect([parquet?.subarray(0, 4).toString(), parquet?.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1']);
     const lines = gunzipSync(csv as Buffer)
       .toString('utf8')
       .split('\r\n');
