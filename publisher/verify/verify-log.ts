@@ -2,13 +2,15 @@
  * The second oracle: everything public follows from the signed log, and everything in the log is public. Reads by GET
  * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
  */
+import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { problemType } from '../../contract/edge-problems.ts';
 import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
 import { snapshotSchema } from '../../contract/market.ts';
-import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkBody, Findings } from './check-body.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
@@ -143,6 +145,7 @@ class Look {
       { concurrency: MARKETS_AT_ONCE },
     );
     await this.#checkKeys(findings);
+    await this.#checkDocuments(findings);
     await this.#checkListAndSnapshot(findings, shown, counts);
     return findings.all;
   }
@@ -157,6 +160,16 @@ class Look {
     } catch (error) {
       if (!(error instanceof LogFileError || error instanceof LogFaultError)) throw error;
       findings.add(VKEY_URL, 'signature', error.message);
+    }
+  }
+
+  /** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
+  async #checkDocuments(findings: Findings): Promise<void> {
+    for (const url of [WAITLIST_URL, OPENAPI_URL, problemType('not-found')]) {
+      const { status, headers, body } = await this.#reader(url);
+      const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
+      if (status !== 200 || named === undefined || digestsOf(body).includes(named)) continue;
+      findings.add(url, 'digest', 'holds other bytes than its entity tag names');
     }
   }
 
@@ -191,6 +204,11 @@ class Look {
       if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
     }
   }
+}
+
+/** As entity tags have them: half of a SHA-256; on S3, an MD5. Other tags say nothing about bytes. */
+function digestsOf(body: Uint8Array): readonly string[] {
+  return [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
 }
 
 /** The market that a URL is about; the URL itself for any other. */
