@@ -4,7 +4,7 @@ import { openClient } from '../http/client.ts';
 import type { GlobalOptions } from '../profile.ts';
 
 export interface ReceiptFlags extends GlobalOptions {
-  readonly observedAt: string;
+  readonly observedAt?: string;
   readonly metric: string;
   readonly source?: string;
   readonly output?: string;
@@ -21,7 +21,7 @@ export function addReceiptCommands(program: Command): void {
     .command('receipt')
     .description('write a proof that the log has a value, for use without a network')
     .argument('<slug>', 'the market')
-    .requiredOption('--observed-at <time>', 'the moment of the value, as the history has it')
+    .option('--observed-at <time>', 'the moment of the value, as the history has it')
     .option('--metric <name>', 'the metric', 'price')
     .option('--source <url>', 'the sourceUrl, if several sources have a value of that moment')
     .option('-o, --output <file>', 'write it there (default: print it)')

@@ -11,7 +11,8 @@ import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
 import { testSigner, withLog } from '../publisher/log/test-log.ts';
-import { createWorld, market, price, readerOf, type World } from '../publisher/world.ts';
+import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { createWorld, market, price, type World } from '../publisher/world.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const VKEY = testSigner().vkey;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   await publish(withLog(world.dependencies));
   await world.ingest([price('a', 0, 4130)], 'correct');
   await publish(withLog(world.dependencies));
-  const reader = readerOf(world.objects);
+  const reader = loggedReader(world.objects);
   server = createServer(async (request, response) => {
     const { status, headers, body } = await reader(request.url as string, request.headers as Record<string, string>);
     response.writeHead(status, Object.fromEntries(headers)).end(body);
@@ -115,6 +116,7 @@ describe('receipt', () => {
   });
 
   test.each([
+    ['nothing', []],
     ['no moment', ['--observed-at', 'yesterday']],
     ['a moment without a value', ['--observed-at', '2026-01-03T00:00:00Z']],
     ['another metric', ['--observed-at', '2026-01-01T00:00:00Z', '--metric', 'volume']],

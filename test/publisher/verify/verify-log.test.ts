@@ -15,8 +15,9 @@ import { runs, sampled } from '../../runs.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
-import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, type Edit, type Loose, withBody, withBytes, withHeader, withStatus } from './damaged-reader.ts';
+import { loggedReader } from './logged-reader.ts';
 
 const VKEY = testSigner().vkey;
 const CHECKPOINT = '/api/v1/log/checkpoint';
@@ -37,7 +38,9 @@ async function loggedWorld(): Promise<World> {
   ];
   await world.ingest(['a', 'b', 'c', 'd', 'gone'].map((slug) => market(slug)));
   await world.ingest([{ ...market('a'), sources } as IngestRecordInput]);
-  await world.ingest([{ ...market('d'), sources: [{ label: 'd', url: 'https://example.com/d', ...source }] } as IngestRecordInput]);
+  await world.ingest([
+    { ...market('d'), sources: [{ label: 'd', url: 'https://example.com/d', ...source }] } as IngestRecordInput,
+  ]);
   await world.ingest(Array.from({ length: 10 }, (_, at) => price('a', at, 100 + at)));
   await world.ingest([price('b', 0, null), price('c', 0, 7), price('gone', 0, 1)]);
   await publish(world.dependencies);
@@ -55,17 +58,6 @@ async function loggedWorld(): Promise<World> {
   await removeMarket(world, 'gone', 'a');
   await publish(world.dependencies);
   return world;
-}
-
-/** The store with the file of the log's keys. */
-function loggedReader(objects: ObjectStore): PublicReader {
-  const read = readerOf(objects);
-  return async (url, headers) => {
-    const answer = await read(url, headers);
-    if (url !== VKEYS || answer.status !== 404) return answer;
-    const fields = new Map([['content-type', 'text/plain; charset=utf-8']]);
-    return { status: 200, headers: fields, body: Buffer.from(`${VKEY}\n`) };
-  };
 }
 
 let world: World;
