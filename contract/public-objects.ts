@@ -40,6 +40,10 @@ export type PublicObjectName =
   | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
   | { readonly kind: 'history-index'; readonly slug: string }
   | { readonly kind: 'snapshot' }
+  | { readonly kind: 'log-checkpoint' }
+  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
+  | { readonly kind: 'log-tile'; readonly tile: string }
+  | { readonly kind: 'log-ndjson'; readonly tile: string }
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
@@ -62,8 +66,9 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page';
+export type Retention = 'head' | 'page' | 'log';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -83,6 +88,10 @@ const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
+/** The log's paths are its URLs. */
+export const LOG_ROOT = `${ROOT}/log`;
+/** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
+const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 /** Whole-string pattern of a path. */
@@ -189,6 +198,33 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
+  },
+  'log-checkpoint': {
+    path: () => `${LOG_ROOT}/checkpoint`,
+    pattern: whole(`${LOG_ROOT}/checkpoint`),
+    contentType: 'text/plain; charset=utf-8',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'head',
+  },
+  'log-tile': {
+    path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
+    pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
+    contentType: 'application/octet-stream',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
+  },
+  'log-ndjson': {
+    path: (name) => `${LOG_ROOT}/ndjson/${name.tile}.gz`,
+    pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
+    contentType: 'application/gzip',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
   },
   'not-found': {
     path: () => '/errors/404.json',

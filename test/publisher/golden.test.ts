@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 /** Written only with a projection. Tests of the projection hold their bytes. */
-const OF_PROJECTIONS = [...HISTORY_FILE_KINDS] as const;
+const OF_PROJECTIONS = [...HISTORY_FILE_KINDS, 'log-checkpoint', 'log-tile', 'log-ndjson'] as const;
 
 type BodyKind = Exclude<PublicObjectKind, (typeof OF_PROJECTIONS)[number]>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';
