@@ -5,10 +5,10 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 const BLOCK_LENGTH = 64 * 1024;
 
 /** Characters of all owners that wait to be compressed. */
-const WAITING_LENGTH_MAX = 32 * 1024 * 1024;
+const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 
 interface Owned {
-  readonly blocks: Buffer[];
+  readonly blocks: Uint8Array[];
   waiting: string[];
   waitingLength: number;
 }
@@ -43,7 +43,8 @@ export class TextSpool {
 
   #pack(owned: Owned): void {
     if (owned.waiting.length === 0) return;
-    owned.blocks.push(zstdCompressSync(owned.waiting.join('\n')));
+    // A copy: the compressor's own buffer is larger than its result.
+    owned.blocks.push(Uint8Array.from(zstdCompressSync(owned.waiting.join('\n'))));
     this.#waitingLength -= owned.waitingLength;
     owned.waiting = [];
     owned.waitingLength = 0;

@@ -13,6 +13,7 @@ import { publish } from '../../publisher/publish.ts';
 import { testSigner, withLog } from '../publisher/log/test-log.ts';
 import { loggedReader } from '../publisher/verify/logged-reader.ts';
 import { createWorld, market, price, type World } from '../publisher/world.ts';
+import { runs } from '../runs.ts';
 import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 
 const VKEY = testSigner().vkey;
@@ -131,7 +132,7 @@ describe('receipt', () => {
     // The first line of signatures is of a key that is not asked for.
     const signatures = golden.indexOf('\n—');
     const unknown = [golden.indexOf('\n', signatures + 1), signatures];
-    for (let at = 0; at < golden.length; at += 7) {
+    for (let at = 0; at < golden.length; at += runs(67, 5)) {
       const changed = Buffer.from(golden);
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
       writeFileSync(file, changed);
@@ -140,6 +141,7 @@ describe('receipt', () => {
       if (!isIgnored) expect([at, outcome]).toEqual([at, 'findings']);
     }
     writeFileSync(file, golden);
+    printed = '';
     expect(await run('receipt', 'verify', file, '--log-key', GOLDEN_KEY, '--json')).toBe(0);
     expect(JSON.parse(printed)).toMatchObject({ index: 8, size: 262, entry: { market: 'gold-usd' } });
     expect(await run('receipt', 'verify', file)).toBe('usage');
