@@ -1,15 +1,7 @@
 /** `tidemark receipt`: proofs of single values from the log. */
 import { type Command, Option } from 'commander';
 import { openClient } from '../http/client.ts';
-import type { GlobalOptions } from '../profile.ts';
-
-export interface ReceiptFlags extends GlobalOptions {
-  readonly observedAt?: string;
-  readonly metric: string;
-  readonly source?: string;
-  readonly output?: string;
-  readonly logKey?: readonly string[];
-}
+import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Also of `verify`. */
 export function logKeyOption(): Option {

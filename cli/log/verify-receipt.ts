@@ -10,8 +10,8 @@ import { verifyInclusion } from '../../contract/log/proofs.ts';
 import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { CommandError } from '../exit-codes.ts';
 import { printFields, printJson } from '../output.ts';
-import type { ReceiptFlags } from './commands.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
+import type { ReceiptFlags } from './receipt-flags.ts';
 
 /** Ends with `findings` if the receipt proves nothing. */
 export async function verifyReceipt(file: string, options: ReceiptFlags): Promise<void> {

@@ -11,9 +11,9 @@ import type { Client } from '../http/client.ts';
 import { note, print } from '../output.ts';
 import { publicReaderOf } from '../reads/verify.ts';
 import { walkCollection } from '../reads/walk.ts';
-import type { ReceiptFlags } from './commands.ts';
 import { findEntry } from './find-entry.ts';
 import { knownLogsPath, readKnownLogs } from './known-logs.ts';
+import type { ReceiptFlags } from './receipt-flags.ts';
 
 export async function writeReceipt(client: Client, slug: string, options: ReceiptFlags): Promise<void> {
   const { readUrl } = client.profile;

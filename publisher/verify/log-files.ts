@@ -6,12 +6,13 @@ import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
 import { type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, tilePath } from '../../contract/log/tiles.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyRule } from './report.ts';
 
-export const LOG_URL = '/api/v1/log';
-export const CHECKPOINT_URL = `${LOG_URL}/checkpoint`;
-export const VKEY_URL = `${LOG_URL}/vkey`;
+/** The paths of the log are its URLs. */
+export const CHECKPOINT_URL = `${LOG_ROOT}/checkpoint`;
+export const VKEY_URL = `${LOG_ROOT}/vkey`;
 
 /** A file of the log is missing or wrong, at this URL. */
 export class LogFileError extends Error {
@@ -56,7 +57,7 @@ export class LogFiles {
   }
 
   async hashes(level: number, n: number, width: number): Promise<Buffer> {
-    return this.#read(`${LOG_URL}/${tilePath(level, n, width)}`, 'application/octet-stream');
+    return this.#read(`${LOG_ROOT}/${tilePath(level, n, width)}`, 'application/octet-stream');
   }
 
   /** The entries of one bundle, which must be the same in both of their files. */
@@ -65,7 +66,7 @@ export class LogFiles {
     if (lines.length !== width) throw this.#fault(n, width, `has ${lines.length} lines, expected ${width}`);
     if (bundle !== null && bundle.length !== width) {
       const detail = `has ${bundle.length} entries, expected ${width}`;
-      throw new LogFileError(`${LOG_URL}/${tilePath('entries', n, width)}`, 'log', detail);
+      throw new LogFileError(`${LOG_ROOT}/${tilePath('entries', n, width)}`, 'log', detail);
     }
     return lines.map((line, index) => {
       const text = bundle?.[index]?.toString('utf8') ?? null;
@@ -78,13 +79,13 @@ export class LogFiles {
 
   /** Null: an entry of it was taken down. */
   async #bundle(n: number, width: number): Promise<readonly Buffer[] | null> {
-    const url = `${LOG_URL}/${tilePath('entries', n, width)}`;
+    const url = `${LOG_ROOT}/${tilePath('entries', n, width)}`;
     const bytes = await this.#read(url, 'application/octet-stream', 410);
     return bytes === null ? null : faultAt(url, 'log', () => decodeEntryBundle(bytes));
   }
 
   async #lines(n: number, width: number): Promise<readonly string[]> {
-    const url = `${LOG_URL}/${ndjsonPath(n, width)}`;
+    const url = `${LOG_ROOT}/${ndjsonPath(n, width)}`;
     const packed = await this.#read(url, 'application/gzip');
     const bytes = faultAt(url, 'log', () => gunzipSync(packed));
     const lines = utf8Of(url, bytes).split('\n');
@@ -93,7 +94,7 @@ export class LogFiles {
   }
 
   #fault(n: number, width: number, detail: string): LogFileError {
-    return new LogFileError(`${LOG_URL}/${ndjsonPath(n, width)}`, 'log', detail);
+    return new LogFileError(`${LOG_ROOT}/${ndjsonPath(n, width)}`, 'log', detail);
   }
 
   async #read(url: string, contentType: string): Promise<Buffer>;

@@ -3,9 +3,10 @@ import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
 import { type HashTile, LogTree } from '../../contract/log/tree.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
 import { LogFold } from '../log/fold.ts';
 import type { Findings } from './check-body.ts';
-import { CHECKPOINT_URL, LOG_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';
+import { CHECKPOINT_URL, LogFileError, type LogFiles, type ReadEntry } from './log-files.ts';
 
 /** Bundles that are asked for while earlier ones are worked on. */
 const BUNDLES_AHEAD = 8;
@@ -45,7 +46,7 @@ export class LogWalk {
       const known = this.#tree.size - n * TILE_WIDTH;
       this.#checkKnown(n, entries, known);
       for (const entry of entries.slice(known)) {
-        this.#addFact(`${LOG_URL}/${tilePath('entries', n, entries.length)}`, entry);
+        this.#addFact(`${LOG_ROOT}/${tilePath('entries', n, entries.length)}`, entry);
         for (const tile of this.#tree.append(entry.leaf)) await this.#compareTile(tile);
         this.#compare(seen);
       }
@@ -82,7 +83,7 @@ export class LogWalk {
     const [tile] = known === 0 ? [] : this.#tree.partialTiles();
     if (tile === undefined || tile.hashes.equals(leaves)) return;
     throw new LogFileError(
-      `${LOG_URL}/${tilePath('entries', n, entries.length)}`,
+      `${LOG_ROOT}/${tilePath('entries', n, entries.length)}`,
       'log',
       'has other entries than before',
     );
@@ -111,7 +112,7 @@ export class LogWalk {
     const found = await this.#files.hashes(level, n, width);
     if (found.equals(hashes)) return;
     const detail = 'holds other hashes than the entries of the log give';
-    this.#findings.add(`${LOG_URL}/${tilePath(level, n, width)}`, 'log', detail);
+    this.#findings.add(`${LOG_ROOT}/${tilePath(level, n, width)}`, 'log', detail);
   }
 }
 

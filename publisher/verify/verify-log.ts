@@ -185,7 +185,7 @@ class Look {
     const { value } = snapshot;
     const log = { size: this.#checkpoint.size, root: this.#checkpoint.root.toString('base64') };
     const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
-    if (differ((value as { readonly log?: Json }).log ?? null, log)) {
+    if (differ(value.log ?? null, log)) {
       findings.add(SNAPSHOT_URL, 'not-in-log', 'names another log than the checkpoint');
     }
     if (list.head !== null && list.head.digest !== value.listDigest) {
