@@ -183,6 +183,16 @@ export const snapshotSchema = z.strictObject({
     .describe(
       'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
+  log: z
+    .strictObject({
+      size: z.int().min(0).describe('The number of entries.'),
+      root: z
+        .string()
+        .regex(/^[A-Za-z0-9+/]{43}=$/)
+        .describe('The root hash of the tree (RFC 6962), in base64.'),
+    })
+    .exactOptional()
+    .describe('The log as of this generation: everything above is in it. Left out if the deployment writes no log.'),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

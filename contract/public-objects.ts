@@ -2,11 +2,12 @@
  * The one exhaustive table of stored public objects: each kind has its key, content type, cache policy, cache tag and
  * retention here and nowhere else. A new kind does not compile until all of them are decided.
  *
- * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
+ * Constants and pure functions only.
  */
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import { ROUTED_PATHS } from './routed-paths.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -22,6 +23,10 @@ export type PublicObjectName =
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'snapshot' }
+  | { readonly kind: 'log-checkpoint' }
+  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
+  | { readonly kind: 'log-tile'; readonly tile: string }
+  | { readonly kind: 'log-ndjson'; readonly tile: string }
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
@@ -35,8 +40,9 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page';
+export type Retention = 'head' | 'page' | 'log';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -54,15 +60,19 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 
 const JSON_TYPE = 'application/json';
 const ROOT = '/api/v1';
+/** The log's paths are its URLs. */
+export const LOG_ROOT = `${ROOT}/log`;
+/** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
+const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 
-/** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
+/** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': {
-    path: () => `${ROOT}/markets.json`,
+    path: ROUTED_PATHS['market-list'],
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -71,7 +81,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'market-list-page': {
-    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
+    path: ROUTED_PATHS['market-list-page'],
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -80,7 +90,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   market: {
-    path: (name) => `${ROOT}/markets/${name.slug}.json`,
+    path: ROUTED_PATHS.market,
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -89,7 +99,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   history: {
-    path: (name) => `${ROOT}/histories/${name.slug}.json`,
+    path: ROUTED_PATHS.history,
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -98,7 +108,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'history-page': {
-    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
+    path: ROUTED_PATHS['history-page'],
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -107,13 +117,40 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   snapshot: {
-    path: () => `${ROOT}/snapshot.json`,
+    path: ROUTED_PATHS.snapshot,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
+  },
+  'log-checkpoint': {
+    path: () => `${LOG_ROOT}/checkpoint`,
+    pattern: whole(`${LOG_ROOT}/checkpoint`),
+    contentType: 'text/plain; charset=utf-8',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'head',
+  },
+  'log-tile': {
+    path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
+    pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
+    contentType: 'application/octet-stream',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
+  },
+  'log-ndjson': {
+    path: (name) => `${LOG_ROOT}/ndjson/${name.tile}.gz`,
+    pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
+    contentType: 'application/gzip',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
   },
   'not-found': {
     path: () => '/errors/404.json',
@@ -125,7 +162,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   problems: {
-    path: () => '/problems.json',
+    path: ROUTED_PATHS.problems,
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -134,7 +171,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   waitlist: {
-    path: () => `${ROOT}/waitlist.json`,
+    path: ROUTED_PATHS.waitlist,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -143,7 +180,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   openapi: {
-    path: () => `${ROOT}/openapi.json`,
+    path: ROUTED_PATHS.openapi,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,

@@ -51,112 +51,24 @@ var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
   "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
-var FRESH_SECONDS = 15;
-var STALE_IF_ERROR_SECONDS = 300;
 var CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 var CURSOR_PATTERN = "[1-9][0-9]{0,14}-[0-9a-f]{32}";
-var PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
-var JSON_TYPE = "application/json";
 var ROOT = "/api/v1";
-function whole(source) {
-  return new RegExp(`^${source}$`);
-}
-var PUBLIC_OBJECTS = {
-  "market-list": {
-    path: () => `${ROOT}/markets.json`,
-    pattern: whole(`${ROOT}/markets\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "markets",
-    retention: "head"
-  },
-  "market-list-page": {
-    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
-    pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "markets",
-    retention: "page"
-  },
-  market: {
-    path: (name) => `${ROOT}/markets/${name.slug}.json`,
-    pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "head"
-  },
-  history: {
-    path: (name) => `${ROOT}/histories/${name.slug}.json`,
-    pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "head"
-  },
-  "history-page": {
-    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
-    pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "page"
-  },
-  snapshot: {
-    path: () => `${ROOT}/snapshot.json`,
-    pattern: whole(`${ROOT}/snapshot\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "snapshot",
-    retention: "head"
-  },
-  "not-found": {
-    path: () => "/errors/404.json",
-    pattern: whole("/errors/404\\.json"),
-    contentType: PROBLEM_CONTENT_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => null,
-    retention: "head"
-  },
-  problems: {
-    path: () => "/problems.json",
-    pattern: whole("/problems\\.json"),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "problems",
-    retention: "head"
-  },
-  waitlist: {
-    path: () => `${ROOT}/waitlist.json`,
-    pattern: whole(`${ROOT}/waitlist\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "waitlist",
-    retention: "head"
-  },
-  openapi: {
-    path: () => `${ROOT}/openapi.json`,
-    pattern: whole(`${ROOT}/openapi\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "openapi",
-    retention: "head"
-  }
+var ROUTED_PATHS = {
+  "market-list": () => `${ROOT}/markets.json`,
+  "market-list-page": (name) => `${ROOT}/market-pages/${name.cursor}.json`,
+  market: (name) => `${ROOT}/markets/${name.slug}.json`,
+  history: (name) => `${ROOT}/histories/${name.slug}.json`,
+  "history-page": (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
+  snapshot: () => `${ROOT}/snapshot.json`,
+  problems: () => "/problems.json",
+  waitlist: () => `${ROOT}/waitlist.json`,
+  openapi: () => `${ROOT}/openapi.json`
 };
-function publicPath(name) {
-  return PUBLIC_OBJECTS[name.kind].path(name);
+function routedPath(name) {
+  return ROUTED_PATHS[name.kind](name);
 }
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
@@ -191,7 +103,7 @@ function handler(event) {
   const first = firstPage(uri);
   if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
+  if (names.length === 0) return rewrite(request, first === null ? uri : routedPath(first));
   const paged = first !== null && (first.kind === "market-list" || first.kind === "history");
   const name = names[0];
   if (names.length > 1 || decodeUnreserved(name) !== "cursor" || !paged) {
@@ -206,7 +118,7 @@ function handler(event) {
       edgeProblem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
-  return rewrite(request, publicPath(laterPage(first, cursor)));
+  return rewrite(request, routedPath(laterPage(first, cursor)));
 }
 function urlLength(request) {
   let length = request.uri.length;

@@ -14,7 +14,7 @@ import {
   PROBLEM_CONTENT_TYPE,
 } from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
-import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
+import { type RoutedName, routedPath } from '../../contract/routed-paths.ts';
 import {
   decodeUnreserved,
   LATEST_URL,
@@ -88,7 +88,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   const first = firstPage(uri);
   if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
+  if (names.length === 0) return rewrite(request, first === null ? uri : routedPath(first));
   const paged = first !== null && (first.kind === 'market-list' || first.kind === 'history');
   const name = names[0] as string;
   if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
@@ -103,7 +103,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
       edgeProblem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
-  return rewrite(request, publicPath(laterPage(first, cursor)));
+  return rewrite(request, routedPath(laterPage(first, cursor)));
 }
 
 /** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
@@ -122,7 +122,7 @@ function urlLength(request: ViewerRequest): number {
 }
 
 /** The object of a path without a cursor; null if it has none, or is a {@link FILE}. Exact: no case folding. */
-function firstPage(uri: string): PublicObjectName | null {
+function firstPage(uri: string): RoutedName | null {
   if (uri === MARKETS_URL) return { kind: 'market-list' };
   if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
   if (uri === WAITLIST_URL) return { kind: 'waitlist' };
@@ -134,7 +134,7 @@ function firstPage(uri: string): PublicObjectName | null {
   return groups.history === undefined ? { kind: 'market', slug: groups.slug } : { kind: 'history', slug: groups.slug };
 }
 
-function laterPage(first: PublicObjectName, cursor: string): PublicObjectName {
+function laterPage(first: RoutedName, cursor: string): RoutedName {
   if (first.kind === 'history') return { kind: 'history-page', slug: first.slug, cursor: cursor };
   return { kind: 'market-list-page', cursor: cursor };
 }

@@ -6,6 +6,9 @@ import type { HeadValue } from '../../storage/records/publication.ts';
 import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import type { EntrySpool } from '../log/entry-spool.ts';
+import type { LogPlan } from '../log/log-plan.ts';
+import type { MarketEntries } from '../log/market-entries.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
@@ -48,7 +51,13 @@ const READINGS = 3;
  */
 const MAX_RENDERED = 500_000;
 
-type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly rendered: number };
+type Planned = {
+  readonly view: MarketView;
+  readonly plan: MarketPlan;
+  readonly rendered: number;
+  /** The market's entries of the log. */
+  readonly spool: EntrySpool | null;
+};
 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
@@ -56,6 +65,7 @@ type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly 
  *
  * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
  *   it.
+ * @param log gets the entries of each market when it is taken; null: there is no log
  */
 export async function planMarkets(
   storage: PublisherStorage,
@@ -63,6 +73,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
+  log: LogPlan | null,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -74,9 +85,10 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool }: Planned): Promise<void> => {
     const { slug } = market;
     for (const line of plan.lines) await bundle.add(line);
+    for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
@@ -91,7 +103,10 @@ export async function planMarkets(
     waiting.clear();
   };
 
-  const planOne = async (market: MarkedMarket) => ({ market, outcome: await planMarked(storage, generation, market) });
+  const planOne = async (market: MarkedMarket) => ({
+    market,
+    outcome: await planMarked(storage, generation, log, market),
+  });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
       putOff.set(market.slug, outcome);
@@ -117,11 +132,12 @@ function isForList({ view, plan }: Planned): boolean {
 async function planMarked(
   storage: PublisherStorage,
   generation: number,
+  log: LogPlan | null,
   market: MarkedMarket,
 ): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
-    const outcome = await planOnce(storage, generation, market);
+    const outcome = await planOnce(storage, generation, log, market);
     if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
@@ -131,9 +147,11 @@ async function planMarked(
 async function planOnce(
   { ledger, objects, pageSizes }: PublisherStorage,
   generation: number,
+  log: LogPlan | null,
   { slug, revision, isRefresh }: MarkedMarket,
 ): Promise<Planned | string> {
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
+  const needOfLog = log?.needOf ?? null;
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations, needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -141,14 +159,26 @@ async function planOnce(
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
-  const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
+  const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
+  await spool?.add(entries?.opening() ?? []);
+  const cut = { pageSize: pageSizes.observations, isRefresh, entries, spool };
+  const history = await cutHistory(objects, view, generation, cut);
+  await spool?.add(entries?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown);
+  return { view, plan, rendered: history.rendered, spool };
+}
+
+interface CutOptions {
+  readonly pageSize: number;
+  readonly isRefresh: boolean;
+  readonly entries: MarketEntries | null;
+  readonly spool: EntrySpool | null;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -156,13 +186,16 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh }: { readonly pageSize: number; readonly isRefresh: boolean },
+  { pageSize, isRefresh, entries, spool }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
   const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
-  for await (const some of observations()) await Promise.all(cutter.add(some).map(put));
+  for await (const some of observations()) {
+    await Promise.all(cutter.add(some).map(put));
+    await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
+  }
   return cutter.finish();
 }
 

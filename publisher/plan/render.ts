@@ -48,9 +48,8 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     if (shown?.others === undefined) continue;
     bySource[name] = valuesIn(shown).map(({ metric }) => publicMetric(metric, quantity));
   }
-  const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
-  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
-  const disputedMetrics = [...new Set([...Object.keys(disputes), ...mismatches])].sort();
+  const { representedBy = null, verifications = {} } = record.standing ?? {};
+  const disputedMetrics = disputedMetricsOf(record.standing);
   return canonicalJson({
     bySource,
     disputed: disputedMetrics.length > 0,
@@ -73,6 +72,13 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     unit: record.unit,
     updatedAt: record.updatedAt,
   });
+}
+
+/** The names of the disputed metrics, sorted. */
+export function disputedMetricsOf(standing: MarketRecordValue['standing']): string[] {
+  const { comparisons = {}, disputes = {} } = standing ?? {};
+  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
+  return [...new Set([...Object.keys(disputes), ...mismatches])].sort();
 }
 
 function publicSource(
@@ -155,6 +161,7 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 }
 
 /** The body of `GET /api/v1/snapshot`. */
-export function snapshotBody({ counts, generation, listDigest, listGeneration, publishedAt }: Snapshot): string {
-  return canonicalJson({ counts, generation, listDigest, listGeneration, publishedAt });
+export function snapshotBody({ counts, generation, listDigest, listGeneration, log, publishedAt }: Snapshot): string {
+  const shown = log === undefined ? {} : { log: { root: log.root, size: log.size } };
+  return canonicalJson({ counts, generation, listDigest, listGeneration, ...shown, publishedAt });
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/limits.ts';
+import { ndjsonPath } from '../../contract/log/tiles.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
@@ -25,6 +26,11 @@ const cursor = fc.oneof(
   fc.constantFrom(`1-${'0'.repeat(32)}`, `999999999999999-${'f'.repeat(32)}`),
 );
 
+/** Of a tile of any width, with up to nine digits. */
+const tileIndex = fc
+  .tuple(fc.nat({ max: 999_999_999 }), fc.integer({ min: 1, max: 256 }))
+  .map(([n, width]) => ndjsonPath(n, width).slice('ndjson/'.length, -'.gz'.length));
+
 const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<PublicObjectName, { kind: Kind }>> } = {
   'market-list': fc.constant({ kind: 'market-list' }),
   'market-list-page': fc.record({ kind: fc.constant('market-list-page'), cursor }),
@@ -32,6 +38,11 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   history: fc.record({ kind: fc.constant('history'), slug }),
   'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
   snapshot: fc.constant({ kind: 'snapshot' }),
+  'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
+  'log-tile': fc
+    .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
+    .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
+  'log-ndjson': tileIndex.map((tile) => ({ kind: 'log-ndjson', tile })),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -116,6 +127,13 @@ describe('keys of public objects', () => {
     `public/api/v1/market-pages/1-${digest.slice(1)}.json`,
     `public/api/v1/history-pages/1-${digest}.json`,
     `public/api/v1/history-pages/gold/usd/1-${digest}.json`,
+    'public/api/v1/log',
+    'public/api/v1/log/tile/0/1',
+    'public/api/v1/log/tile/64/001',
+    'public/api/v1/log/tile/0/001.p/0',
+    'public/api/v1/log/tile/data/001',
+    'public/api/v1/log/ndjson/001',
+    'public/api/v1/log/ndjson/001.gz/../002.gz',
   ])('%j names no public object', (key) => {
     expect(parsePublicKey(key)).toBeNull();
   });
@@ -133,7 +151,7 @@ interface Row {
   readonly key: string;
   readonly contentType: string;
   readonly cacheTag: string | null;
-  readonly retention: 'head' | 'page';
+  readonly retention: 'head' | 'page' | 'log';
 }
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
@@ -179,6 +197,27 @@ const TABLE: readonly Row[] = [
     contentType: 'application/json',
     cacheTag: 'snapshot',
     retention: 'head',
+  },
+  {
+    name: { kind: 'log-checkpoint' },
+    key: 'public/api/v1/log/checkpoint',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'log',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
+    key: 'public/api/v1/log/tile/entries/x001/234.p/5',
+    contentType: 'application/octet-stream',
+    cacheTag: 'log',
+    retention: 'log',
+  },
+  {
+    name: { kind: 'log-ndjson', tile: 'x001/234' },
+    key: 'public/api/v1/log/ndjson/x001/234.gz',
+    contentType: 'application/gzip',
+    cacheTag: 'log',
+    retention: 'log',
   },
   {
     name: { kind: 'not-found' },
