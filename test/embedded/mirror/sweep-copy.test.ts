@@ -12,9 +12,9 @@ const NONE: ReadonlySet<string> = new Set();
 const pagesOf = (objects: MemoryObjects) => [...servedBy(objects).keys()].filter((key) => key.includes('-pages/'));
 const bytesOf = (objects: MemoryObjects) =>
   [...objects.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
-const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE) => {
+const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE, sizes: number[] = []) => {
   const copy = new MirrorCopy(objects, 1e9);
-  const report = await sweepCopy(copy, before, lost, nowMs);
+  const report = await sweepCopy(copy, before, lost, sizes, nowMs);
   expect(copy.usedBytes).toBe(bytesOf(objects));
   return report;
 };
