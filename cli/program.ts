@@ -6,6 +6,7 @@ import { EXIT_CODES } from './exit-codes.ts';
 import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
+import { addLogCommands } from './local/log-commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
 import { addMirrorCommand } from './mirror/command.ts';
 import { seconds } from './numbers.ts';
@@ -52,6 +53,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
     .addHelpText('after', EXAMPLES);
   addLocalCommands(program);
   addBackupCommands(program);
+  addLogCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);
   addMirrorCommand(program);

@@ -134,6 +134,15 @@ export const marketSchema = z.strictObject({
     .describe(
       'The public name of the organisation that represents the market, by an accepted claim. Null: not represented.',
     ),
+  representedBySalt: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable()
+    .describe(
+      'With this, anybody can check that the log means this name: it holds the SHA-256 of salt, line feed and name, in ' +
+        'hex. Salt and name are erased together with the account of the organisation, and then the digest says ' +
+        'nothing. Null: not represented, or since before the log began.',
+    ),
   updatedAt: instantSchema
     .nullable()
     .describe(

@@ -2,12 +2,22 @@
 import { HASH_BYTES, leafHash } from '../../contract/log/merkle.ts';
 import type { TileReader } from '../../contract/log/proofs.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
-import { LogTree } from '../../contract/log/tree.ts';
+import { type HashTile, LogTree } from '../../contract/log/tree.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { logHashesKey } from '../../storage/records/log.ts';
 import type { LogState } from '../../storage/records/publication.ts';
+import type { BundleLine } from '../commit/bundle.ts';
 import { readEntries } from './log-chunks.ts';
+
+/** The ledger's records of tiles. Hashes of entries follow from the entries. */
+export function hashRecords(tiles: readonly HashTile[]): readonly BundleLine[] {
+  return tiles
+    .filter(({ level }) => level > 0)
+    .map(({ level, n, hashes }) => {
+      return { kind: 'record', key: logHashesKey(level, n), value: { hashes: hashes.toString('base64') } };
+    });
+}
 
 export interface LogEdge {
   readonly tree: LogTree;

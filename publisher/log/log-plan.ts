@@ -5,27 +5,24 @@
  *
  * In memory are the entries of one tile, and one tile of hashes for each level.
  */
-import { gzipSync } from 'node:zlib';
 import { checkpointText } from '../../contract/log/checkpoint.ts';
 import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
-import { encodeEntryBundle, ndjsonTile } from '../../contract/log/entry-bundle.ts';
-import { EMPTY_ROOT, leafHash } from '../../contract/log/merkle.ts';
+import { leafHash } from '../../contract/log/merkle.ts';
 import { signNote } from '../../contract/log/notes.ts';
-import { ndjsonPath, TILE_WIDTH, tilePath } from '../../contract/log/tiles.ts';
+import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import type { HashTile } from '../../contract/log/tree.ts';
-import { LOG_ROOT, PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
-import { logHashesKey } from '../../storage/records/log.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
-import type { BundleLine, BundleWriter } from '../commit/bundle.ts';
+import type { BundleWriter } from '../commit/bundle.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import type { LogNeed, MarketView } from '../plan/market-view.ts';
 import { EntrySpool } from './entry-spool.ts';
 import { chunkRecords } from './log-chunks.ts';
-import { type LogEdge, readEdge } from './log-edge.ts';
+import { hashRecords, type LogEdge, readEdge } from './log-edge.ts';
+import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
 import { MarketEntries } from './market-entries.ts';
-
-const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), keys: [] };
+import { NO_LOG, settleLog } from './settle-log.ts';
 
 export class LogPlan {
   readonly #dependencies: PublisherDependencies;
@@ -40,7 +37,11 @@ export class LogPlan {
   /** The entries of the open tile from here on are new. */
   #newFrom = 0;
 
-  /** Null if the deployment writes no log. */
+  /**
+   * Null if the deployment writes no log.
+   *
+   * @throws LogForked if the log cannot continue
+   */
   static async open(
     dependencies: PublisherDependencies,
     bundle: BundleWriter,
@@ -49,7 +50,10 @@ export class LogPlan {
   ): Promise<LogPlan | null> {
     const { log } = dependencies;
     if (log === undefined) return null;
-    const plan = new LogPlan(dependencies, log, bundle, generation, before?.log ?? NO_LOG, before?.log === undefined);
+    const isDoubtful = before?.log?.isDoubtful === true;
+    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    const isFirst = before?.log === undefined;
+    const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
     await plan.#appendKeys();
     return plan;
   }
@@ -95,9 +99,13 @@ export class LogPlan {
     }
   }
 
-  /** The new state of the log. To be called once, after the last entry. */
-  async finish(): Promise<LogState> {
-    const { keys, ...before } = this.#before;
+  /**
+   * The new state of the log. To be called once, after the last entry.
+   *
+   * @param isAnyUnknown whether markets still wait for their refresh
+   */
+  async finish(isAnyUnknown: boolean): Promise<LogState> {
+    const { resetBefore, ...before } = this.#before;
     const edge = this.#edge;
     let { size, root } = before;
     if (edge !== null) {
@@ -107,7 +115,9 @@ export class LogPlan {
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
     if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
-    return { ...before, size, root, keys: this.#vkeys };
+    const was = { size: before.size, root: before.root, keys: before.keys };
+    const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
+    return { size, root, keys: this.#vkeys, was, ...left };
   }
 
   get #vkeys(): string[] {
@@ -132,18 +142,16 @@ export class LogPlan {
 
   async #addEntries(entries: readonly string[], tile: number): Promise<void> {
     for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
-    await this.#bundle.add(tileLine(tilePath('entries', tile, entries.length), encodeEntryBundle(entries)));
-    await this.#bundle.add(tileLine(ndjsonPath(tile, entries.length), gzipSync(ndjsonTile(entries))));
+    for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
   }
 
   async #addHashes(tiles: readonly HashTile[]): Promise<void> {
-    for (const { level, n, width, hashes } of tiles) {
-      await this.#bundle.add(tileLine(tilePath(level, n, width), hashes));
-      // Hashes of entries follow from the entries.
-      if (level === 0) continue;
-      const value = { hashes: hashes.toString('base64') };
-      await this.#bundle.add({ kind: 'record', key: logHashesKey(level, n), value });
-    }
+    for (const { level, n, width, hashes } of tiles) await this.#addTile(hashTile(level, n, width, async () => hashes));
+    for (const record of hashRecords(tiles)) await this.#bundle.add(record);
+  }
+
+  async #addTile({ key, bytes }: MadeTile): Promise<void> {
+    await this.#bundle.add({ kind: 'tile', key, body: (await bytes()).toString('base64') });
   }
 
   async #addCheckpoint(size: number, root: string): Promise<void> {
@@ -152,8 +160,4 @@ export class LogPlan {
     const body = await signNote(text, signers);
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
   }
-}
-
-function tileLine(path: string, bytes: Buffer): BundleLine {
-  return { kind: 'tile', key: `${PUBLIC_PREFIX}${LOG_ROOT}/${path}`, body: bytes.toString('base64') };
 }

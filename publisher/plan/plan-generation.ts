@@ -64,10 +64,10 @@ export async function planGeneration(
   });
 
   for (const line of markets.gone) await bundle.add(line);
-  const logState = (await log?.finish()) ?? before?.log;
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
+  const logState = (await log?.finish(isAnyUnknown)) ?? before?.log;
 
   const renderer = rendererOf(dependencies);
   const head: Draft['head'] = {

@@ -14,7 +14,7 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 5;
+const RENDERER_VERSION = 6;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
@@ -65,6 +65,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     name: record.name,
     nativeCurrency: record.nativeCurrency,
     representedBy: representedBy?.name ?? null,
+    representedBySalt: representedBy?.salt ?? null,
     revision,
     slug,
     sources: record.sources.map((source) => publicSource(source, record, verifications[source.url] ?? null)),

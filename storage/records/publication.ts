@@ -55,6 +55,8 @@ export type LogState = {
   root: string;
   /** The verifier keys that the log has named, newest first. */
   keys: string[];
+  /** Before the generation. If its bundle is lost, the log continues from there. */
+  was?: { size: number; root: string; keys: string[] };
   /** The store may have another log: it is compared, and made to agree, by the next generation. */
   isDoubtful?: true;
   /**
