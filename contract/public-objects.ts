@@ -7,7 +7,19 @@
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
-import { ROUTED_PATHS } from './routed-paths.ts';
+import {
+  historyPages,
+  historyPath,
+  MARKET_LIST_PATH,
+  MARKET_PAGES,
+  marketPath,
+  OPENAPI_PATH,
+  PROBLEMS_PATH,
+  pagePath,
+  SNAPSHOT_PATH,
+  WAITLIST_PATH,
+} from './object-paths.ts';
+import { historyFileUrl, historyIndexUrl, MARKETS_URL } from './routes.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -22,6 +34,11 @@ export type PublicObjectName =
   | { readonly kind: 'market'; readonly slug: string }
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
+  | { readonly kind: 'history-csv'; readonly slug: string }
+  | { readonly kind: 'history-ndjson'; readonly slug: string }
+  | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
+  | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
+  | { readonly kind: 'history-index'; readonly slug: string }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
@@ -33,6 +50,15 @@ export type PublicObjectName =
 export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
+
+/** The files of a market's history, and their index. */
+export const HISTORY_FILE_KINDS = [
+  'history-csv',
+  'history-ndjson',
+  'history-year-csv',
+  'history-year-ndjson',
+  'history-index',
+] as const;
 
 export type PublicObjectKind = PublicObjectName['kind'];
 
@@ -50,7 +76,7 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
   readonly pattern: RegExp;
   readonly contentType: string;
-  /** Whether the problem document of a removed market takes the object's place: see `statusOfObject`. */
+  /** Whether a problem document may take the object's place: see `statusOfObject`. */
   readonly mayBeGone: boolean;
   readonly cacheControl: string;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
@@ -59,11 +85,14 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 }
 
 const JSON_TYPE = 'application/json';
+const CSV_TYPE = 'text/csv; charset=utf-8';
+const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
 /** The log's paths are its URLs. */
 export const LOG_ROOT = `${ROOT}/log`;
 /** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
+const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 /** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
@@ -72,7 +101,7 @@ function whole(source: string): RegExp {
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': {
-    path: ROUTED_PATHS['market-list'],
+    path: () => MARKET_LIST_PATH,
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -81,7 +110,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'market-list-page': {
-    path: ROUTED_PATHS['market-list-page'],
+    path: (name) => pagePath(MARKET_PAGES, name.cursor),
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -90,7 +119,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   market: {
-    path: ROUTED_PATHS.market,
+    path: (name) => marketPath(name.slug),
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -99,7 +128,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   history: {
-    path: ROUTED_PATHS.history,
+    path: (name) => historyPath(name.slug),
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -108,7 +137,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'history-page': {
-    path: ROUTED_PATHS['history-page'],
+    path: (name) => pagePath(historyPages(name.slug), name.cursor),
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -116,8 +145,53 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: (name) => name.slug,
     retention: 'page',
   },
+  'history-csv': {
+    path: (name) => historyFileUrl(name.slug, 'csv', null),
+    pattern: whole(`${HISTORY}\\.csv`),
+    contentType: CSV_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-ndjson': {
+    path: (name) => historyFileUrl(name.slug, 'ndjson', null),
+    pattern: whole(`${HISTORY}\\.ndjson`),
+    contentType: NDJSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-year-csv': {
+    path: (name) => historyFileUrl(name.slug, 'csv', name.year),
+    pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.csv`),
+    contentType: CSV_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-year-ndjson': {
+    path: (name) => historyFileUrl(name.slug, 'ndjson', name.year),
+    pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.ndjson`),
+    contentType: NDJSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-index': {
+    path: (name) => historyIndexUrl(name.slug),
+    pattern: whole(`${HISTORY}/index`),
+    contentType: JSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
   snapshot: {
-    path: ROUTED_PATHS.snapshot,
+    path: () => SNAPSHOT_PATH,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -162,7 +236,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   problems: {
-    path: ROUTED_PATHS.problems,
+    path: () => PROBLEMS_PATH,
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -171,7 +245,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   waitlist: {
-    path: ROUTED_PATHS.waitlist,
+    path: () => WAITLIST_PATH,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -180,7 +254,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   openapi: {
-    path: ROUTED_PATHS.openapi,
+    path: () => OPENAPI_PATH,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,

@@ -17,6 +17,7 @@ var PROBLEM_CODES = [
   "state-transition",
   "conflict",
   "market-removed",
+  "history-too-long",
   "precondition-failed",
   "content-too-large",
   "uri-too-long",
@@ -56,20 +57,16 @@ var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 var CURSOR_PATTERN = "[1-9][0-9]{0,14}-[0-9a-f]{32}";
 var ROOT = "/api/v1";
-var ROUTED_PATHS = {
-  "market-list": () => `${ROOT}/markets.json`,
-  "market-list-page": (name) => `${ROOT}/market-pages/${name.cursor}.json`,
-  market: (name) => `${ROOT}/markets/${name.slug}.json`,
-  history: (name) => `${ROOT}/histories/${name.slug}.json`,
-  "history-page": (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
-  snapshot: () => `${ROOT}/snapshot.json`,
-  problems: () => "/problems.json",
-  waitlist: () => `${ROOT}/waitlist.json`,
-  openapi: () => `${ROOT}/openapi.json`
-};
-function routedPath(name) {
-  return ROUTED_PATHS[name.kind](name);
-}
+var MARKET_LIST_PATH = `${ROOT}/markets.json`;
+var SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
+var WAITLIST_PATH = `${ROOT}/waitlist.json`;
+var OPENAPI_PATH = `${ROOT}/openapi.json`;
+var PROBLEMS_PATH = "/problems.json";
+var marketPath = (slug) => `${ROOT}/markets/${slug}.json`;
+var historyPath = (slug) => `${ROOT}/histories/${slug}.json`;
+var MARKET_PAGES = `${ROOT}/market-pages`;
+var historyPages = (slug) => `${ROOT}/history-pages/${slug}`;
+var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
@@ -99,15 +96,13 @@ function handler(event) {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return refuse(edgeProblem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
-  const uri = decodeUnreserved(request.uri);
-  const first = firstPage(uri);
-  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
+  const target = targetOf(decodeUnreserved(request.uri));
+  if (target === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first === null ? uri : routedPath(first));
-  const paged = first !== null && (first.kind === "market-list" || first.kind === "history");
+  if (names.length === 0) return rewrite(request, target.path);
   const name = names[0];
-  if (names.length > 1 || decodeUnreserved(name) !== "cursor" || !paged) {
-    const allowed = paged ? 'only "cursor"' : "no query parameter";
+  if (names.length > 1 || decodeUnreserved(name) !== "cursor" || target.pages === null) {
+    const allowed = target.pages === null ? "no query parameter" : 'only "cursor"';
     return refuse(edgeProblem("unknown-query-parameter", `This resource takes ${allowed}: leave out everything else.`));
   }
   const parameter = request.querystring[name];
@@ -118,7 +113,7 @@ function handler(event) {
       edgeProblem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
-  return rewrite(request, routedPath(laterPage(first, cursor)));
+  return rewrite(request, pagePath(target.pages, cursor));
 }
 function urlLength(request) {
   let length = request.uri.length;
@@ -133,20 +128,23 @@ function urlLength(request) {
   }
   return length;
 }
-function firstPage(uri) {
-  if (uri === MARKETS_URL) return { kind: "market-list" };
-  if (uri === SNAPSHOT_URL) return { kind: "snapshot" };
-  if (uri === WAITLIST_URL) return { kind: "waitlist" };
-  if (uri === OPENAPI_URL) return { kind: "openapi" };
-  if (PROBLEM.test(uri)) return { kind: "problems" };
+function targetOf(uri) {
+  if (uri === MARKETS_URL) return { path: MARKET_LIST_PATH, pages: MARKET_PAGES };
   const match = MARKET.exec(uri);
-  if (match === null) return null;
-  const groups = match.groups;
-  return groups.history === void 0 ? { kind: "market", slug: groups.slug } : { kind: "history", slug: groups.slug };
+  if (match !== null) {
+    const groups = match.groups;
+    if (groups.history === void 0) return { path: marketPath(groups.slug), pages: null };
+    return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
+  }
+  const path = singlePath(uri);
+  return path === null ? null : { path: path, pages: null };
 }
-function laterPage(first, cursor) {
-  if (first.kind === "history") return { kind: "history-page", slug: first.slug, cursor: cursor };
-  return { kind: "market-list-page", cursor: cursor };
+function singlePath(uri) {
+  if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
+  if (uri === WAITLIST_URL) return WAITLIST_PATH;
+  if (uri === OPENAPI_URL) return OPENAPI_PATH;
+  if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  return FILE.test(uri) ? uri : null;
 }
 function rewrite(request, path) {
   request.uri = path;
