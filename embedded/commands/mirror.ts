@@ -11,7 +11,7 @@ import { createEdgeServer } from '../edge/server.ts';
 import { listen } from '../listen.ts';
 import { type Log, openLog, readLogFormat } from '../log.ts';
 import { MirrorFull } from '../mirror/copy.ts';
-import { LogForked } from '../mirror/follow-log.ts';
+import { UpstreamForked } from '../mirror/follow-log.ts';
 import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
@@ -105,7 +105,7 @@ async function oneRound(mirror: Mirror, log: Log): Promise<End> {
       log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });
     return state;
   } catch (error) {
-    if (error instanceof LogForked) return 'forked';
+    if (error instanceof UpstreamForked) return 'forked';
     if (!PASSING.some((kind) => error instanceof kind)) throw error;
     log.fault('round failed', error);
     return error instanceof UpstreamInvalid ? 'faulty' : 'unreachable';

@@ -28,8 +28,8 @@ export interface KnownLog {
 }
 
 /** Two checkpoints that one key has signed, and that cannot both be true. */
-export class LogForked extends Error {
-  override readonly name = 'LogForked';
+export class UpstreamForked extends Error {
+  override readonly name = 'UpstreamForked';
   readonly earlier: string;
   readonly later: string;
 
@@ -52,7 +52,7 @@ export interface FollowOptions {
  * Takes over all entries up to the newest checkpoint, which it returns; not the checkpoint itself. The same `known` if
  * there is nothing new.
  *
- * @throws LogForked if the log contradicts `known`; UpstreamInvalid for everything else that cannot be verified
+ * @throws UpstreamForked if the log contradicts `known`; UpstreamInvalid for everything else that cannot be verified
  */
 export async function followLog(known: KnownLog, options: FollowOptions): Promise<KnownLog> {
   try {
@@ -71,7 +71,7 @@ async function follow(known: KnownLog, options: FollowOptions): Promise<KnownLog
   const [before, now] = [known.checkpoint && openCheckpoint(known.checkpoint, keys), openCheckpoint(note, keys)];
   if (before) {
     if (now.size <= before.size) {
-      await checkEarlier(copy, before, now, (why) => new LogForked(why, known.checkpoint ?? '', note));
+      await checkEarlier(copy, before, now, (why) => new UpstreamForked(why, known.checkpoint ?? '', note));
       return known;
     }
   }
@@ -82,7 +82,7 @@ async function follow(known: KnownLog, options: FollowOptions): Promise<KnownLog
     const consistency = { oldSize: before.size, oldRoot: before.root, newSize: now.size, newRoot: now.root, proof };
     if (!verifyConsistency(consistency)) {
       const why = `the log of ${now.size} entries does not begin with the one of ${before.size}`;
-      throw new LogForked(why, known.checkpoint ?? '', note);
+      throw new UpstreamForked(why, known.checkpoint ?? '', note);
     }
   }
   const vkeys = await copyGrowth(before ? before.size : 0, now.size, tiles.read, known.vkeys, options);
@@ -94,7 +94,7 @@ async function checkEarlier(
   copy: MirrorCopy,
   before: LogCheckpoint,
   now: LogCheckpoint,
-  forked: (why: string) => LogForked,
+  forked: (why: string) => UpstreamForked,
 ): Promise<void> {
   const root =
     now.size === before.size ? before.root : (await LogTree.at(now.size, tilesOfCopy(copy, before.size))).root();

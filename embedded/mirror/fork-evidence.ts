@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolderSync } from '../../storage/durable-files.ts';
-import type { LogForked } from './follow-log.ts';
+import type { UpstreamForked } from './follow-log.ts';
 
 export const FORK_FILE = 'fork-evidence.json';
 
@@ -15,7 +15,7 @@ export function hasForkEvidence(folder: string): boolean {
 export function keepForkEvidence(
   folder: string,
   url: string,
-  { message, earlier, later }: LogForked,
+  { message, earlier, later }: UpstreamForked,
   at: string,
 ): void {
   if (hasForkEvidence(folder)) return;

@@ -22,9 +22,13 @@ const stateSchema = z.strictObject({
   url: z.url(),
   /** The end of the last round that ended with `current`; null: none has. */
   lastSuccessAt: z.iso.datetime().nullable(),
-  /** Of `LogState`; null: the service has no log. */
+  /** Of `MirrorLogState`; null: the service has no log. */
   log: z
-    .strictObject({ vkeys: z.array(z.string()).min(1).readonly(), checkpoint: z.string().nullable(), bodiesAt: z.int().min(0) })
+    .strictObject({
+      vkeys: z.array(z.string()).min(1).readonly(),
+      checkpoint: z.string().nullable(),
+      bodiesAt: z.int().min(0),
+    })
     .nullable(),
 });
 

@@ -11,7 +11,7 @@ import { followLog, type KnownLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
 
 /** What a mirror's folder keeps of the log. */
-export interface LogState extends KnownLog {
+export interface MirrorLogState extends KnownLog {
   /** The bodies in the copy are as new as so many entries, or newer. */
   readonly bodiesAt: number;
 }
@@ -27,7 +27,7 @@ export class MirrorLog {
    */
   readonly due = new Map<string, number>();
 
-  private constructor(upstream: PublicReader, copy: MirrorCopy, state: LogState) {
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
     this.#upstream = upstream;
     this.#copy = copy;
     this.#known = state;
@@ -35,13 +35,13 @@ export class MirrorLog {
   }
 
   /** Reads the entries that an earlier process has verified, and whose bodies it has not taken over. */
-  static async open(upstream: PublicReader, copy: MirrorCopy, state: LogState): Promise<MirrorLog> {
+  static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
     const log = new MirrorLog(upstream, copy, state);
     for await (const line of log.#entries(state.bodiesAt)) log.#note(line);
     return log;
   }
 
-  get state(): LogState {
+  get state(): MirrorLogState {
     return { ...this.#known, bodiesAt: this.#bodiesAt };
   }
 

@@ -6,7 +6,7 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { MirrorCopy } from './copy.ts';
-import { LogForked } from './follow-log.ts';
+import { UpstreamForked } from './follow-log.ts';
 import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
@@ -67,7 +67,7 @@ export class Mirror {
   }
 
   /**
-   * One round; a sweep before it, if one is due. Rejects as {@link copyOnce} does, and with LogForked; then the copy is
+   * One round; a sweep before it, if one is due. Rejects as {@link copyOnce} does, and with UpstreamForked; then the copy is
    * as good as before.
    */
   async follow(): Promise<RoundReport> {
@@ -78,7 +78,7 @@ export class Mirror {
       return report;
     } catch (error) {
       this.#state = error instanceof UpstreamUnavailable ? 'unreachable' : 'faulty';
-      if (error instanceof LogForked) {
+      if (error instanceof UpstreamForked) {
         this.#state = 'forked';
         keepForkEvidence(folder.path, folder.state.url, error, new Date(nowMs()).toISOString());
       }

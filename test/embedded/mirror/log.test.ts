@@ -5,10 +5,10 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LOG_ROOT } from '../../../contract/public-objects.ts';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
-import { LogForked } from '../../../embedded/mirror/follow-log.ts';
+import { UpstreamForked } from '../../../embedded/mirror/follow-log.ts';
 import { Mirror } from '../../../embedded/mirror/mirror.ts';
 import { openMirrorFolder } from '../../../embedded/mirror/mirror-folder.ts';
-import { type LogState, MirrorLog } from '../../../embedded/mirror/mirror-log.ts';
+import { MirrorLog, type MirrorLogState } from '../../../embedded/mirror/mirror-log.ts';
 import { UpstreamInvalid } from '../../../embedded/mirror/upstream.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
@@ -20,7 +20,7 @@ import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { temporaryFolder } from '../../storage/temporary-folder.ts';
 import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
-const FIRST: LogState = { vkeys: [testSigner().vkey], checkpoint: null, bodiesAt: 0 };
+const FIRST: MirrorLogState = { vkeys: [testSigner().vkey], checkpoint: null, bodiesAt: 0 };
 
 const openLog = (world: World, copied: ObjectStore, state = FIRST, upstream = readerOf(world.objects)) =>
   MirrorLog.open(upstream, new MirrorCopy(copied, 1e9), state);
@@ -114,7 +114,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     const { state } = await copyOf(world, copied);
     const served = servedBy(copied);
     const other = await otherPast(more);
-    await expect(copyOf(world, copied, state, readerOf(other.objects))).rejects.toThrow(LogForked);
+    await expect(copyOf(world, copied, state, readerOf(other.objects))).rejects.toThrow(UpstreamForked);
     expect(servedBy(copied)).toEqual(served);
   });
 
@@ -126,7 +126,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     const copied = openMemoryObjects();
     const { state } = await copyOf(world, copied);
     const log = await openLog(world, copied, state, readerOf(early.objects));
-    await expect(log.follow(1)).rejects.toThrow(LogForked);
+    await expect(log.follow(1)).rejects.toThrow(UpstreamForked);
   });
 
   test('but not an earlier checkpoint of the same log, which a cache may have', async () => {
@@ -164,7 +164,7 @@ describe('a log that contradicts what was signed before is a fork:', () => {
     expect((await mirror.follow()).state).toBe('current');
     const signed = Buffer.from((await readerOf(objects)(`${LOG_ROOT}/checkpoint`)).body).toString();
     ({ objects } = await otherPast(1));
-    await expect(mirror.follow()).rejects.toThrow(LogForked);
+    await expect(mirror.follow()).rejects.toThrow(UpstreamForked);
     expect(mirror.document).toMatchObject({ state: 'forked', log: { origin: LOG_ORIGIN } });
     const evidence = JSON.parse(await readFile(join(folder.path, 'fork-evidence.json'), 'utf8'));
     expect(evidence.earlierCheckpoint).toBe(signed);
