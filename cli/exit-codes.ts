@@ -5,7 +5,7 @@ export const EXIT_CODES = {
   findings: {
     code: 1,
     meaning:
-      'Findings of `verify`, faults of `doctor`; a run that failed; a service that is not healthy; or the machine is at fault.',
+      'Findings of `verify`, a receipt that proves nothing, faults of `doctor`; a run that failed; a service that is not healthy; or the machine is at fault.',
   },
   usage: {
     code: 2,
