@@ -1,6 +1,11 @@
 /** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
-import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import {
+  HISTORY_FILE_KINDS,
+  type PublicObjectKind,
+  parsePublicKey,
+  STATIC_KINDS,
+} from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -16,7 +21,15 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
  * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
  * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so.
  */
-const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'snapshot'] as const;
+const PUT_ORDER = [
+  ...STATIC_KINDS,
+  'history',
+  ...HISTORY_FILE_KINDS,
+  'market',
+  'market-list',
+  'gone',
+  'snapshot',
+] as const;
 
 function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
   return isGone ? 'gone' : parsePublicKey(key)?.kind;

@@ -9,6 +9,7 @@ import type { PublisherStorage } from '../dependencies.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
+import { hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { isListed, type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 import { shownDigest } from './shown-digest.ts';
 
@@ -76,6 +77,7 @@ export async function planMarkets(
 
   const take = async (market: MarkedMarket, { view, plan }: Planned): Promise<void> => {
     const { slug } = market;
+    for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
     gone.push(...plan.gone);
     if (plan.isChanged) {
@@ -91,7 +93,10 @@ export async function planMarkets(
     waiting.clear();
   };
 
-  const planOne = async (market: MarkedMarket) => ({ market, outcome: await planMarked(storage, generation, market) });
+  const planOne = async (market: MarkedMarket) => ({
+    market,
+    outcome: await planMarked(storage, bundle, generation, market),
+  });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
       putOff.set(market.slug, outcome);
@@ -116,12 +121,13 @@ function isForList({ view, plan }: Planned): boolean {
 /** The plan, or the reason why the market is put off. */
 async function planMarked(
   storage: PublisherStorage,
+  bundle: BundleWriter,
   generation: number,
   market: MarkedMarket,
 ): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
-    const outcome = await planOnce(storage, generation, market);
+    const outcome = await planOnce(storage, bundle, generation, market);
     if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
@@ -129,11 +135,15 @@ async function planMarked(
 }
 
 async function planOnce(
-  { ledger, objects, pageSizes }: PublisherStorage,
+  storage: PublisherStorage,
+  bundle: BundleWriter,
   generation: number,
-  { slug, revision, isRefresh }: MarkedMarket,
+  market: MarkedMarket,
 ): Promise<Planned | string> {
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
+  const { ledger, objects, pageSizes } = storage;
+  const { slug, revision, isRefresh } = market;
+  const pageSize = pageSizes.observations;
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, hasFiles: hasHistoryFiles(storage) });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -141,14 +151,26 @@ async function planOnce(
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
-  const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
+  const refreshed = () => planOnce(storage, bundle, generation, { ...market, isRefresh: true });
+  const files = await openFiles({ storage, bundle, view, isRefresh });
+  if (files === null) return await refreshed();
+  const rows = files instanceof MarketFiles ? files : null;
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows });
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
+  const filesPlan = files instanceof MarketFiles ? await files.finish(history) : files;
+  if (filesPlan === null) return await refreshed();
+  return { view, plan: planMarket(view, history, generation, shown, filesPlan), rendered: history.rendered };
+}
+
+interface CutOptions {
+  readonly pageSize: number;
+  readonly isRefresh: boolean;
+  readonly files: MarketFiles | null;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -156,13 +178,17 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh }: { readonly pageSize: number; readonly isRefresh: boolean },
+  { pageSize, isRefresh, files }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
-  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages });
+  const rows = files?.rows ?? null;
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: rows });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
-  for await (const some of observations()) await Promise.all(cutter.add(some).map(put));
+  for await (const some of observations()) {
+    await Promise.all(cutter.add(some).map(put));
+    await files?.takeYears();
+  }
   return cutter.finish();
 }
 

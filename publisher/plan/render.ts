@@ -95,7 +95,7 @@ function publicMetric(metric: Metric, quantity: number): Json {
 }
 
 /** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
-function publicObservation(observation: ObservationValue, quantity: number): Json {
+export function publicObservation(observation: ObservationValue, quantity: number): Json {
   if (observation.kind === 'scalar') {
     if (observation.firstRevision === undefined) return observation;
     const { firstRevision, ...shown } = observation;
