@@ -10,6 +10,7 @@ import {
   SLUG_PATTERN,
 } from './limits.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
+import { PROJECTIONS } from './projections.ts';
 import { publicTextSchema } from './public-text.ts';
 
 export const slugSchema = z
@@ -134,6 +135,15 @@ export const marketSchema = z.strictObject({
     .describe(
       'The public name of the organisation that represents the market, by an accepted claim. Null: not represented.',
     ),
+  representedBySalt: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable()
+    .describe(
+      'With this, anybody can check that the log means this name: it holds the SHA-256 of salt, line feed and name, in ' +
+        'hex. Salt and name are erased together with the account of the organisation, and then the digest says ' +
+        'nothing. Null: not represented, or since before the log began.',
+    ),
   updatedAt: instantSchema
     .nullable()
     .describe(
@@ -183,6 +193,10 @@ export const snapshotSchema = z.strictObject({
     .describe(
       'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
+  projections: z
+    .array(z.enum(PROJECTIONS))
+    .optional()
+    .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -1,4 +1,5 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
+import { PROJECTIONS } from '../../contract/projections.ts';
 import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
@@ -82,7 +83,9 @@ export async function planGeneration(
   const isListChanged = list.generation !== before?.list.generation;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged;
   if (!isEmpty && list.digest !== null) {
-    const body = snapshotBody({ ...head, listDigest: list.digest, listGeneration: list.shows });
+    const { projections = new Set() } = dependencies;
+    const kinds = projections.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => projections.has(name)) };
+    const body = snapshotBody({ ...head, ...kinds, listDigest: list.digest, listGeneration: list.shows });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {

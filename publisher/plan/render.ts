@@ -14,7 +14,7 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 5;
+const RENDERER_VERSION = 6;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
@@ -66,6 +66,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     name: record.name,
     nativeCurrency: record.nativeCurrency,
     representedBy: representedBy?.name ?? null,
+    representedBySalt: representedBy?.salt ?? null,
     revision,
     slug,
     sources: record.sources.map((source) => publicSource(source, record, verifications[source.url] ?? null)),
@@ -155,6 +156,8 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 }
 
 /** The body of `GET /api/v1/snapshot`. */
-export function snapshotBody({ counts, generation, listDigest, listGeneration, publishedAt }: Snapshot): string {
-  return canonicalJson({ counts, generation, listDigest, listGeneration, publishedAt });
+export function snapshotBody(snapshot: Snapshot): string {
+  const { counts, generation, listDigest, listGeneration, projections, publishedAt } = snapshot;
+  const optional = projections === undefined ? {} : { projections };
+  return canonicalJson({ counts, generation, listDigest, listGeneration, ...optional, publishedAt });
 }

@@ -32,8 +32,12 @@ function createFilesWorld(): FilesWorld {
       world.objects.resetCounts();
       await run();
       const keys = world.objects.puts.map(({ key }) => key);
-      const isFile = (key: string) => (HISTORY_FILE_KINDS as readonly (string | undefined)[]).includes(parsePublicKey(key)?.kind);
-      return keys.filter(isFile).map((key) => key.slice('public/api/v1/markets/'.length)).sort();
+      const isFile = (key: string) =>
+        (HISTORY_FILE_KINDS as readonly (string | undefined)[]).includes(parsePublicKey(key)?.kind);
+      return keys
+        .filter(isFile)
+        .map((key) => key.slice('public/api/v1/markets/'.length))
+        .sort();
     },
   };
 }
@@ -53,7 +57,16 @@ async function worldOfTwoYears(): Promise<FilesWorld> {
 describe('files', () => {
   test('x', async () => {
     const world = await worldOfTwoYears();
-    for (const path of ['a/history.csv', 'a/history.ndjson', 'a/history/2025.csv', 'a/history/2026.ndjson', 'a/history/index', 'b/history/index', 'b/history.csv']) console.log(path, await world.read(path));
+    for (const path of [
+      'a/history.csv',
+      'a/history.ndjson',
+      'a/history/2025.csv',
+      'a/history/2026.ndjson',
+      'a/history/index',
+      'b/history/index',
+      'b/history.csv',
+    ])
+      console.log(path, await world.read(path));
     await world.ingest([price('a', 5, 300)]);
     console.log(await world.puts());
     await world.ingest([price('a', 6, 300)]);
