@@ -195,6 +195,7 @@ export const snapshotSchema = z.strictObject({
     ),
   projections: z
     .array(z.enum(PROJECTIONS))
+    .max(PROJECTIONS.length)
     .optional()
     .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
 });

@@ -1,5 +1,5 @@
 /** Reads the beginning of a history's files from what is published, so that an append need not render it again. */
-import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../contract/history-files.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../contract/history-rows.ts';
 import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { FileSize, FilesPosition, PublishedFile } from '../../storage/records/publication.ts';

@@ -3,13 +3,8 @@
  * put only if its bytes change. So an append puts those of the whole history and of the open year.
  */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import {
-  HISTORY_FILE_FORMS,
-  HISTORY_FORMATS,
-  type HistoryFormat,
-  historyIndex,
-  historyTooLongDocument,
-} from '../../contract/history-files.ts';
+import { historyIndex, historyTooLongDocument } from '../../contract/history-files.ts';
+import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../contract/history-rows.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
 import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../contract/removed-market.ts';

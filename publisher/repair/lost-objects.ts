@@ -1,5 +1,5 @@
 /** Finds objects that the store should have and does not list. */
-import { HISTORY_FORMATS } from '../../contract/history-files.ts';
+import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';

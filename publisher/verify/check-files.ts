@@ -1,16 +1,14 @@
 /** Compares the files of a market's history with its pages: they must have the same observations, byte for byte. */
 import type * as z from 'zod';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { historyIndex, historyIndexSchema, historyTooLongSchema } from '../../contract/history-files.ts';
 import {
   FILE_BYTES_MAX,
   FILE_ROWS_MAX,
   HISTORY_FILE_FORMS,
   HISTORY_FORMATS,
   type HistoryFormat,
-  historyIndex,
-  historyIndexSchema,
-  historyTooLongSchema,
-} from '../../contract/history-files.ts';
+} from '../../contract/history-rows.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
