@@ -196,8 +196,18 @@ export const snapshotSchema = z.strictObject({
   projections: z
     .array(z.enum(PROJECTIONS))
     .max(PROJECTIONS.length)
-    .optional()
+    .exactOptional()
     .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
+  log: z
+    .strictObject({
+      size: z.int().min(0).describe('The number of entries.'),
+      root: z
+        .string()
+        .regex(/^[A-Za-z0-9+/]{43}=$/)
+        .describe('The root hash of the tree (RFC 6962), in base64.'),
+    })
+    .exactOptional()
+    .describe('The log as of this generation: everything above is in it. Left out if the deployment writes no log.'),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

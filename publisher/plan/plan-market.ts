@@ -36,17 +36,25 @@ export interface MarketPlan {
   readonly gone: readonly HeadPut[];
 }
 
-/** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
+/** The fields of {@link PublishedHeads} that are about the log. */
+export type LoggedFields = Pick<PublishedHeads, 'logged' | 'loggedParts'>;
+
+/**
+ * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones.
+ *
+ * @param logged what the log says of the market after this generation; null: there is no log
+ */
 export function planMarket(
   view: MarketView,
   history: HistoryPlan,
   generation: number,
+  logged: LoggedFields | null,
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
   files: FilesPlan = NO_FILES,
 ): MarketPlan {
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation, files);
-  if (record.value.removal !== undefined) return planRemoval(view, history, generation, shown, files);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, files);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [...files.lines];
@@ -66,8 +74,9 @@ export function planMarket(
     unknownValues: record.value.unknownValues,
     joined: published === null ? generation : published.joined,
     ...filesOf(files),
+    ...(logged ?? loggedBefore(published)),
   };
-  if (lines.length > 0 || !saysTheSame(heads, published)) {
+  if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
@@ -77,6 +86,13 @@ export function planMarket(
 
 function filesOf({ published }: FilesPlan): Pick<PublishedHeads, 'files'> {
   return published === undefined ? {} : { files: published };
+}
+
+/** While there is no log, what it said stays known, so that it can continue. */
+function loggedBefore(published: PublishedHeads | null): LoggedFields {
+  if (published?.logged === undefined) return {};
+  const { logged, loggedParts } = published;
+  return loggedParts === undefined ? { logged } : { logged, loggedParts };
 }
 
 function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
@@ -90,9 +106,10 @@ export function isListed(published: PublishedHeads | null): boolean {
 
 /** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
 function planRemoval(
-  { slug, record, published }: MarketView,
+  { slug, record, published, isReset }: MarketView,
   history: HistoryPlan,
   generation: number,
+  logged: LoggedFields | null,
   shown: ShownHeads,
   files: FilesPlan,
 ): MarketPlan {
@@ -113,9 +130,10 @@ function planRemoval(
     joined: published?.joined ?? generation,
     isRemoved: true,
     ...filesOf(files),
+    ...(logged ?? loggedBefore(published)),
   };
   const lines: BundleLine[] = [...files.lines];
-  if (gone.length > 0 || !saysTheSame(heads, published)) {
+  if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));

@@ -6,6 +6,9 @@ import type { HeadValue } from '../../storage/records/publication.ts';
 import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import type { EntrySpool } from '../log/entry-spool.ts';
+import type { LogPlan } from '../log/log-plan.ts';
+import type { MarketEntries } from '../log/market-entries.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
@@ -49,7 +52,13 @@ const READINGS = 3;
  */
 const MAX_RENDERED = 500_000;
 
-type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly rendered: number };
+type Planned = {
+  readonly view: MarketView;
+  readonly plan: MarketPlan;
+  readonly rendered: number;
+  /** The market's entries of the log. */
+  readonly spool: EntrySpool | null;
+};
 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
@@ -57,6 +66,7 @@ type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly 
  *
  * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
  *   it.
+ * @param log gets the entries of each market when it is taken; null: there is no log
  */
 export async function planMarkets(
   storage: PublisherStorage,
@@ -64,6 +74,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
+  log: LogPlan | null,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -75,10 +86,11 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool }: Planned): Promise<void> => {
     const { slug } = market;
     for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
+    for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
@@ -95,7 +107,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked(storage, bundle, generation, market),
+    outcome: await planMarked({ storage, bundle, generation, log }, market),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -119,31 +131,30 @@ function isForList({ view, plan }: Planned): boolean {
 }
 
 /** The plan, or the reason why the market is put off. */
-async function planMarked(
-  storage: PublisherStorage,
-  bundle: BundleWriter,
-  generation: number,
-  market: MarkedMarket,
-): Promise<Planned | string> {
+async function planMarked(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
-    const outcome = await planOnce(storage, bundle, generation, market);
+    const outcome = await planOnce(context, market);
     if (typeof outcome !== 'string') return outcome;
     reason = outcome;
   }
   return reason;
 }
 
-async function planOnce(
-  storage: PublisherStorage,
-  bundle: BundleWriter,
-  generation: number,
-  market: MarkedMarket,
-): Promise<Planned | string> {
+interface PlanContext {
+  readonly storage: PublisherStorage;
+  readonly bundle: BundleWriter;
+  readonly generation: number;
+  readonly log: LogPlan | null;
+}
+
+async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
+  const { storage, bundle, generation, log } = context;
   const { ledger, objects, pageSizes } = storage;
   const { slug, revision, isRefresh } = market;
   const pageSize = pageSizes.observations;
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, hasFiles: hasHistoryFiles(storage) });
+  const needOfLog = log?.needOf ?? null;
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, hasFiles: hasHistoryFiles(storage), needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -151,11 +162,14 @@ async function planOnce(
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
-  const refreshed = () => planOnce(storage, bundle, generation, { ...market, isRefresh: true });
+  const refreshed = () => planOnce(context, { ...market, isRefresh: true });
   const files = await openFiles({ storage, bundle, view, isRefresh });
   if (files === null) return await refreshed();
   const rows = files instanceof MarketFiles ? files : null;
-  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows });
+  const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
+  await spool?.add(entries?.opening() ?? []);
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows, entries, spool });
+  await spool?.add(entries?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
@@ -164,13 +178,16 @@ async function planOnce(
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
   const filesPlan = files instanceof MarketFiles ? await files.finish(history) : files;
   if (filesPlan === null) return await refreshed();
-  return { view, plan: planMarket(view, history, generation, shown, filesPlan), rendered: history.rendered };
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, filesPlan);
+  return { view, plan, rendered: history.rendered, spool };
 }
 
 interface CutOptions {
   readonly pageSize: number;
   readonly isRefresh: boolean;
   readonly files: MarketFiles | null;
+  readonly entries: MarketEntries | null;
+  readonly spool: EntrySpool | null;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -178,7 +195,7 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh, files }: CutOptions,
+  { pageSize, isRefresh, files, entries, spool }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
   const rows = files?.rows ?? null;
@@ -188,6 +205,7 @@ async function cutHistory(
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
     await files?.takeYears();
+    await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
   }
   return cutter.finish();
 }

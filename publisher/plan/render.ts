@@ -48,9 +48,8 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     if (shown?.others === undefined) continue;
     bySource[name] = valuesIn(shown).map(({ metric }) => publicMetric(metric, quantity));
   }
-  const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
-  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
-  const disputedMetrics = [...new Set([...Object.keys(disputes), ...mismatches])].sort();
+  const { representedBy = null, verifications = {} } = record.standing ?? {};
+  const disputedMetrics = disputedMetricsOf(record.standing);
   return canonicalJson({
     bySource,
     disputed: disputedMetrics.length > 0,
@@ -74,6 +73,13 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     unit: record.unit,
     updatedAt: record.updatedAt,
   });
+}
+
+/** The names of the disputed metrics, sorted. */
+export function disputedMetricsOf(standing: MarketRecordValue['standing']): string[] {
+  const { comparisons = {}, disputes = {} } = standing ?? {};
+  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
+  return [...new Set([...Object.keys(disputes), ...mismatches])].sort();
 }
 
 function publicSource(
@@ -157,7 +163,10 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 
 /** The body of `GET /api/v1/snapshot`. */
 export function snapshotBody(snapshot: Snapshot): string {
-  const { counts, generation, listDigest, listGeneration, projections, publishedAt } = snapshot;
-  const optional = projections === undefined ? {} : { projections };
-  return canonicalJson({ counts, generation, listDigest, listGeneration, ...optional, publishedAt });
+  const { counts, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
+  const shown = {
+    ...(log === undefined ? {} : { log: { root: log.root, size: log.size } }),
+    ...(projections === undefined ? {} : { projections }),
+  };
+  return canonicalJson({ counts, generation, listDigest, listGeneration, ...shown, publishedAt });
 }
