@@ -80,6 +80,8 @@ const FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
+/** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
+const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -154,7 +156,7 @@ function singlePath(uri: string): string | null {
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
-  return FILE.test(uri) ? uri : null;
+  return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1') : null;
 }
 
 function rewrite(request: ViewerRequest, path: string): ViewerRequest {

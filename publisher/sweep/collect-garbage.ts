@@ -46,6 +46,7 @@ import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { tilesOutgrown } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
+import { expiredExports } from './expired-exports.ts';
 import { type NewestExpired, Reach, readSettledList, type SettledList } from './reach.ts';
 
 export interface GarbageOptions {
@@ -153,6 +154,7 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
+    await this.#removeExports();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
       removed: [...this.#removed],
@@ -197,6 +199,15 @@ class Sweep {
       await this.#remove(unreachable, reach);
       await this.#prune(due);
       if (due.length < expired.length) this.#endedEarly = true;
+    }
+  }
+
+  /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
+  async #removeExports(): Promise<void> {
+    const { ledger, nowMs } = this.#storage;
+    for (const { record, keys } of await expiredExports(ledger, nowMs())) {
+      if (!this.#mayGoOn()) return;
+      if (await this.#prune([record])) await this.#remove(keys);
     }
   }
 
@@ -257,11 +268,12 @@ class Sweep {
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
-  /** A record that was written again since it was read stays. */
-  async #prune(records: readonly Item<unknown>[]): Promise<void> {
+  /** A record that was written again since it was read stays. True: none was. */
+  async #prune(records: readonly Item<unknown>[]): Promise<boolean> {
     const due = records.map(removed);
     const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
     this.#prunedRecords += pruned.length;
+    return pruned.length === due.length;
   }
 
   /** How many more objects and records may be removed. */

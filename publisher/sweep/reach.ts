@@ -25,6 +25,7 @@ import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
+import { type ExportObject, unrecordedExports } from './expired-exports.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -104,12 +105,14 @@ export class Reach {
     const bodies: Body[] = [];
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
+    const exported: ExportObject[] = [];
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
       if (written !== null) {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
+      else if (name.kind.startsWith('export-')) exported.push({ key, name });
       else if ('tile' in name) {
         if (isTileExpired(key, this.#expiredLogSize)) unreachable.add(key);
       } else if ('cursor' in name) {
@@ -119,6 +122,8 @@ export class Reach {
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
     }
+    const { ledger, nowMs } = this.#storage;
+    for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.

@@ -31,6 +31,11 @@ const tileIndex = fc
   .tuple(fc.nat({ max: 999_999_999 }), fc.integer({ min: 1, max: 256 }))
   .map(([n, width]) => ndjsonPath(n, width).slice('ndjson/'.length, -'.gz'.length));
 
+const date = fc.date({ noInvalidDate: true, min: new Date(0) }).map((day) => day.toISOString().slice(-24, -14));
+const exportFile = fc
+  .tuple(fc.constantFrom('observations', 'markets'), fc.nat({ max: 999_999 }), fc.stringMatching(/^[0-9a-f]{32}$/))
+  .map(([table, part, digest]) => `${table}-${String(part).padStart(6, '0')}-${digest}`);
+
 const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<PublicObjectName, { kind: Kind }>> } = {
   'market-list': fc.constant({ kind: 'market-list' }),
   'market-list-page': fc.record({ kind: fc.constant('market-list-page'), cursor }),
@@ -48,10 +53,18 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'history-index': fc.record({ kind: fc.constant('history-index'), slug }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
+  'log-vkey': fc.constant({ kind: 'log-vkey' }),
   'log-tile': fc
     .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
     .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
   'log-ndjson': tileIndex.map((tile) => ({ kind: 'log-ndjson', tile })),
+  'export-package': fc.record({ kind: fc.constant('export-package'), date }),
+  'export-dataset': fc.record({ kind: fc.constant('export-dataset'), date }),
+  'export-latest': fc.constant({ kind: 'export-latest' }),
+  'export-parquet': fc.record({ kind: fc.constant('export-parquet'), file: exportFile }),
+  'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
+  'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
+  'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -163,10 +176,13 @@ interface Row {
   readonly key: string;
   readonly contentType: string;
   readonly cacheTag: string | null;
-  readonly retention: 'head' | 'page' | 'log';
+  readonly retention: 'head' | 'page' | 'log' | 'export';
 }
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
+const DIGEST = '0123456789abcdef'.repeat(2);
+const EXPORT_FILE = `observations-000003-${DIGEST}`;
+
 const TABLE: readonly Row[] = [
   {
     name: { kind: 'market-list' },
@@ -253,6 +269,13 @@ const TABLE: readonly Row[] = [
     retention: 'head',
   },
   {
+    name: { kind: 'log-vkey' },
+    key: 'public/api/v1/log/vkey',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'log',
+    retention: 'head',
+  },
+  {
     name: { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
     key: 'public/api/v1/log/tile/entries/x001/234.p/5',
     contentType: 'application/octet-stream',
@@ -265,6 +288,55 @@ const TABLE: readonly Row[] = [
     contentType: 'application/gzip',
     cacheTag: 'log',
     retention: 'log',
+  },
+  {
+    name: { kind: 'export-package', date: '2026-11-22' },
+    key: 'public/api/v1/exports/2026-11-22/datapackage.json',
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-dataset', date: '2026-11-22' },
+    key: 'public/api/v1/exports/2026-11-22/dataset.jsonld',
+    contentType: 'application/ld+json',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-latest' },
+    key: 'public/api/v1/exports/latest',
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'export-parquet', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.parquet`,
+    contentType: 'application/vnd.apache.parquet',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-ndjson', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`,
+    contentType: 'application/gzip',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-csv', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.csv.gz`,
+    contentType: 'application/gzip',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-schema', file: `markets-schema-${DIGEST}` },
+    key: `public/api/v1/exports/parts/markets-schema-${DIGEST}.json`,
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'export',
   },
   {
     name: { kind: 'not-found' },
