@@ -30,6 +30,7 @@ const PUT_ORDER = [
   'market',
   'market-list',
   'gone',
+  'log-vkey',
   'log-checkpoint',
   'snapshot',
 ] as const;
