@@ -49,12 +49,12 @@ async function loggedWorld(): Promise<World> {
     { ...price('a', 12, 9), sourceLabel: 'other', sourceUrl: 'https://example.com/b' } as IngestRecordInput,
   ]);
   const verifications = { 'https://example.com/d': VERIFICATION };
-  await setStanding(
-    world.ledger,
-    'd',
-    { representedBy: null, disputes: { price: 'clm_1' }, comparisons: {}, verifications },
-    'standing',
-  );
+  const none = { disputes: {}, comparisons: {}, verifications: {} };
+  const representedBy = { name: 'Council of D', claim: 'clm_2', salt: 'ab'.repeat(32) };
+  const disputes = { price: 'clm_1' };
+  await setStanding(world.ledger, 'd', { representedBy, disputes, comparisons: {}, verifications }, 'standing');
+  // Since before the log began: the log has no digest of this name.
+  await setStanding(world.ledger, 'b', { representedBy: { name: 'Council of B', claim: 'clm_3' }, ...none }, 'before');
   await removeMarket(world, 'gone', 'a');
   await publish(world.dependencies);
   return world;
@@ -179,6 +179,16 @@ describe('damage', () => {
       }),
     });
     expect(await found(price)).toEqual(['not-in-log /api/v1/markets/c/history']);
+  });
+
+  test('of the name of a representative: its digest is in the log', async () => {
+    const edit = (change: (body: Loose) => unknown) =>
+      found(damagedReader(reader, { '/api/v1/markets/d': withBody(change) }));
+    const expected = ['not-in-log /api/v1/markets/d'];
+    expect(await edit((body) => (body.representedBy = 'Council of E'))).toEqual(expected);
+    expect(await edit((body) => (body.representedBySalt = 'cd'.repeat(32)))).toEqual(expected);
+    expect(await edit((body) => delete body.representedBySalt)).toEqual(expected);
+    expect(await edit((body) => (body.representedBy = null))).toEqual(expected);
   });
 
   test('of the list: a market that is not in the log', async () => {
