@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
 import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
@@ -248,6 +249,26 @@ describe('damage', () => {
       ),
     ).toEqual([`signature ${VKEYS}`]);
     expect(await one(VKEYS, withStatus(404))).toEqual([`signature ${VKEYS}`]);
+  });
+
+  test('an entry that was taken down is no damage of the tree: only its own market may not be what it gives', async () => {
+    const without = (pattern: RegExp) => {
+      const hide = (text: string) => text.replace(pattern, (line) => takenDownLine(leafHash(line)));
+      return damagedReader(reader, {
+        [files.entries]: withStatus(410),
+        [files.ndjson]: withBytes((bytes) => gzipSync(hide(gunzipSync(bytes).toString()))),
+      });
+    };
+    // Another entry has replaced this one.
+    const replaced = await check(without(/^.*"name":"Market b".*$/m));
+    expect([replaced.findings, replaced.takenDown]).toEqual([[], 1]);
+    const corrected = without(/^.*"market":"c".*"type":"observation".*$/m);
+    expect(await found(corrected)).toEqual([
+      `count ${SNAPSHOT}`,
+      'log /api/v1/markets/c',
+      'not-in-log /api/v1/markets/c',
+    ]);
+    expect((await check(corrected)).checkpoint).not.toBeNull();
   });
 
   test('of an entry in all of its files: the signed root is another one', async () => {
