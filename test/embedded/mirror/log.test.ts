@@ -218,6 +218,47 @@ describe('a file of the log that is not what was signed is not taken over:', () 
   });
 });
 
+describe('bodies must be what the log says:', () => {
+  const renamed =
+    (world: World): PublicReader =>
+    async (url) => {
+      const answer = await readerOf(world.objects)(url);
+      if (url !== '/api/v1/markets/b') return answer;
+      return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace('Market b', 'Murket b')) };
+    };
+
+  test('a body with another name is not taken over, although no rule of its own is broken', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const log = await openLog(world, copied, FIRST, renamed(world));
+    const { state, findings } = await roundOf(world, copied, { log, upstream: renamed(world) });
+    expect([state, findings]).toEqual(['faulty', [expect.objectContaining({ rule: 'not-in-log' })]]);
+    expect([...servedBy(copied).values()].join('')).not.toContain('Murket');
+  });
+
+  test.each([
+    [true, 'faulty'],
+    [false, 'current'],
+  ])('a body that is newer than the log is judged once the log has it (forged: %s)', async (isForged, state) => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const first = await copyOf(world, copied);
+    const early = await readerOf(world.objects)(`${LOG_ROOT}/checkpoint`);
+    await world.ingest([price('b', 1, 5)]);
+    await publish(world.dependencies);
+    // A cache keeps the checkpoint for longer than it may.
+    let isCached = true;
+    const forged = isForged ? renamed(world) : readerOf(world.objects);
+    const upstream: PublicReader = async (url) => (isCached && url.endsWith('/checkpoint') ? early : await forged(url));
+    const log = await openLog(world, copied, first.state, upstream);
+    expect((await roundOf(world, copied, { log, upstream })).state).toBe('behind');
+    expect([...log.unproven]).toEqual(['b']);
+    isCached = false;
+    expect((await roundOf(world, copied, { log, upstream })).state).toBe(state);
+    expect(log.unproven.size).toBe(0);
+  });
+});
+
 test('a later key follows from the log, and a key of somebody else does not', async () => {
   const world = await publishedWorld(TEST_LOG);
   const copied = openMemoryObjects();
