@@ -115,9 +115,9 @@ export class LogPlan {
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
     if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
-    const was = { size: before.size, root: before.root, keys: before.keys };
+    const was = { size: before.size, root: before.root, vkeys: before.vkeys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
-    return { size, root, keys: this.#vkeys, was, ...left };
+    return { size, root, vkeys: this.#vkeys, was, ...left };
   }
 
   get #vkeys(): string[] {
@@ -126,7 +126,7 @@ export class LogPlan {
 
   /** A key that the log does not know yet. The first keys of a log are known from elsewhere. */
   async #appendKeys(): Promise<void> {
-    const known = new Set(this.#before.keys);
+    const known = new Set(this.#before.vkeys);
     if (known.size === 0) return;
     const added = this.#vkeys.filter((vkey) => !known.has(vkey));
     await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));

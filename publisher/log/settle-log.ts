@@ -26,7 +26,7 @@ import { chunkRecords, readEntries } from './log-chunks.ts';
 import { hashRecords, type LogEdge, ledgerTiles, readEdge } from './log-edge.ts';
 import { entryTiles, hashTile, logKeyOf } from './log-tiles.ts';
 
-export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), keys: [] };
+export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), vkeys: [] };
 
 /**
  * The state of the log from which the generation continues.
@@ -35,7 +35,7 @@ export const NO_LOG: LogState = { size: 0, root: EMPTY_ROOT.toString('base64'), 
  */
 export async function settleLog(dependencies: PublisherDependencies, head: HeadValue): Promise<LogState> {
   const { isDoubtful, ...known } = head.log ?? NO_LOG;
-  const shown = await readShown(dependencies, known.keys);
+  const shown = await readShown(dependencies, known.vkeys);
   let settled: LogState = known;
   let edge = await readEdge(dependencies.ledger, known).catch((error: unknown) => {
     if (!(error instanceof StorageCorrupt) || shown === null) throw error;
@@ -102,8 +102,8 @@ async function adopt(
       return { kind: 'put', key: refreshMarkKey(slug), revision: 0, value: null, if: { kind: 'any' } };
     }),
   );
-  const { keys = [] } = head.log ?? {};
-  return { size, root: root.toString('base64'), keys, resetBefore: head.generation + 1 };
+  const { vkeys = [] } = head.log ?? {};
+  return { size, root: root.toString('base64'), vkeys, resetBefore: head.generation + 1 };
 }
 
 async function readShownEntries(

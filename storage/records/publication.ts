@@ -55,9 +55,9 @@ export type LogState = {
   /** The root hash (RFC 6962), in base64. */
   root: string;
   /** The verifier keys that the log has named, newest first. */
-  keys: string[];
+  vkeys: string[];
   /** Before the generation. If its bundle is lost, the log continues from there. */
-  was?: { size: number; root: string; keys: string[] };
+  was?: { size: number; root: string; vkeys: string[] };
   /** The store may have another log: it is compared, and made to agree, by the next generation. */
   isDoubtful?: true;
   /**
