@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  EXPORT_KINDS,
   HISTORY_FILE_KINDS,
   PUBLIC_OBJECTS,
   type PublicObjectKind,
