@@ -57,9 +57,7 @@ export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as 
 export type StaticKind = (typeof STATIC_KINDS)[number];
 
 /** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
-const EXPORT_FILE_KINDS = ['export-parquet', 'export-ndjson', 'export-csv', 'export-schema'] as const;
-export type ExportFileKind = (typeof EXPORT_FILE_KINDS)[number];
-export const EXPORT_KINDS = ['export-package', 'export-dataset', 'export-latest', ...EXPORT_FILE_KINDS] as const;
+export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
 
 /** The files of a market's history, and their index. */
 export const HISTORY_FILE_KINDS = [
