@@ -4,6 +4,7 @@ import type { AsOf } from '../../client/as-of.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { logKeyOption } from '../log/commands.ts';
 import { seconds } from '../numbers.ts';
 import { type GlobalOptions, readProfile } from '../profile.ts';
 import type { HistoryForm } from './markets.ts';
@@ -23,6 +24,8 @@ interface HistoryFlags extends AsOfFlags {
 interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
+  readonly log?: boolean;
+  readonly logKey?: readonly string[];
 }
 
 interface PublishFlags extends GlobalOptions {
@@ -108,13 +111,26 @@ Example:
     .argument('[url]', 'its base URL; default: that of the profile')
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
     .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
-    .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
+    .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
+    .addOption(logKeyOption())
+    .addHelpText(
+      'after',
+      `
+With --log, the keys and the newest checkpoint are remembered in logs.json, beside the configuration file.
+
+Examples:
+  tidemark verify https://data.example
+  tidemark verify https://data.example --log`,
+    )
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [] } = options;
-      await verifyService(readUrl, { ...(share && { share }), removed }, options.json === true);
+      const { share, removed = [], log = false, logKey } = options;
+      if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
+      const { knownLogsPath } = await import('../log/known-logs.ts');
+      const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
+      await verifyService(readUrl, { ...(share && { share }), removed }, logCheck, options.json === true);
     });
 
   program

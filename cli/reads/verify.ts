@@ -3,16 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
+import { type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
+import { readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
 
-/** Ends with `findings` if there is any. */
+/** How the signed log is to be checked, too. */
+export interface LogCheck {
+  /** The keys of the log. Null: those that are remembered, or on first use those that the log names. */
+  readonly vkeys: readonly string[] | null;
+  /** See `known-logs.ts`. */
+  readonly memory: string;
+}
+
+/**
+ * Ends with `findings` if there is any.
+ *
+ * @param logCheck null: the log is left out
+ */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
+  logCheck: LogCheck | null,
   asJson: boolean,
 ): Promise<void> {
   const pause = async (): Promise<boolean> => {
@@ -20,25 +35,59 @@ export async function verifyService(
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const report = await confirmFindings(readerOf(url), asked, pause);
-  if (report.findings.length > 0) endWith('findings');
-  if (asJson) return await printJson(report);
+  const { findings, ...report } = await confirmFindings(publicReaderOf(url), asked, pause);
+  const log = logCheck === null ? null : await verifyTheLog(url, logCheck, pause);
+  const all = [...findings, ...(log?.findings ?? [])];
+  if (all.length > 0) endWith('findings');
+  if (asJson) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
   const table = new Table(['RULE', 'URL', 'FINDING']);
-  for (const { rule, url: where, detail } of report.findings) await table.add([rule, where, detail]);
+  for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
-  if (!process.stdout.isTTY) return note(`${counted(report.findings.length, 'finding')} at ${url.origin}`);
+  if (!process.stdout.isTTY) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
-    ['findings', report.findings.length],
+    ['findings', all.length],
     ['generation', generation],
     ['read', `${counted(markets, 'market')}, ${counted(observations, 'observation')}, ${counted(pages, 'page')}`],
     ['missing values', missingValues],
+    ...(log === null
+      ? []
+      : ([['log', `${counted(log.size, 'entry', 'entries')}, every public value rendered again`]] as const)),
   ]);
 }
 
+function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
+  return { size, vkeys, takenDown };
+}
+
+async function verifyTheLog(
+  url: URL,
+  { vkeys, memory }: LogCheck,
+  pause: () => Promise<boolean>,
+): Promise<VerifyLogReport> {
+  const known = readKnownLogs(memory).get(url.href);
+  const report = await verifyLog(publicReaderOf(url), {
+    vkeys: vkeys ?? known?.vkeys ?? [],
+    seen: known?.checkpoint ?? null,
+    pause,
+  });
+  if (report.checkpoint !== null) {
+    const { checkpoint } = report;
+    rememberLog(memory, url.href, { vkeys: [...report.vkeys], checkpoint });
+    if (vkeys === null && known === undefined) {
+      note(`First look at this log. From now on it must be signed by one of these keys, as it names them itself:`);
+      for (const vkey of report.vkeys) note(`  ${vkey}`);
+      note('Compare them with what its operator says elsewhere.');
+    }
+  }
+  if (report.takenDown > 0)
+    note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);
+  return report;
+}
+
 /** A server that does not answer is no finding: nothing is known about it. */
-function readerOf(url: URL): PublicReader {
+export function publicReaderOf(url: URL): PublicReader {
   const reader = httpReader(url.href);
   return async (path, headers) => {
     try {

@@ -33,6 +33,8 @@ const NAMES = [
   'while-uploading',
   'restart',
   'publish-all',
+  'log',
+  'freshness',
   'read',
   'costs',
 ];

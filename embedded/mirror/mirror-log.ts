@@ -1,0 +1,175 @@
+/** The log of a mirror: how far it is verified, and which markets its newer entries have changed. */
+import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { verifierKey } from '../../contract/log/notes.ts';
+import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
+import { LogTree } from '../../contract/log/tree.ts';
+import type { Snapshot } from '../../contract/market.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { marketUrl } from '../../contract/routes.ts';
+import { LogFold } from '../../publisher/log/fold.ts';
+import { Findings } from '../../publisher/verify/check-body.ts';
+import { checkFolded, foldedMarket } from '../../publisher/verify/check-folded.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyFaults } from './body-faults.ts';
+import type { MirrorCopy } from './copy.ts';
+import { type FollowedLog, followLog } from './follow-log.ts';
+import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
+
+/** What a mirror's folder keeps of the log. */
+export interface MirrorLogState extends FollowedLog {
+  /** The bodies in the copy are as new as so many entries, or newer. */
+  readonly bodiesAt: number;
+}
+
+export class MirrorLog {
+  readonly #upstream: PublicReader;
+  readonly #copy: MirrorCopy;
+  #known: FollowedLog;
+  #bodiesAt: number;
+  /**
+   * Markets whose bodies may be older than the log, with the revision that they must have. The service puts bodies
+   * before the checkpoint.
+   */
+  readonly due = new Map<string, number>();
+  /** Markets whose bodies in the copy were newer than the log when they were taken over. */
+  readonly unproven = new Set<string>();
+  /** Everything that the verified entries say. */
+  readonly #fold = new LogFold();
+  #takenDown = 0;
+  #faults: Finding[] = [];
+
+  private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
+    this.#upstream = upstream;
+    this.#copy = copy;
+    this.#known = state;
+    this.#bodiesAt = state.bodiesAt;
+  }
+
+  /** Reads the entries that an earlier process has verified. */
+  static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
+    const log = new MirrorLog(upstream, copy, state);
+    let index = 0;
+    for await (const line of log.#entries()) log.#note(line, index++ >= state.bodiesAt);
+    return log;
+  }
+
+  get state(): MirrorLogState {
+    return { ...this.#known, bodiesAt: this.#bodiesAt };
+  }
+
+  /** Null: no checkpoint was verified. */
+  get checkpoint(): LogCheckpoint | null {
+    const { checkpoint, vkeys } = this.#known;
+    return checkpoint === null ? null : openCheckpoint(checkpoint, vkeys.map(verifierKey));
+  }
+
+  /** Takes over what is new. Rejects as {@link followLog} does. */
+  async follow(generation: number): Promise<void> {
+    const options = {
+      upstream: this.#upstream,
+      copy: this.#copy,
+      generation,
+      onEntry: (line: string) => this.#note(line, true),
+    };
+    this.#known = await followLog(this.#known, options);
+  }
+
+  /** Whether the log has the size and the root that the snapshot names. `ahead`: it is not verified up to there. */
+  async agreesWith({ log }: Snapshot): Promise<'yes' | 'no' | 'ahead'> {
+    const { checkpoint } = this;
+    if (log === undefined) return 'no';
+    if (checkpoint === null || log.size > checkpoint.size) return 'ahead';
+    const tree = await LogTree.at(log.size, tilesOfCopy(this.#copy, checkpoint.size));
+    return tree.root().toString('base64') === log.root ? 'yes' : 'no';
+  }
+
+  /** To be called once the bodies are as new as the log. */
+  async putCheckpoint(generation: number): Promise<void> {
+    const { checkpoint } = this.#known;
+    if (checkpoint === null || this.due.size > 0) return;
+    await putLogFile(this.#copy, 'checkpoint', Buffer.from(checkpoint), generation);
+    this.#bodiesAt = this.checkpoint?.size ?? 0;
+  }
+
+  /**
+   * Whether the bodies of a market are what the log says, byte for byte. `ahead`: they are newer than the log as far as
+   * it is verified; `stale`: older. Faults are added to `findings`.
+   *
+   * @param revision of the market's body; null: its removal
+   * @param reader gives the bodies
+   */
+  async judge(
+    slug: string,
+    revision: number | null,
+    reader: PublicReader,
+    findings: Findings,
+    pageSize: number,
+  ): Promise<'same' | 'ahead' | 'stale'> {
+    // The text of an entry that was taken down is missing in its market, and nobody can say which one that is.
+    if (this.#takenDown > 0) return 'same';
+    const folded = foldedMarket(this.#fold, slug, findings);
+    if (folded === null) return 'ahead';
+    const isRemoved = folded.kind === 'removed';
+    if (isRemoved !== (revision === null)) return isRemoved ? 'stale' : 'ahead';
+    if (!isRemoved && folded.revision !== revision) return folded.revision > (revision ?? 0) ? 'stale' : 'ahead';
+    await checkFolded(reader, findings, slug, folded, pageSize);
+    return 'same';
+  }
+
+  /** Looks again at bodies that were newer than the log, and returns the faults that were found since it was last called. */
+  async proveRest(pageSize: number): Promise<readonly Finding[]> {
+    const findings = new Findings();
+    for (const slug of this.unproven) {
+      const { status, body } = await this.#copy.reader(marketUrl(slug));
+      const { revision } = JSON.parse(Buffer.from(body).toString('utf8')) as { readonly revision?: number };
+      const proof = await this.judge(
+        slug,
+        status === 200 ? (revision ?? 0) : null,
+        this.#copy.reader,
+        findings,
+        pageSize,
+      );
+      if (proof !== 'ahead') this.unproven.delete(slug);
+    }
+    const faults = [...this.#faults, ...bodyFaults(findings)];
+    this.#faults = [];
+    return faults;
+  }
+
+  /** The entries of the copy. */
+  async *#entries(): AsyncGenerator<string> {
+    const size = this.checkpoint?.size ?? 0;
+    for (let n = 0; n * TILE_WIDTH < size; n++) {
+      const width = widthOfTile(0, n, size);
+      yield* linesOf(await readLogFile(this.#copy.reader, ndjsonPath(n, width)), n, width);
+    }
+  }
+
+  #note(line: string, isNew: boolean): void {
+    if (takenDownHash(line) !== null) {
+      this.#takenDown++;
+      return;
+    }
+    try {
+      this.#fold.add(line);
+    } catch (error) {
+      if (!(error instanceof LogFaultError)) throw error;
+      this.#faults.push({ url: `${LOG_ROOT}/checkpoint`, rule: 'log', detail: error.message });
+    }
+    if (!isNew) return;
+    const {
+      market,
+      revision = 0,
+      type,
+    } = JSON.parse(line) as {
+      readonly type?: string;
+      readonly market?: string;
+      readonly revision?: number;
+    };
+    if (typeof market !== 'string') return;
+    this.due.set(market, type === 'reset' ? 0 : Math.max(revision, this.due.get(market) ?? 0));
+  }
+}
