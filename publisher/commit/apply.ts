@@ -18,7 +18,16 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
  * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
  * leads to the tiles, and the snapshot names the size of the log.
  */
-const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'log-checkpoint', 'snapshot'] as const;
+const PUT_ORDER = [
+  ...STATIC_KINDS,
+  'history',
+  'market',
+  'market-list',
+  'gone',
+  'log-vkey',
+  'log-checkpoint',
+  'snapshot',
+] as const;
 
 function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
   return isGone ? 'gone' : parsePublicKey(key)?.kind;

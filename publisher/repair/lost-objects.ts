@@ -67,6 +67,7 @@ async function* publishedNames(
       yield { kind: 'log-tile', tile: index(tilePath('entries', n, width), 'tile/') };
       yield { kind: 'log-ndjson', tile: index(ndjsonPath(n, width).slice(0, -'.gz'.length), 'ndjson/') };
     }
+    yield { kind: 'log-vkey' };
     yield { kind: 'log-checkpoint' };
   }
   yield { kind: 'market-list' };

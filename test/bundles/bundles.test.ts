@@ -50,7 +50,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'upload-arrived': ['dynamodb', 's3'],
   sources: ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
-  publish: ['cloudfront', 'dynamodb', 's3'],
+  publish: ['cloudfront', 'dynamodb', 'kms', 's3'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
   repair: ['dynamodb', 's3'],
@@ -139,6 +139,8 @@ const VARIABLES = {
   [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
   [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
   [ENVIRONMENT.verifyEveryHours]: '1',
+  [ENVIRONMENT.logOrigin]: 'data.tidemark.test',
+  [ENVIRONMENT.logKeyArns]: 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d',
 };
 
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -269,6 +271,10 @@ describe('publish is counted', () => {
       logs.push((await invoke('publish', SCHEDULE_EVENT, undefined, kept.url)).log);
     }
     kept.close();
+    // Each start asks for the public key; only the generation is signed.
+    expect(kept.requests.filter((request) => request.startsWith('TrentService.'))).toEqual([
+      ...['TrentService.GetPublicKey', 'TrentService.Sign', 'TrentService.GetPublicKey'],
+    ]);
     const name = { [PUBLISHER_METRICS.dimension]: 'tidemark-under-test' };
     expect(logs.flatMap(outcomesIn)).toEqual([
       expect.objectContaining({ what: 'published', ...name }),

@@ -53,6 +53,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'history-index': fc.record({ kind: fc.constant('history-index'), slug }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
+  'log-vkey': fc.constant({ kind: 'log-vkey' }),
   'log-tile': fc
     .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
     .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
@@ -263,6 +264,13 @@ const TABLE: readonly Row[] = [
   {
     name: { kind: 'log-checkpoint' },
     key: 'public/api/v1/log/checkpoint',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'log',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'log-vkey' },
+    key: 'public/api/v1/log/vkey',
     contentType: 'text/plain; charset=utf-8',
     cacheTag: 'log',
     retention: 'head',
