@@ -3,8 +3,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
-import { leafHash } from '../../../contract/log/merkle.ts';
-import { signNote, verifierKey } from '../../../contract/log/notes.ts';
+import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
+import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -15,9 +15,9 @@ import { runs, sampled } from '../../runs.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
-import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, type Edit, type Loose, withBody, withBytes, withHeader, withStatus } from './damaged-reader.ts';
-import { loggedReader } from './logged-reader.ts';
+import { loggedReader, vkeyAnswer } from './logged-reader.ts';
 
 const VKEY = testSigner().vkey;
 const CHECKPOINT = '/api/v1/log/checkpoint';
@@ -267,6 +267,40 @@ describe('the key and the past', () => {
       expect(report.findings).toMatchObject([{ rule: 'fork', url: CHECKPOINT }]);
       expect(report.checkpoint).toBeNull();
     }
+  });
+
+  test('of another name are not the log that was seen', async () => {
+    const other = await signNote(checkpointText({ origin: 'other.test/log', size: 0, root: EMPTY_ROOT }), [
+      testSigner(),
+    ]);
+    expect((await check(reader, { seen: other })).findings).toMatchObject([{ rule: 'fork', url: CHECKPOINT }]);
+  });
+
+  test('may be replaced: a reader who looked meanwhile knows the next one, and no other does', async () => {
+    const small = createWorld();
+    const read = readerOf(small.objects);
+    const [old, next] = [testSigner(1), testSigner(2)];
+    const signed = (...signers: readonly NoteSigner[]) => {
+      const log = { origin: LOG_ORIGIN, signers };
+      return publish(withLog(small.dependencies, log));
+    };
+    // The file with the keys is written by the configuration, and is not part of this test.
+    const keys = (...vkeys: readonly string[]) => damagedReader(read, { [VKEYS]: () => vkeyAnswer(...vkeys) });
+    await small.ingest([market('a')]);
+    await signed(old);
+    const first = await check(keys(old.vkey));
+    await small.ingest([price('a', 0, 1)]);
+    await signed(next, old);
+    const both = keys(next.vkey, old.vkey);
+    const second = await check(both, { vkeys: first.vkeys, seen: first.checkpoint });
+    expect([second.findings, second.vkeys]).toEqual([[], [old.vkey, next.vkey]]);
+    await small.ingest([price('a', 1, 1)]);
+    await signed(next);
+    const alone = keys(next.vkey);
+    expect((await check(alone, { vkeys: second.vkeys, seen: second.checkpoint })).findings).toEqual([]);
+    expect((await check(alone, { vkeys: first.vkeys, seen: first.checkpoint })).findings).toMatchObject([
+      { rule: 'signature', url: CHECKPOINT },
+    ]);
   });
 
   test('a checkpoint of an earlier generation is its beginning', async () => {
