@@ -1,14 +1,16 @@
 /** Compares the public bodies of one market with what the log gives: every byte, and nothing more or less. */
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { isCursorOf } from '../../contract/cursors.ts';
+import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { removedMarketDocument } from '../../contract/removed-market.ts';
-import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { historyFileUrl, historyIndexUrl, historyUrl, marketUrl } from '../../contract/routes.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import type { Folded, LogFold } from '../log/fold.ts';
 import type { FoldedMarket, PublicRepresentative } from '../log/folded-market.ts';
 import { historyPageBody, marketBody } from '../plan/render.ts';
 import type { Findings } from './check-body.ts';
+import { checkHistoryFiles } from './check-history-files.ts';
 import type { PublicReader } from './reader.ts';
 
 /** What the log says of all markets that are shown: as the snapshot counts them. */
@@ -40,6 +42,10 @@ export async function checkFolded(
   if (folded.kind === 'removed') {
     const expected = canonicalJson(removedMarketDocument(folded.removal));
     for (const url of [marketUrl(slug), historyUrl(slug)]) await compare(reader, findings, url, 410, () => expected);
+    for (const url of [historyIndexUrl(slug), ...HISTORY_FORMATS.map((format) => historyFileUrl(slug, format, null))]) {
+      // Files of histories may be switched off.
+      if ((await reader(url)).status !== 404) await compare(reader, findings, url, 410, () => expected);
+    }
     return;
   }
   const expectedMarket = (text: string) => {
@@ -50,17 +56,23 @@ export async function checkFolded(
     return marketBody(slug, folded.revision, folded.record(representative));
   };
   await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
-  await checkPages(reader, findings, slug, folded, pageSize);
+  const cursors = await checkPages(reader, findings, slug, folded, pageSize);
+  await checkHistoryFiles(reader, findings, slug, folded, cursors, pageSize);
 }
 
-/** Newest page first. Of a cursor, only the number of the generation is not in the log. */
+/**
+ * Newest page first. Of a cursor, only the number of the generation is not in the log.
+ *
+ * @returns the cursors of the closed pages, oldest first
+ */
 async function checkPages(
   reader: PublicReader,
   findings: Findings,
   slug: string,
   { observations, record }: FoldedMarket,
   pageSize: number,
-): Promise<void> {
+): Promise<readonly string[]> {
+  const cursors: string[] = [];
   const { quantity } = record(null).unit;
   let page = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
   for (let cursor: string | null = null; ; page--) {
@@ -73,7 +85,8 @@ async function checkPages(
       return historyPageBody(shown, next, quantity);
     });
     cursor = text === null ? null : nextCursorOf(text);
-    if (cursor === null) return;
+    if (cursor === null) return cursors.reverse();
+    cursors.push(cursor);
   }
 }
 
