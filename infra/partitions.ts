@@ -17,7 +17,7 @@ import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
-import { logChunksOf } from '../storage/records/log.ts';
+import { logChunksOf, logHashesKey } from '../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -69,6 +69,7 @@ export const PARTITIONS = {
   idempotency: answersOf(ANY).partition,
   listChanges: LIST_CHANGES.partition,
   logEntries: logChunksOf(0).partition.replace(/0$/, ANY),
+  logHashes: logHashesKey(1, 0).partition,
   market: marketPartition(ANY),
   marketIndex: MARKET_INDEX.partition,
   /** Both lanes. */

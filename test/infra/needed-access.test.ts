@@ -20,6 +20,7 @@ import { marketKey, observationsOf } from '../../storage/records/markets.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { readOldLedger } from '../fixtures/data-folder.ts';
 import { workOff } from '../ingest/work-off.ts';
+import { withLog } from '../publisher/log/test-log.ts';
 import { removeMarket } from '../publisher/remove-market.ts';
 import { createWorld, dependenciesOn, market, price } from '../publisher/world.ts';
 import { metalsCsv } from '../sources/example-recipe.ts';
@@ -64,7 +65,8 @@ async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const objects = openMemoryObjects();
   const published: AccessCall[] = [];
   const collected: AccessCall[] = [];
-  const publisher = dependenciesOn(recordAccess(inner, published), recordObjectAccess(objects, published), { nowMs });
+  const recordedObjects = recordObjectAccess(objects, published);
+  const publisher = withLog(dependenciesOn(recordAccess(inner, published), recordedObjects, { nowMs }));
   await publish(publisher);
   const recorded = recordObjectAccess(objects, collected);
   await collectGarbage(dependenciesOn(recordAccess(inner, collected), recorded, { nowMs: nowMs + 3 * DAY_MS }), {
