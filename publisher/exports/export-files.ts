@@ -6,6 +6,7 @@
  * left by a process that died is swept like a file of an old export.
  */
 import type { ExportExtension, ExportRow, ExportTable } from '../../contract/export-tables.ts';
+import { millisecondInstant } from '../../contract/instants.ts';
 import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
@@ -147,8 +148,9 @@ function observedIn(rows: readonly ExportRow[]): Pick<ExportPartValue, 'firstObs
   let [first, last]: [string | null, string | null] = [null, null];
   for (const { observedAt } of rows) {
     if (typeof observedAt !== 'string') continue;
-    if (first === null || Date.parse(observedAt) < Date.parse(first)) first = observedAt;
-    if (last === null || Date.parse(observedAt) > Date.parse(last)) last = observedAt;
+    const instant = millisecondInstant(observedAt);
+    if (first === null || instant < first) first = instant;
+    if (last === null || instant > last) last = instant;
   }
   return { firstObservedAt: first, lastObservedAt: last };
 }

@@ -77,8 +77,8 @@ async function updatePart(
     for (const [index, text] of texts.entries()) read.add(first + index, text);
     await breathe();
   }
-  const rows = await read.rows(await quantitiesOf(storage, read.undefinedMarkets), breathe);
   await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
+  const rows = await read.rows(await quantitiesOf(storage, read.undefinedMarkets), breathe);
   await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, { entries: end - start, rows });
 }
 

@@ -92,11 +92,14 @@ export class PartRows {
     return [...all].filter((slug) => !this.#quantities.has(slug));
   }
 
-  /** The rows in order. `quantities`: those of {@link undefinedMarkets}. */
+  /** The rows in order; to be called last, because it gives up what was read. `quantities`: of {@link undefinedMarkets}. */
   async rows(quantities: ReadonlyMap<string, number>, breathe: () => Promise<void>): Promise<ObservationRow[]> {
     const seen = new Set<string>();
     const rows: ObservationRow[] = [];
-    for (const { index, facts } of this.#observations) {
+    // From the end, so that an observation is not in memory twice.
+    this.#observations.reverse();
+    for (let next = this.#observations.pop(); next !== undefined; next = this.#observations.pop()) {
+      const { index, facts } = next;
       if (index < (this.#countsFrom.get(facts.market) ?? 0) || seen.has(facts.id)) continue;
       seen.add(facts.id);
       const quantity = this.#quantities.get(facts.market) ?? quantities.get(facts.market) ?? null;
