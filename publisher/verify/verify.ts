@@ -11,6 +11,7 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
+import { checkExports } from './check-exports.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest } from './check-latest.ts';
@@ -101,6 +102,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   await checkDocuments(reader, findings);
   const hasLatest = before?.value.projections?.includes('latest') === true && list.markets <= LATEST_MARKETS_MAX;
   if (hasLatest && list.head !== null) await checkLatest(reader, findings, list.latest, list.head.digest);
+  await checkExports(reader, findings, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,
