@@ -20,6 +20,7 @@ import {
   scalarObservationRecordSchema,
 } from './ingest-records.ts';
 import { uploadSchema } from './ingest-uploads.ts';
+import { latestEntrySchema, latestSchema } from './latest.ts';
 import { marketSchema, slugSchema, snapshotSchema } from './market.ts';
 import { instantSchema, metricSchema, moneyMetricSchema, observationSchema, scalarMetricSchema } from './metric.ts';
 import {
@@ -91,6 +92,8 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     HistoryTooLong: historyTooLongSchema,
     Instant: instantSchema,
     IssuedApiKey: issuedApiKeySchema,
+    Latest: latestSchema,
+    LatestEntry: latestEntrySchema,
     Market: marketSchema,
     MarketPage: marketPageSchema,
     Me: meSchema,

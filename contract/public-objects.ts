@@ -19,7 +19,7 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
-import { historyFileUrl, historyIndexUrl, MARKETS_URL } from './routes.ts';
+import { historyFileUrl, historyIndexUrl, LATEST_CSV_URL, LATEST_URL, MARKETS_URL } from './routes.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -39,6 +39,8 @@ export type PublicObjectName =
   | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
   | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
   | { readonly kind: 'history-index'; readonly slug: string }
+  | { readonly kind: 'latest' }
+  | { readonly kind: 'latest-csv' }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }
@@ -219,6 +221,24 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     mayBeGone: true,
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  latest: {
+    path: () => LATEST_URL,
+    pattern: whole(LATEST_URL),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
+  'latest-csv': {
+    path: () => LATEST_CSV_URL,
+    pattern: whole(`${LATEST_URL}\\.csv`),
+    contentType: CSV_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'markets',
     retention: 'head',
   },
   snapshot: {

@@ -5,6 +5,7 @@
 export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
 export const LATEST_URL = '/api/v1/latest';
+export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
 /** The newest daily exports. */
 export const EXPORTS_URL = '/api/v1/exports/latest';

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { historyIndex, historyIndexSchema } from '../history-files.ts';
 import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../history-rows.ts';
+import { latestCsv, latestEntry, latestSchema } from '../latest.ts';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
 import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
 import { observationSchema, type PublicObservation } from '../metric.ts';
@@ -254,6 +255,30 @@ export const publicReadOperations = defineOperations({
     },
     problems: FILE_PROBLEMS,
     example: { params: { slug: 'gold-usd', year: '2026' }, response: NDJSON_EXAMPLE },
+  },
+  getLatest: {
+    method: 'GET',
+    path: '/api/v1/latest',
+    tag,
+    summary: 'Read the newest price of every market in one request',
+    description:
+      'Published with the list. A service with more than 200,000 markets does not have it. Not every deployment publishes ' +
+      'it: see `projections` of the snapshot.',
+    scopes: null,
+    success: { status: 200, description: 'One short entry for each market', body: latestSchema },
+    problems: ['not-found'],
+    example: { response: { data: [latestEntry(market)] } },
+  },
+  getLatestCsv: {
+    method: 'GET',
+    path: '/api/v1/latest.csv',
+    tag,
+    summary: 'Read the newest price of every market as CSV',
+    description: CSV_TEXT,
+    scopes: null,
+    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    problems: ['not-found'],
+    example: { response: latestCsv([latestEntry(market)]) },
   },
   getSnapshot: {
     method: 'GET',

@@ -29,6 +29,8 @@ const PUT_ORDER = [
   ...HISTORY_FILE_KINDS,
   'market',
   'market-list',
+  'latest',
+  'latest-csv',
   'gone',
   'log-vkey',
   'log-checkpoint',

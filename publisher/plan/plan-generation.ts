@@ -9,6 +9,7 @@ import { LogPlan } from '../log/log-plan.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
+import { addLatest, hasLatest } from './plan-latest.ts';
 import { hasPageSize, planList } from './plan-list.ts';
 import { type MarketsPlan, planMarkets } from './plan-markets.ts';
 import { rendererOf, snapshotBody } from './render.ts';
@@ -188,7 +189,8 @@ async function planListIfDue(
   const list = before?.list ?? null;
   const hasChanged = markets.changedItems.size > 0;
   const isBehind = list !== null && before !== null && list.shows < before.generation;
-  if (list !== null && !hasChanged && !isBehind && !list.isDoubtful && hasPageSize(list, dependencies.pageSizes)) {
+  const isRight = list !== null && hasPageSize(list, dependencies.pageSizes) && isLatestRight(dependencies, list);
+  if (isRight && !hasChanged && !isBehind && !list.isDoubtful) {
     const dueAtMs = markets.waiting.size > 0 ? dueAtMsOf(dependencies, list) : null;
     return { list: { ...list, shows: generation }, dueAtMs, endsDoubt: false };
   }
@@ -199,7 +201,7 @@ async function planListIfDue(
   }
   const isDue = (slug: string) => markets.planned.has(slug) || markets.putOff.has(slug);
   const changes = await takeListChanges(dependencies, bundle, list, markets);
-  const { head, layout, isPreviousKnown } = await planList(dependencies, generation, list, changes, isDue);
+  const { head, layout, latest, isPreviousKnown } = await planList(dependencies, generation, list, changes, isDue);
   const name = { kind: 'market-list' } as const;
   const { objects } = dependencies;
   const shown = list?.isDoubtful ? await shownDigest(objects, name, head.nextCursor) : (list?.digest ?? null);
@@ -215,12 +217,18 @@ async function planListIfDue(
       markets: layout.markets,
       pageSize: dependencies.pageSizes.markets,
       publishedAtMs: atMs,
+      ...(latest === null ? {} : { latest: await addLatest(dependencies, bundle, latest, list) }),
       layout: await putLayout(objects, generation, layout),
       isDoubtful: false,
     },
     dueAtMs: null,
     endsDoubt: !isPreviousKnown,
   };
+}
+
+/** Whether the newest values are published if, and only if, they should be. */
+function isLatestRight(dependencies: PublisherDependencies, { latest, markets }: ListState): boolean {
+  return hasLatest(dependencies, markets) === (latest !== undefined);
 }
 
 /** Adds the static bodies that have changed. */

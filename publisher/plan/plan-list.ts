@@ -1,7 +1,9 @@
 /** Plans the market list of a generation, and puts its new pages in place. */
-import { pMapIterable } from 'p-map';
+import pMap, { pMapIterable } from 'p-map';
+import type { LatestEntry } from '../../contract/latest.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { ListState } from '../../storage/records/publication.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { type CutListPage, ItemsMiscounted, ListCutter, type ListHead, type ListInput } from './list-cutter.ts';
@@ -14,10 +16,13 @@ import {
   listedMarkets,
 } from './list-items.ts';
 import { type ListedPage, type ListLayout, readLayout } from './list-layout.ts';
+import { hasLatest, latestOfPage } from './plan-latest.ts';
 
 export interface ListPlan {
   readonly head: ListHead;
   readonly layout: ListLayout;
+  /** The newest values of all markets; null if they are not published. */
+  readonly latest: readonly LatestEntry[] | null;
   /** Whether every page of the previous list is in the new layout, as current or as superseded. */
   readonly isPreviousKnown: boolean;
 }
@@ -110,26 +115,43 @@ async function* itemsOfChanges(changes: ListChanges) {
 }
 
 async function cutList(
-  { objects, pageSizes }: PublisherStorage,
+  storage: PublisherStorage,
   generation: number,
   { kept, markets, ...cut }: Cut,
   isDoubtful: boolean,
 ): Promise<ListPlan> {
+  const { objects, pageSizes } = storage;
+  const isLatestWanted = hasLatest(storage, markets);
   const cutter = new ListCutter({ ...cut, generation, pageSize: pageSizes.markets });
-  const put = async (cutPage: CutListPage): Promise<ListedPage> => {
+  const put = async (cutPage: CutListPage) => {
     await putPage(objects, { kind: 'market-list-page', cursor: cutPage.page.cursor }, cutPage, isDoubtful);
-    return cutPage.page;
+    return { page: cutPage.page, latest: isLatestWanted ? latestOfPage(cutPage.body) : [] };
   };
   const pages: ListedPage[] = [];
+  const latest: (readonly LatestEntry[])[] = [];
   // In any order: no reader can reach one of them before HEAD is swapped, and by then all of them are in place.
-  for await (const page of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) pages.push(page);
+  for await (const done of pMapIterable(cutter.pages(), put, { concurrency: OBJECT_CONCURRENCY })) {
+    pages.push(done.page);
+    latest.push(done.latest);
+  }
   const head = await cutter.finish();
   const layout: ListLayout = {
     markets,
     pages: [...pages.reverse(), ...kept],
     superseded: [...cut.reusable.values()].map(({ cursor }) => cursor),
   };
-  return { head, layout, isPreviousKnown: true };
+  if (!isLatestWanted) return { head, layout, latest: null, isPreviousKnown: true };
+  const keptLatest = await pMap(kept, (page) => latestOfKept(storage, page), { concurrency: OBJECT_CONCURRENCY });
+  const entries = [latestOfPage(head.body), ...latest.reverse(), ...keptLatest].flat();
+  return { head, layout, latest: entries, isPreviousKnown: true };
+}
+
+/** @throws ListPageLost */
+async function latestOfKept({ objects }: PublisherStorage, { cursor, digest }: ListedPage) {
+  const key = publicKey({ kind: 'market-list-page', cursor });
+  const found = await objects.get(key);
+  if (found.kind !== 'found' || sha256Hex(found.body) !== digest) throw new ListPageLost(key);
+  return latestOfPage(Buffer.from(found.body).toString());
 }
 
 function byDigest(pages: readonly ListedPage[]): Map<string, ListedPage> {

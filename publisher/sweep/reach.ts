@@ -6,7 +6,7 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
@@ -33,6 +33,8 @@ export interface SettledList {
   readonly generation: number;
   /** The cursors of its pages. */
   readonly cursors: ReadonlySet<string>;
+  /** Whether the newest values are published as files. */
+  readonly hasLatest: boolean;
   /** The key of its layout. */
   readonly layoutKey: string;
   /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
@@ -48,8 +50,16 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
-  return { generation: head.revision, cursors, layoutKey: list.layout.key, knownSince };
+  return {
+    generation: head.revision,
+    hasLatest: list.latest !== undefined,
+    cursors,
+    layoutKey: list.layout.key,
+    knownSince,
+  };
 }
+
+const isLatest = ({ kind }: PublicObjectName): boolean => kind === 'latest' || kind === 'latest-csv';
 
 interface Body {
   readonly key: string;
@@ -124,6 +134,7 @@ export class Reach {
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
       else if (isHistoryFile(name)) files.push({ key, name });
+      else if (isLatest(name) && !this.#list.hasLatest) unreachable.add(key);
     }
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
@@ -156,6 +167,7 @@ export class Reach {
   /** Whether this is a body or a file of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
+    if (name !== null && isLatest(name)) return (await readSettledList(this.#storage))?.hasLatest !== false;
     const isFile = name !== null && isHistoryFile(name);
     if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;
     // While a generation is being applied, its records become visible one after the other. The next run looks again.

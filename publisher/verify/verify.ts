@@ -5,6 +5,7 @@
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { sourceExpectedNextAt } from '../../contract/expected-next.ts';
+import { LATEST_MARKETS_MAX } from '../../contract/latest.ts';
 import { type Market, marketSchema, snapshotSchema } from '../../contract/market.ts';
 import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
@@ -13,6 +14,7 @@ import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
+import { checkLatest } from './check-latest.ts';
 import { checkRemoved } from './check-removed.ts';
 import type { PublicReader } from './reader.ts';
 import type { VerifyReport } from './report.ts';
@@ -98,6 +100,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     }
   }
   await checkDocuments(reader, findings);
+  const hasLatest = before?.value.projections?.includes('latest') === true && list.markets <= LATEST_MARKETS_MAX;
+  if (hasLatest && list.head !== null) await checkLatest(reader, findings, list.latest, list.head.digest);
   await checkExports(reader, findings, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {

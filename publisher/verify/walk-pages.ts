@@ -1,6 +1,7 @@
 /** Follows cursors as a reader does; walks the whole list of markets. */
 import type * as z from 'zod';
 import { isCursorOf } from '../../contract/cursors.ts';
+import { type LatestEntry, latestEntry } from '../../contract/latest.ts';
 import { MARKETS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market, marketSchema } from '../../contract/market.ts';
 import { MARKETS_URL } from '../../contract/routes.ts';
@@ -59,6 +60,8 @@ export class ListWalk {
   /** The number of markets so far, of all shares. */
   markets = 0;
   pages = 0;
+  /** The newest value of each market so far, of all shares. */
+  readonly latest: LatestEntry[] = [];
 
   readonly #reader: PublicReader;
   readonly #findings: Findings;
@@ -84,6 +87,7 @@ export class ListWalk {
           this.#findings.add(url, 'order', `${item.slug} comes after ${before}`);
         before = item.slug;
         this.markets++;
+        this.latest.push(latestEntry(item));
         if (isInShare(item.slug, share)) yield item;
       }
     }

@@ -40,6 +40,8 @@ export type ListState = {
   /** The number of markets on a full page. Absent if it is not known. */
   pageSize?: number;
   publishedAtMs: number;
+  /** SHA-256 of the files of newest values, in hex. Absent: they are not published. */
+  latest?: { json: string; csv: string };
   /** The layout of its pages; null if it is not known. */
   layout: ObjectRef | null;
   /**

@@ -30,9 +30,14 @@ beforeAll(async () => {
 });
 
 /** Written only with a projection. Tests of the projection hold their bytes. */
-type ProjectionKind = (typeof HISTORY_FILE_KINDS)[number] | `log-${string}` | `export-${string}`;
+type ProjectionKind =
+  | (typeof HISTORY_FILE_KINDS)[number]
+  | `log-${string}`
+  | `export-${string}`
+  | 'latest'
+  | 'latest-csv';
 const isOfProjection = (kind: string) =>
-  /^(log|export)-/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|latest)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';

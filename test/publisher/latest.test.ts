@@ -1,0 +1,104 @@
+/** The newest value of every market as files: their bytes, their cadence, and what is left when they are switched off. */
+import { describe, expect, test } from 'vitest';
+import { publish } from '../../publisher/publish.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
+import { createFilesWorld, type FilesWorld } from './files-world.ts';
+import { removeMarket } from './remove-market.ts';
+import { market, price, readerOf } from './world.ts';
+
+const KEYS = ['public/api/v1/latest', 'public/api/v1/latest.csv'];
+
+/** Three list pages. `b` has no observation, `c` an unknown value. */
+async function latestWorld(): Promise<FilesWorld> {
+  const world = createFilesWorld(undefined, ['latest']);
+  await world.ingest(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((slug) => market(slug)));
+  await world.ingest([price('a', 0, 105), price('c', 0, null), price('h', 1, -7)]);
+  await world.publish();
+  return world;
+}
+
+const textOf = async ({ objects }: FilesWorld, url: string) =>
+  Buffer.from((await readerOf(objects)(url)).body).toString();
+const csvOf = async (world: FilesWorld) => (await textOf(world, '/api/v1/latest.csv')).split('\r\n');
+
+async function putsOf(world: FilesWorld): Promise<readonly string[]> {
+  world.objects.resetCounts();
+  await world.publish();
+  return world.objects.puts.map(({ key }) => key).filter((key) => KEYS.includes(key));
+}
+
+test('there is a line for each market, by slug', async () => {
+  const world = await latestWorld();
+  const [header, ...lines] = await csvOf(world);
+  expect(header).toBe(
+    'slug,name,decimal,quantity,unit,currency,observedAt,releasedAt,updatedAt,source,status,unknownReason',
+  );
+  const shown = lines.map((line) => line.split(',').slice(0, 7).join(','));
+  expect([shown[0], shown[1], shown[2], shown[7], lines.length]).toEqual([
+    'a,Market a,1.05,1,unit,USD,2026-01-01T00:00:00Z',
+    'b,Market b,,1,unit,USD,',
+    'c,Market c,,1,unit,USD,2026-01-01T00:00:00Z',
+    'h,Market h,-0.07,1,unit,USD,2026-01-02T00:00:00Z',
+    9,
+  ]);
+  const { data } = JSON.parse(await textOf(world, '/api/v1/latest'));
+  expect(data).toHaveLength(8);
+  expect(data[2]).toMatchObject({ slug: 'c', decimal: null, unknownReason: 'not-published' });
+  expect(await world.findings()).toEqual([]);
+});
+
+describe('a publication', () => {
+  test('of a market puts both, also if later list pages are kept', async () => {
+    const world = await latestWorld();
+    await world.ingest([price('a', 1, 200)]);
+    expect(await putsOf(world)).toEqual(KEYS);
+    expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('that leaves a market out, leaves its line out', async () => {
+    const world = await latestWorld();
+    await removeMarket(world, 'd');
+    await world.publish();
+    expect((await csvOf(world)).some((line) => line.startsWith('d,'))).toBe(false);
+    expect(await world.findings(['d'])).toEqual([]);
+  });
+
+  test('of nothing puts nothing', async () => {
+    expect(await putsOf(await latestWorld())).toEqual([]);
+  });
+
+  test('comes with the list, not before', async () => {
+    const world = await latestWorld();
+    const paced = { ...world.dependencies, listEverySeconds: () => 60 };
+    await world.ingest([price('a', 1, 200)]);
+    await publish(paced);
+    expect((await csvOf(world))[1]).toContain('a,Market a,1.05');
+    world.clock.nowMs += 60_000;
+    await publish(paced);
+    expect((await csvOf(world))[1]).toContain('a,Market a,2.00');
+  });
+});
+
+test.each(KEYS)('verify finds a flipped byte of %s, and a rebuild mends it', async (key) => {
+  const world = await latestWorld();
+  await world.damage(key);
+  expect(await world.findings()).toContainEqual(expect.objectContaining({ url: key.slice('public'.length) }));
+  await rebuild(world.dependencies);
+  expect(await world.findings()).toEqual([]);
+});
+
+test('switched on and off without any change: they come, and the sweep removes them', async () => {
+  const world = await latestWorld();
+  const off = createFilesWorld(world, []);
+  await off.publish();
+  off.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+  await off.ingest([market('i')]);
+  await off.publish();
+  const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
+  expect(removed.filter((key) => KEYS.includes(key))).toEqual(KEYS);
+  expect(await putsOf(world)).toEqual(KEYS);
+  await collectGarbage(world.dependencies, { dryRun: false });
+  expect(await world.findings()).toEqual([]);
+});
