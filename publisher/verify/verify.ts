@@ -10,6 +10,7 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
+import { checkExports } from './check-exports.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './check-removed.ts';
@@ -97,6 +98,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     }
   }
   await checkDocuments(reader, findings);
+  await checkExports(reader, findings, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,

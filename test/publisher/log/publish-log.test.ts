@@ -9,6 +9,7 @@ import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { createWorld, market, price, type World } from '../world.ts';
+import { faultsOfLog } from './log-oracle.ts';
 import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
 function loggedWorld(): World {
@@ -26,6 +27,7 @@ async function added(world: World): Promise<readonly string[]> {
   await publish(world.dependencies);
   const after = await readTexts(world.objects);
   expect(after.slice(0, before.length)).toEqual(before);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
   return (await readLog(world.objects)).slice(before.length).map(brief);
 }
 

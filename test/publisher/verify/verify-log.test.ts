@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
 import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
 import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
@@ -49,12 +50,12 @@ async function loggedWorld(): Promise<World> {
     { ...price('a', 12, 9), sourceLabel: 'other', sourceUrl: 'https://example.com/b' } as IngestRecordInput,
   ]);
   const verifications = { 'https://example.com/d': VERIFICATION };
-  await setStanding(
-    world.ledger,
-    'd',
-    { representedBy: null, disputes: { price: 'clm_1' }, comparisons: {}, verifications },
-    'standing',
-  );
+  const none = { disputes: {}, comparisons: {}, verifications: {} };
+  const representedBy = { name: 'Council of D', claim: 'clm_2', salt: 'ab'.repeat(32) };
+  const disputes = { price: 'clm_1' };
+  await setStanding(world.ledger, 'd', { representedBy, disputes, comparisons: {}, verifications }, 'standing');
+  // Since before the log began: the log has no digest of this name.
+  await setStanding(world.ledger, 'b', { representedBy: { name: 'Council of B', claim: 'clm_3' }, ...none }, 'before');
   await removeMarket(world, 'gone', 'a');
   await publish(world.dependencies);
   return world;
@@ -181,6 +182,16 @@ describe('damage', () => {
     expect(await found(price)).toEqual(['not-in-log /api/v1/markets/c/history']);
   });
 
+  test('of the name of a representative: its digest is in the log', async () => {
+    const edit = (change: (body: Loose) => unknown) =>
+      found(damagedReader(reader, { '/api/v1/markets/d': withBody(change) }));
+    const expected = ['not-in-log /api/v1/markets/d'];
+    expect(await edit((body) => (body.representedBy = 'Council of E'))).toEqual(expected);
+    expect(await edit((body) => (body.representedBySalt = 'cd'.repeat(32)))).toEqual(expected);
+    expect(await edit((body) => delete body.representedBySalt)).toEqual(expected);
+    expect(await edit((body) => (body.representedBy = null))).toEqual(expected);
+  });
+
   test('of the list: a market that is not in the log', async () => {
     const more = damagedReader(reader, {
       '/api/v1/markets': withBody((body) => {
@@ -238,6 +249,26 @@ describe('damage', () => {
       ),
     ).toEqual([`signature ${VKEYS}`]);
     expect(await one(VKEYS, withStatus(404))).toEqual([`signature ${VKEYS}`]);
+  });
+
+  test('an entry that was taken down is no damage of the tree: only its own market may not be what it gives', async () => {
+    const without = (pattern: RegExp) => {
+      const hide = (text: string) => text.replace(pattern, (line) => takenDownLine(leafHash(line)));
+      return damagedReader(reader, {
+        [files.entries]: withStatus(410),
+        [files.ndjson]: withBytes((bytes) => gzipSync(hide(gunzipSync(bytes).toString()))),
+      });
+    };
+    // Another entry has replaced this one.
+    const replaced = await check(without(/^.*"name":"Market b".*$/m));
+    expect([replaced.findings, replaced.takenDown]).toEqual([[], 1]);
+    const corrected = without(/^.*"market":"c".*"type":"observation".*$/m);
+    expect(await found(corrected)).toEqual([
+      `count ${SNAPSHOT}`,
+      'log /api/v1/markets/c',
+      'not-in-log /api/v1/markets/c',
+    ]);
+    expect((await check(corrected)).checkpoint).not.toBeNull();
   });
 
   test('of an entry in all of its files: the signed root is another one', async () => {
