@@ -1,12 +1,14 @@
 /** Walks the list of the service, and takes over its markets before the list that leads to them. */
 import pMap from 'p-map';
 import { statusOfObject } from '../../contract/edge-problems.ts';
-import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { marketUrl } from '../../contract/routes.ts';
 import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { ALL_MARKETS } from '../../publisher/verify/share.ts';
 import { ListWalk } from '../../publisher/verify/walk-pages.ts';
 import { bodyFaults } from './body-faults.ts';
+import { publishesFiles } from './copy-files.ts';
 import { copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
@@ -17,6 +19,7 @@ export interface CopiedList {
   /** The first page, with all pages after it in the copy. Null: it cannot be put. */
   readonly head: Checked<unknown> | null;
   readonly slugs: ReadonlySet<string>;
+  readonly hasFiles: boolean;
   /** Markets that were taken over. */
   readonly copied: number;
   /** Markets whose bodies are older than their items: the list has to wait for them. */
@@ -25,10 +28,11 @@ export interface CopiedList {
 }
 
 /** Takes over each market that the list shows otherwise than the copy. Puts no head of the list. */
-export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList> {
+export async function copyListedMarkets(given: Omit<MirrorWorld, 'hasFiles'>): Promise<CopiedList> {
   const findings = new Findings();
-  const pages = new PageCopier(world, findings);
-  const list = new ListWalk(pages.reader, findings, world.pageSizes.markets);
+  let hasFiles: Promise<boolean> | null = null;
+  const pages = new PageCopier({ ...given, hasFiles: false }, findings);
+  const list = new ListWalk(pages.reader, findings, given.pageSizes.markets);
   const slugs = new Set<string>();
   const [stale, faulty]: [string[], Finding[]] = [[], []];
   let copied = 0;
@@ -36,6 +40,8 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
     list.itemsOf(ALL_MARKETS),
     async (item) => {
       slugs.add(item.slug);
+      hasFiles ??= publishesFiles(given.upstream, item.slug);
+      const world: MirrorWorld = { ...given, hasFiles: await hasFiles };
       const least = Math.max(item.revision, world.log?.due.get(item.slug) ?? 0);
       if (await isCopied(world, item, least)) return;
       const outcome = await copyMarket(world, item.slug, least);
@@ -48,7 +54,14 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
   );
   await pages.storeLast();
   const found = [...bodyFaults(findings), ...faulty];
-  return { head: found.length + stale.length === 0 ? list.head : null, slugs, copied, stale, findings: found };
+  return {
+    head: found.length + stale.length === 0 ? list.head : null,
+    hasFiles: (await hasFiles) ?? false,
+    slugs,
+    copied,
+    stale,
+    findings: found,
+  };
 }
 
 /**
@@ -58,7 +71,7 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
 export async function copyDueMarkets(
   world: MirrorWorld,
   listed: ReadonlySet<string>,
-): Promise<Omit<CopiedList, 'head' | 'slugs'>> {
+): Promise<Omit<CopiedList, 'head' | 'slugs' | 'hasFiles'>> {
   const [stale, findings]: [string[], Finding[]] = [[], []];
   let copied = 0;
   for (const [slug, revision] of world.log?.due ?? []) {
@@ -103,6 +116,11 @@ export async function copyRemovals(world: MirrorWorld, slugs: readonly string[])
     if (outcome.kind !== 'gone') continue;
     const body = goneBody(outcome.document, world.generation);
     await world.copy.put({ kind: 'history', slug }, body);
+    const files = await world.copy.objects.list(`${PUBLIC_PREFIX}${marketUrl(slug)}/`);
+    for (const key of files.keys) {
+      const name = parsePublicKey(key);
+      if (name !== null) await world.copy.put(name, body);
+    }
     await world.copy.put({ kind: 'market', slug }, body);
   }
   return lost;

@@ -10,6 +10,7 @@ import type { PublicReader, PublicResponse } from '../../publisher/verify/reader
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyFaults } from './body-faults.ts';
 import type { CopiedBody } from './copy.ts';
+import { copyFiles } from './copy-files.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 export type CopyOutcome =
@@ -42,7 +43,7 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
     if (path === historyUrl(slug)) history = answer;
     return answer;
   };
-  await checkHistory(reader, findings, market.value, pageSizes.observations);
+  const pagesOfHistory = await checkHistory(reader, findings, market.value, pageSizes.observations);
   await pages.storeLast();
   const faults = bodyFaults(findings);
   if (faults.some(({ rule }) => rule === 'older-than-its-link')) return { kind: 'stale' };
@@ -54,9 +55,12 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
   const proof = await proofOf(world, slug, market.value.revision, known, findings);
   if (bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
   if (proof === 'stale') return { kind: 'stale' };
+  const files = world.hasFiles ? await copyFiles(world, slug, pagesOfHistory, known) : 'none';
+  if (files !== 'none' && files.kind !== 'checked') return files;
   const { body } = history as PublicResponse;
   // The target first. Its pages are there already.
   await copy.put({ kind: 'history', slug }, { body, generation, nextCursor: nextCursorOf(body) });
+  if (files !== 'none') await files.put();
   await copy.put({ kind: 'market', slug }, { body: market.text, generation });
   world.log?.due.delete(slug);
   if (proof === 'ahead') world.log?.unproven.add(slug);
@@ -169,9 +173,14 @@ export function nextCursorOf(body: Uint8Array): string | null {
 }
 
 /** Whether the copy has this body of the market, byte for byte, or a later one, of that revision at least. */
-export async function isCopied({ copy, broken, log }: MirrorWorld, item: Market, atLeast: number): Promise<boolean> {
+export async function isCopied(
+  { copy, broken, log, hasFiles }: MirrorWorld,
+  item: Market,
+  atLeast: number,
+): Promise<boolean> {
   const { slug } = item;
   if (broken.has(slug) || (await copy.head({ kind: 'history', slug })) === null) return false;
+  if (hasFiles && (await copy.head({ kind: 'history-index', slug })) === null) return false;
   const present = await copy.reader(marketUrl(slug));
   if (present.status !== 200) return false;
   const text = Buffer.from(present.body).toString('utf8');

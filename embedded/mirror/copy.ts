@@ -1,6 +1,12 @@
 /** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
 import { statusOfObject } from '../../contract/edge-problems.ts';
-import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import {
+  cacheTagOf,
+  PUBLIC_OBJECTS,
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+} from '../../contract/public-objects.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import { StorageCorrupt } from '../../storage/errors.ts';
 import { bodyDigest, etagOfDigest } from '../../storage/object-rules.ts';
@@ -86,6 +92,14 @@ export class MirrorCopy {
     // One process owns the folder, and one round runs at a time.
     if (result.kind === 'refused') throw new Error(`another process writes to the copy: ${key} has changed`);
     this.usedBytes += grown;
+  }
+
+  /** {@link put} under the name that the URL of a reader leads to. */
+  async putAt(url: string, body: CopiedBody): Promise<void> {
+    const routed = route('GET', url);
+    const name = routed.kind === 'object' ? parsePublicKey(routed.key) : null;
+    if (name === null) throw new Error(`${url} is no URL of a public object`);
+    await this.put(name, body);
   }
 
   /** A damaged body is removed, so that it is taken over again. */

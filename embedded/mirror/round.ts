@@ -52,11 +52,13 @@ const MOST_TRIES = 3;
  * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, and with
  * MirrorFull. Whatever it rejects with, the copy is consistent.
  */
-export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead'>): Promise<RoundReport> {
+export async function copyOnce(
+  fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead' | 'hasFiles'>,
+): Promise<RoundReport> {
   let snapshot = await readSnapshot(fixed);
   const before = await copiedSnapshot(fixed.copy);
   checkDirection(before?.value ?? null, snapshot.value);
-  const world: MirrorWorld = { ...fixed, acceptsAhead: false, generation: snapshot.value.generation };
+  const world = { ...fixed, acceptsAhead: false, hasFiles: false, generation: snapshot.value.generation };
   const { log, generation } = world;
   await log?.follow(generation);
   if (before?.text === snapshot.text && world.broken.size === 0 && !log?.due.size && !log?.unproven.size) {
@@ -64,7 +66,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'acceptsA
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
   let list: CopiedList = await copyListedMarkets(world);
-  let due = await copyDueMarkets(world, list.slugs);
+  let due = await copyDueMarkets({ ...world, hasFiles: list.hasFiles }, list.slugs);
   let copied = list.copied + due.copied;
   const isSettled = async () =>
     list.head !== null &&
@@ -78,7 +80,7 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'acceptsA
     await log?.follow(generation);
     const tried = { ...world, acceptsAhead: tries === MOST_TRIES - 1 };
     list = await copyListedMarkets(tried);
-    due = await copyDueMarkets(tried, list.slugs);
+    due = await copyDueMarkets({ ...tried, hasFiles: list.hasFiles }, list.slugs);
     copied += list.copied + due.copied;
   }
   const proofs = (await log?.proveRest(world.pageSizes.observations)) ?? [];

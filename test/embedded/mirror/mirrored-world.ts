@@ -1,4 +1,6 @@
 /** A small service, and a copy of it. */
+
+import type { Projection } from '../../../contract/projections.ts';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import type { MirrorLog } from '../../../embedded/mirror/mirror-log.ts';
 import { copyOnce, type RoundReport } from '../../../embedded/mirror/round.ts';
@@ -13,9 +15,10 @@ import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type 
 export const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
 
 /** Seven markets on three pages, the first with a history of three pages. */
-export async function publishedWorld(log?: LogSettings): Promise<World> {
+export async function publishedWorld(log?: LogSettings, projections?: readonly Projection[]): Promise<World> {
   const plain = createWorld();
   const world = log === undefined ? plain : { ...plain, dependencies: withLog(plain.dependencies, log) };
+  if (projections !== undefined) Object.assign(world.dependencies, { projections: new Set(projections) });
   const first = Array.from({ length: 10 }, (_, day) => price('a', day, 100 + day));
   await world.ingest([
     ...SLUGS.map((slug) => market(slug)),

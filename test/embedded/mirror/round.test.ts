@@ -49,6 +49,33 @@ test('the next round takes over what has changed, and nothing else', async () =>
   }
 });
 
+test('the files of histories are copied, also those that the service begins to publish later', async () => {
+  const [plain, world] = [await publishedWorld(), await publishedWorld(undefined, ['history-files'])];
+  const copied = openMemoryObjects();
+  await roundOf(plain, copied);
+  // The service switches them on: no market changes, but the generation does.
+  await changeWorld(world);
+  expect(await roundOf(world, copied)).toMatchObject({ state: 'current', findings: [] });
+  const files = [...servedBy(world.objects)].filter(([key]) => /\/history(\.|\/)/.test(key));
+  expect(files.length).toBeGreaterThan(20);
+  for (const [key, body] of files) {
+    if (!key.includes('/markets/d/')) expect(servedBy(copied).get(key), key).toBe(body);
+  }
+  expect(await findingsOf(copied, true, ['d'])).toEqual([]);
+});
+
+test('a file with another value is not taken over', async () => {
+  const world = await publishedWorld(undefined, ['history-files']);
+  const upstream: PublicReader = async (url, headers) => {
+    const answer = await readerOf(world.objects)(url, headers);
+    if (url !== '/api/v1/markets/b/history.csv') return answer;
+    return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace('0.01', '0.02')) };
+  };
+  const copied = openMemoryObjects();
+  expect((await roundOf(world, copied, { upstream })).state).toBe('faulty');
+  expect(servedBy(copied).has('public/api/v1/markets/b.json')).toBe(false);
+});
+
 test('a round without a change asks for the snapshot alone, and puts nothing', async () => {
   const world = await publishedWorld();
   const copied = openMemoryObjects();

@@ -1,0 +1,58 @@
+/** Takes over the files of one history: whole, by year, and their index. */
+import { statusOfObject } from '../../contract/edge-problems.ts';
+import { historyIndexUrl, historyUrl } from '../../contract/routes.ts';
+import { Findings } from '../../publisher/verify/check-body.ts';
+import { checkFiles, type ReadHistory } from '../../publisher/verify/check-files.ts';
+import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyDigest } from '../../storage/object-rules.ts';
+import { bodyFaults } from './body-faults.ts';
+import type { MirrorWorld } from './mirror-world.ts';
+
+export type CopiedFiles =
+  | { readonly kind: 'checked'; readonly put: () => Promise<void> }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
+
+/** Whether the service publishes such files: as it does for one market, it does for all. */
+export async function publishesFiles(upstream: PublicReader, slug: string): Promise<boolean> {
+  return (await upstream(historyIndexUrl(slug))).status === 200;
+}
+
+/**
+ * Reads and checks the files. They must have what the pages have that were read.
+ *
+ * @param pages answers with the pages
+ */
+export async function copyFiles(
+  { upstream, copy, generation }: MirrorWorld,
+  slug: string,
+  history: ReadHistory,
+  pages: ReadonlyMap<string, PublicResponse>,
+): Promise<CopiedFiles> {
+  const findings = new Findings();
+  const files = new Map<string, PublicResponse>();
+  const reader: PublicReader = async (url) => {
+    const page = pages.get(url);
+    if (page !== undefined) return page;
+    const answer = await upstream(url);
+    files.set(url, answer);
+    return answer;
+  };
+  await checkFiles(reader, findings, slug, history);
+  if (bodyFaults(findings).length > 0) {
+    // The history may have moved on since its pages were read, or the files be of a cache.
+    const { body } = await upstream(historyUrl(slug));
+    const isSame = bodyDigest(body) === history.headDigest;
+    return isSame ? { kind: 'faulty', findings: bodyFaults(findings) } : { kind: 'stale' };
+  }
+  const put = async () => {
+    for (const [url, { status, headers, body }] of files) {
+      if (status === 404) continue;
+      const contentType = headers.get('content-type');
+      const isGone = contentType !== undefined && statusOfObject(contentType) === 410;
+      await copy.putAt(url, { body, generation, ...(isGone && { contentType }) });
+    }
+  };
+  return { kind: 'checked', put };
+}
