@@ -55,7 +55,9 @@ export interface ViewOptions {
   /** Observations on a closed page. A page of another size is never kept. */
   readonly pageSize: number;
   /** What the log needs of a published market. Null: there is no log. */
-  readonly needOfLog: ((published: Item<PublishedHeads> | null) => LogNeed) | null;
+  readonly needOfLog:
+    | ((published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null) => LogNeed)
+    | null;
 }
 
 /**
@@ -77,7 +79,7 @@ export async function viewMarket(
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const heads = await ledger.get(publishedHeadsKey(slug));
   const published = heads?.value ?? null;
-  const need = needOfLog?.(heads) ?? 'new';
+  const need = needOfLog?.(heads, record) ?? 'new';
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
   const isShown = record !== null && record.value.removal === undefined;
