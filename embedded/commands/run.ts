@@ -53,8 +53,11 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   running = await startService(config, progress, log, ask);
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
-  if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
-  if (running.logKeys?.isNew) terminal.done(`Made the key of the log: ${shownFolder(config)}/log-key`);
+  const made = [
+    ...(running.operatorKey === 'made' ? ['operator-key'] : []),
+    ...(running.logKeys?.isNew ? ['log-key'] : []),
+  ];
+  if (made.length > 0) terminal.done(`Made ${made.join(' and ')} in ${shownFolder(config)}`);
   for (const note of keyNotes(running, config)) terminal.note(note);
   terminal.say(welcome(running, config));
   if (format === 'json') {

@@ -90,8 +90,26 @@ export class MirrorLog {
   async putCheckpoint(generation: number): Promise<void> {
     const { checkpoint } = this.#known;
     if (checkpoint === null || this.due.size > 0) return;
+    if (this.checkpoint?.size === this.#bodiesAt && (await this.#copy.head({ kind: 'log-checkpoint' })) !== null)
+      return;
+    await this.#copyKeys(generation);
     await putLogFile(this.#copy, 'checkpoint', Buffer.from(checkpoint), generation);
     this.#bodiesAt = this.checkpoint?.size ?? 0;
+  }
+
+  /** Readers of the copy find the keys that sign now. A key that did not come by the log is not shown. */
+  async #copyKeys(generation: number): Promise<void> {
+    const { status, body } = await this.#upstream(`${LOG_ROOT}/vkey`);
+    if (status !== 200) return;
+    const named = Buffer.from(body).toString('utf8').trimEnd().split('\n');
+    const unknown = named.find((vkey) => !this.#known.vkeys.includes(vkey));
+    if (unknown === undefined) await putLogFile(this.#copy, 'vkey', Buffer.from(body), generation);
+    else
+      this.#faults.push({
+        url: `${LOG_ROOT}/vkey`,
+        rule: 'signature',
+        detail: `names ${unknown}, which no entry announces`,
+      });
   }
 
   /**

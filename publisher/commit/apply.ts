@@ -1,6 +1,11 @@
 /** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
-import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import {
+  HISTORY_FILE_KINDS,
+  type PublicObjectKind,
+  parsePublicKey,
+  STATIC_KINDS,
+} from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -21,6 +26,7 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
 const PUT_ORDER = [
   ...STATIC_KINDS,
   'history',
+  ...HISTORY_FILE_KINDS,
   'market',
   'market-list',
   'gone',

@@ -28,6 +28,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   publish: 650 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
+  export: 500 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };
 
@@ -53,6 +54,7 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   publish: ['cloudfront', 'dynamodb', 'kms', 's3'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
+  export: ['dynamodb', 's3'],
   repair: ['dynamodb', 's3'],
 };
 
@@ -171,6 +173,7 @@ describe('in a fresh process', () => {
     ['sources', 'a schedule', SCHEDULE_EVENT, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+    ['export', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
     ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'unknown' }],
     ['repair', 'an administrator after an upgrade', { migrate: true }, { ledger: 'current' }],
@@ -301,6 +304,7 @@ describe('a ledger of a later format', () => {
     ['worker', SCHEDULE_EVENT],
     ['publish', SCHEDULE_EVENT],
     ['collect-garbage', SCHEDULE_EVENT],
+    ['export', SCHEDULE_EVENT],
     ['upload-arrived', UPLOADED_EVENT],
     ['sources', SCHEDULE_EVENT],
     ['repair', { restore: true }],

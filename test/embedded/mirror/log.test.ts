@@ -13,6 +13,7 @@ import { UpstreamInvalid } from '../../../embedded/mirror/upstream.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
 import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
@@ -49,6 +50,22 @@ test('the copy has the whole log, and its files are those of the service', async
     'public/api/v1/log/checkpoint',
     'public/api/v1/snapshot.json',
   ]);
+});
+
+test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const { state } = await copyOf(world, copied);
+  const options = { vkeys: [], seen: state.checkpoint, pageSizes: SMALL_PAGES };
+  expect((await verifyLog(readerOf(copied), options)).findings).toEqual([]);
+  await changeWorld(world);
+  const keys = `${testSigner(3).vkey}\n`;
+  const upstream: PublicReader = async (url) => {
+    const answer = await readerOf(world.objects)(url);
+    return url === `${LOG_ROOT}/vkey` ? { ...answer, status: 200, body: Buffer.from(keys) } : answer;
+  };
+  await copyOf(world, copied, state, upstream);
+  expect(servedBy(copied).get('public/api/v1/log/vkey')).toBe(`${testSigner().vkey}\n`);
 });
 
 test('a round without news asks for the checkpoint and the snapshot', async () => {
