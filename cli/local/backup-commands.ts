@@ -81,6 +81,12 @@ export function addBackupCommands(program: Command): void {
         ['moved aside', replaced ?? 'nothing was there'],
         ...Object.entries(repaired).map(([slug, outcome]) => ['repaired', `${slug}: ${outcome}`] as const),
       ]);
+      if (report.logSize !== null && !report.isLongerLogShown) {
+        const size = report.logSize.toLocaleString('en-GB');
+        note(
+          `The log goes on from ${size} entries. If a later one was public, read docs/operations.md, "The log after a restore", first.`,
+        );
+      }
       note(`The next start publishes every market again, in place: tidemark start --data ${dataFolder}`);
     });
 }

@@ -13,6 +13,7 @@ import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import type { HashTile } from '../../contract/log/tree.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
+import type { MarketRecordValue } from '../../storage/records/markets.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
@@ -76,11 +77,13 @@ export class LogPlan {
     this.#isCheckpointDue = isCheckpointDue;
   }
 
-  readonly needOf = (published: Item<PublishedHeads> | null): LogNeed => {
+  readonly needOf = (published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null): LogNeed => {
     const { resetBefore = 0 } = this.#before;
     if (resetBefore > (published?.revision ?? 0)) return 'anew';
     if (published === null) return 'new';
-    return published.value.logged === published.value.revision ? 'new' : 'all';
+    const { logged } = published.value;
+    if (logged !== undefined && (record?.value.repairedRevision ?? 0) > logged) return 'anew';
+    return logged === published.value.revision ? 'new' : 'all';
   };
 
   entriesOf(view: MarketView): { readonly entries: MarketEntries; readonly spool: EntrySpool } {

@@ -57,7 +57,9 @@ export interface ViewOptions {
   /** Keeps only pages from which the history's files can be continued. Default: false. */
   readonly hasFiles?: boolean;
   /** What the log needs of a published market. Null: there is no log. */
-  readonly needOfLog: ((published: Item<PublishedHeads> | null) => LogNeed) | null;
+  readonly needOfLog:
+    | ((published: Item<PublishedHeads> | null, record: Item<MarketRecordValue> | null) => LogNeed)
+    | null;
 }
 
 /**
@@ -79,7 +81,7 @@ export async function viewMarket(
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
   const heads = await ledger.get(publishedHeadsKey(slug));
   const published = heads?.value ?? null;
-  const need = needOfLog?.(heads) ?? 'new';
+  const need = needOfLog?.(heads, record) ?? 'new';
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
   const isShown = record !== null && record.value.removal === undefined;

@@ -123,7 +123,7 @@ async function tryRepair(storage: Repair, slug: string): Promise<RepairOutcome |
   }
   const recount = recountOf(observations.map((item) => mended.get(item.sort) ?? item));
   const updatedAt = lastChangeOf(observations, record.value.updatedAt);
-  const value = { ...withRecount(record.value, recount), updatedAt };
+  const value = { ...withRecount(record.value, recount), updatedAt, repairedRevision: revision };
   const marks = [marketMarkKey(slug), historyMarkKey(slug, ''), marketIndexKey(slug)];
   const isDone = await transact(storage, [
     { kind: 'put', key: marketKey(slug), revision, value, if: asRead },

@@ -43,6 +43,8 @@ export type MarketRecordValue = {
   updatedAt: string | null;
   /** Effects of accepted claims and source verifications; absent if there are no effects. */
   standing?: MarketStanding;
+  /** The revision of its last repair, which may have changed what is published. The log states the market anew. */
+  repairedRevision?: number;
   /** Absent unless the market is removed. A removed market keeps its record, and never changes again. */
   removal?: Removal;
 };

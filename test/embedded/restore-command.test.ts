@@ -13,6 +13,8 @@ import { publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
 import { readAll } from '../../storage/paging.ts';
 import { observationsOf } from '../../storage/records/markets.ts';
+import { faultsOfLog } from '../publisher/log/log-oracle.ts';
+import { withLog } from '../publisher/log/test-log.ts';
 import { createWorld, dependenciesOn, market, price, readerOf } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { openApiWorld } from '../write-api/world.ts';
@@ -36,7 +38,8 @@ async function use<Result>(
   const data = await openDataFolder(folder);
   try {
     await data.migrate(() => {});
-    return await work(data, dependenciesOn(data.ledger, data.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES));
+    const dependencies = dependenciesOn(data.ledger, data.objects, { nowMs: Date.now() }, DEFAULT_PAGE_SIZES);
+    return await work(data, withLog(dependencies));
   } finally {
     data.close();
   }
@@ -60,6 +63,7 @@ const expectPublished = (observations: number) =>
   use(async ({ objects }, dependencies) => {
     expect(await publish(dependencies)).toMatchObject({ putOff: [], isMoreDue: false });
     expect(await verify(readerOf(objects), { settled: true })).toMatchObject({ findings: [], observations });
+    expect(await faultsOfLog(objects)).toEqual([]);
   });
 
 beforeEach(async () => {
@@ -76,13 +80,19 @@ describe('npm run restore', () => {
     await take([price('gold', 2, 5), market('zinc')]);
     await take([price('tin', 2, 5)]);
 
-    const { code, output } = run('restore', folder, dir, '--replace');
+    const { code, output, errors } = run('restore', folder, dir, '--replace');
     expect(code).toBe(0);
+    expect(output + errors).not.toContain('The log goes on');
     expect(output).toContain('gold: repaired');
     expect(output).not.toContain('tin');
     await expectPublished(2);
     expect(run('restore', folder, dir, '--replace')).toMatchObject({ code: 0 });
     await expectPublished(2);
+
+    // Nobody there knows what followers of the log have seen.
+    const elsewhere = run('restore', await temporaryFolder(), dir);
+    expect(elsewhere).toMatchObject({ code: 0 });
+    expect(elsewhere.output + elsewhere.errors).toContain('The log goes on from 5 entries');
   });
 
   test('an older ledger that was put in place by hand is refused by publishing, and changes nothing', async () => {
