@@ -6,6 +6,7 @@ import type * as z from 'zod';
 import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
+import { editionSchema, publicEditionSchema } from './editions.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import {
   batchReportSchema,
@@ -82,6 +83,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Cadence: cadenceSchema,
     CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
+    Edition: editionSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
@@ -97,6 +99,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    PublicEdition: publicEditionSchema,
     RemovedMarket: removedMarketSchema,
     ScalarMetric: scalarMetricSchema,
     Slug: slugSchema,

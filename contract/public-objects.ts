@@ -22,6 +22,10 @@ export type PublicObjectName =
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
   | { readonly kind: 'snapshot' }
+  | { readonly kind: 'edition'; readonly edition: string }
+  | { readonly kind: 'edition-list'; readonly edition: string }
+  | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
+  | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
@@ -35,8 +39,10 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
+ *   would not reach readers.
  */
-export type Retention = 'head' | 'page';
+export type Retention = 'head' | 'page' | 'edition';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -54,6 +60,13 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 
 const JSON_TYPE = 'application/json';
 const ROOT = '/api/v1';
+
+const EDITION = `${ROOT}/editions/(?<edition>${SLUG_PATTERN})`;
+
+/** All bodies of an edition have one tag. */
+function editionTag(name: { readonly edition: string }): string {
+  return `edition-${name.edition}`;
+}
 
 /** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
 function whole(source: string): RegExp {
@@ -114,6 +127,42 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
+  },
+  edition: {
+    path: (name) => `${ROOT}/editions/${name.edition}`,
+    pattern: whole(EDITION),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: editionTag,
+    retention: 'edition',
+  },
+  'edition-list': {
+    path: (name) => `${ROOT}/editions/${name.edition}/markets`,
+    pattern: whole(`${EDITION}/markets`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: editionTag,
+    retention: 'edition',
+  },
+  'edition-market': {
+    path: (name) => `${ROOT}/editions/${name.edition}/markets/${name.slug}`,
+    pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: editionTag,
+    retention: 'edition',
+  },
+  'edition-history': {
+    path: (name) => `${ROOT}/editions/${name.edition}/markets/${name.slug}/history`,
+    pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})/history`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: editionTag,
+    retention: 'edition',
   },
   'not-found': {
     path: () => '/errors/404.json',

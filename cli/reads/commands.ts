@@ -23,6 +23,7 @@ interface HistoryFlags extends AsOfFlags {
 interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
+  readonly edition?: string;
 }
 
 interface PublishFlags extends GlobalOptions {
@@ -108,13 +109,15 @@ Example:
     .argument('[url]', 'its base URL; default: that of the profile')
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
     .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
+    .option('--edition <name>', 'an edition, instead of the newest generation')
     .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [] } = options;
-      await verifyService(readUrl, { ...(share && { share }), removed }, options.json === true);
+      const { share, removed = [], edition = null } = options;
+      const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
+      await verifyService(readUrl, asked, edition, options.json === true);
     });
 
   program

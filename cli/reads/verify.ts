@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
+import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
@@ -9,10 +10,15 @@ import { counted, note, printFields, printJson, Table } from '../output.ts';
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
 
-/** Ends with `findings` if there is any. */
+/**
+ * Ends with `findings` if there is any.
+ *
+ * @param edition the name of the edition that is checked; null: what is published now
+ */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
+  edition: string | null,
   asJson: boolean,
 ): Promise<void> {
   const pause = async (): Promise<boolean> => {
@@ -20,7 +26,8 @@ export async function verifyService(
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const report = await confirmFindings(readerOf(url), asked, pause);
+  const reader = edition === null ? readerOf(url) : editionReader(readerOf(url), edition);
+  const report = await confirmFindings(reader, asked, pause);
   if (report.findings.length > 0) endWith('findings');
   if (asJson) return await printJson(report);
   const table = new Table(['RULE', 'URL', 'FINDING']);

@@ -17,6 +17,7 @@ import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/li
 import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
 import {
   decodeUnreserved,
+  EDITIONS_URL,
   LATEST_URL,
   MARKETS_URL,
   OPENAPI_URL,
@@ -69,6 +70,8 @@ const FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
+/** The beginning of an edition's URLs that have pages. Their later pages are those of the same lists of today. */
+const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/.*/history)?$)`);
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -85,9 +88,9 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
     return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
   const uri = decodeUnreserved(request.uri);
-  const first = firstPage(uri);
-  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
+  const first = firstPage(names.length === 0 ? uri : uri.replace(EDITION, '/api/v1'));
+  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
   if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
   const paged = first !== null && (first.kind === 'market-list' || first.kind === 'history');
   const name = names[0] as string;

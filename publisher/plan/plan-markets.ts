@@ -6,6 +6,7 @@ import type { HeadValue } from '../../storage/records/publication.ts';
 import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
@@ -63,6 +64,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
+  editions: EditionKeeper,
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -91,7 +93,10 @@ export async function planMarkets(
     waiting.clear();
   };
 
-  const planOne = async (market: MarkedMarket) => ({ market, outcome: await planMarked(storage, generation, market) });
+  const planOne = async (market: MarkedMarket) => ({
+    market,
+    outcome: await planMarked(storage, generation, market, editions),
+  });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
       putOff.set(market.slug, outcome);
@@ -118,11 +123,15 @@ async function planMarked(
   storage: PublisherStorage,
   generation: number,
   market: MarkedMarket,
+  editions: EditionKeeper,
 ): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
     const outcome = await planOnce(storage, generation, market);
-    if (typeof outcome !== 'string') return outcome;
+    if (typeof outcome !== 'string') {
+      await editions.keep(market.slug, outcome.view.published);
+      return outcome;
+    }
     reason = outcome;
   }
   return reason;

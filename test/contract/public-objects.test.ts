@@ -32,6 +32,10 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   history: fc.record({ kind: fc.constant('history'), slug }),
   'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
   snapshot: fc.constant({ kind: 'snapshot' }),
+  edition: fc.record({ kind: fc.constant('edition'), edition: slug }),
+  'edition-list': fc.record({ kind: fc.constant('edition-list'), edition: slug }),
+  'edition-market': fc.record({ kind: fc.constant('edition-market'), edition: slug, slug }),
+  'edition-history': fc.record({ kind: fc.constant('edition-history'), edition: slug, slug }),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -180,6 +184,23 @@ const TABLE: readonly Row[] = [
     cacheTag: 'snapshot',
     retention: 'head',
   },
+  ...(
+    [
+      [{ kind: 'edition', edition: 'q3' }, 'public/api/v1/editions/q3'],
+      [{ kind: 'edition-list', edition: 'q3' }, 'public/api/v1/editions/q3/markets'],
+      [{ kind: 'edition-market', edition: 'q3', slug: 'gold-usd' }, 'public/api/v1/editions/q3/markets/gold-usd'],
+      [
+        { kind: 'edition-history', edition: 'q3', slug: 'gold-usd' },
+        'public/api/v1/editions/q3/markets/gold-usd/history',
+      ],
+    ] as const
+  ).map(([name, key]) => ({
+    name,
+    key,
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  })),
   {
     name: { kind: 'not-found' },
     key: 'public/errors/404.json',
