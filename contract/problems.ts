@@ -31,6 +31,7 @@ export const PROBLEMS = {
   'state-transition': { status: 409, title: 'State does not allow this' },
   conflict: { status: 409, title: 'Conflicts with what is stored' },
   'market-removed': { status: 410, title: 'Market removed' },
+  'history-too-long': { status: 410, title: 'History too long for one file' },
   'precondition-failed': { status: 412, title: 'Changed since it was read' },
   'content-too-large': { status: 413, title: 'Request body not accepted' },
   'uri-too-long': EDGE_PROBLEMS['uri-too-long'],

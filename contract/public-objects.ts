@@ -2,11 +2,24 @@
  * The one exhaustive table of stored public objects: each kind has its key, content type, cache policy, cache tag and
  * retention here and nowhere else. A new kind does not compile until all of them are decided.
  *
- * Constants and pure functions only, free of dependencies: the edge router is built from this file too.
+ * Constants and pure functions only.
  */
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
 import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import {
+  historyPages,
+  historyPath,
+  MARKET_LIST_PATH,
+  MARKET_PAGES,
+  marketPath,
+  OPENAPI_PATH,
+  PROBLEMS_PATH,
+  pagePath,
+  SNAPSHOT_PATH,
+  WAITLIST_PATH,
+} from './object-paths.ts';
+import { EDITIONS_URL, editionUrl, historyFileUrl, historyIndexUrl, MARKETS_URL } from './routes.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -21,6 +34,11 @@ export type PublicObjectName =
   | { readonly kind: 'market'; readonly slug: string }
   | { readonly kind: 'history'; readonly slug: string }
   | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
+  | { readonly kind: 'history-csv'; readonly slug: string }
+  | { readonly kind: 'history-ndjson'; readonly slug: string }
+  | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
+  | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
+  | { readonly kind: 'history-index'; readonly slug: string }
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'edition'; readonly edition: string }
   | { readonly kind: 'edition-list'; readonly edition: string }
@@ -32,6 +50,15 @@ export type PublicObjectName =
 export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
+
+/** The files of a market's history, and their index. */
+export const HISTORY_FILE_KINDS = [
+  'history-csv',
+  'history-ndjson',
+  'history-year-csv',
+  'history-year-ndjson',
+  'history-index',
+] as const;
 
 export type PublicObjectKind = PublicObjectName['kind'];
 
@@ -50,7 +77,7 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
   readonly pattern: RegExp;
   readonly contentType: string;
-  /** Whether the problem document of a removed market takes the object's place: see `statusOfObject`. */
+  /** Whether a problem document may take the object's place: see `statusOfObject`. */
   readonly mayBeGone: boolean;
   readonly cacheControl: string;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
@@ -59,23 +86,26 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 }
 
 const JSON_TYPE = 'application/json';
+const CSV_TYPE = 'text/csv; charset=utf-8';
+const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
+const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
-const EDITION = `${ROOT}/editions/(?<edition>${SLUG_PATTERN})`;
+const EDITION = `${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})`;
 
 /** All bodies of an edition have one tag. */
 function editionTag(name: { readonly edition: string }): string {
   return `edition-${name.edition}`;
 }
 
-/** Whole-string pattern of a path. A function, because the router's language has no lookbehind and no `v` flag. */
+/** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
   'market-list': {
-    path: () => `${ROOT}/markets.json`,
+    path: () => MARKET_LIST_PATH,
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -84,7 +114,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'market-list-page': {
-    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
+    path: (name) => pagePath(MARKET_PAGES, name.cursor),
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -93,7 +123,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'page',
   },
   market: {
-    path: (name) => `${ROOT}/markets/${name.slug}.json`,
+    path: (name) => marketPath(name.slug),
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -102,7 +132,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   history: {
-    path: (name) => `${ROOT}/histories/${name.slug}.json`,
+    path: (name) => historyPath(name.slug),
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
@@ -111,7 +141,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   'history-page': {
-    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
+    path: (name) => pagePath(historyPages(name.slug), name.cursor),
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -119,8 +149,53 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: (name) => name.slug,
     retention: 'page',
   },
+  'history-csv': {
+    path: (name) => historyFileUrl(name.slug, 'csv', null),
+    pattern: whole(`${HISTORY}\\.csv`),
+    contentType: CSV_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-ndjson': {
+    path: (name) => historyFileUrl(name.slug, 'ndjson', null),
+    pattern: whole(`${HISTORY}\\.ndjson`),
+    contentType: NDJSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-year-csv': {
+    path: (name) => historyFileUrl(name.slug, 'csv', name.year),
+    pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.csv`),
+    contentType: CSV_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-year-ndjson': {
+    path: (name) => historyFileUrl(name.slug, 'ndjson', name.year),
+    pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.ndjson`),
+    contentType: NDJSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
+  'history-index': {
+    path: (name) => historyIndexUrl(name.slug),
+    pattern: whole(`${HISTORY}/index`),
+    contentType: JSON_TYPE,
+    mayBeGone: true,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: (name) => name.slug,
+    retention: 'head',
+  },
   snapshot: {
-    path: () => `${ROOT}/snapshot.json`,
+    path: () => SNAPSHOT_PATH,
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -129,7 +204,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   edition: {
-    path: (name) => `${ROOT}/editions/${name.edition}`,
+    path: (name) => editionUrl(name.edition),
     pattern: whole(EDITION),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -138,7 +213,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'edition',
   },
   'edition-list': {
-    path: (name) => `${ROOT}/editions/${name.edition}/markets`,
+    path: (name) => `${editionUrl(name.edition)}/markets`,
     pattern: whole(`${EDITION}/markets`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -147,7 +222,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'edition',
   },
   'edition-market': {
-    path: (name) => `${ROOT}/editions/${name.edition}/markets/${name.slug}`,
+    path: (name) => `${editionUrl(name.edition)}/markets/${name.slug}`,
     pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -156,7 +231,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'edition',
   },
   'edition-history': {
-    path: (name) => `${ROOT}/editions/${name.edition}/markets/${name.slug}/history`,
+    path: (name) => `${editionUrl(name.edition)}/markets/${name.slug}/history`,
     pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})/history`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -174,7 +249,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   problems: {
-    path: () => '/problems.json',
+    path: () => PROBLEMS_PATH,
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -183,7 +258,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   waitlist: {
-    path: () => `${ROOT}/waitlist.json`,
+    path: () => WAITLIST_PATH,
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
@@ -192,7 +267,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     retention: 'head',
   },
   openapi: {
-    path: () => `${ROOT}/openapi.json`,
+    path: () => OPENAPI_PATH,
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,

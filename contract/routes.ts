@@ -6,6 +6,8 @@ export const MARKETS_URL = '/api/v1/markets';
 export const SNAPSHOT_URL = '/api/v1/snapshot';
 export const LATEST_URL = '/api/v1/latest';
 export const WAITLIST_URL = '/api/v1/waitlist';
+/** The newest daily exports. */
+export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
@@ -23,6 +25,16 @@ export function marketUrl(slug: string): string {
 /** The newest page of a market's history. */
 export function historyUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}/history`;
+}
+
+/** A file of the whole history, or of one calendar year (UTC) of four digits. */
+export function historyFileUrl(slug: string, format: 'csv' | 'ndjson', year: string | null): string {
+  return `${historyUrl(slug)}${year === null ? '' : `/${year}`}.${format}`;
+}
+
+/** Names the pages and files of a market's history. */
+export function historyIndexUrl(slug: string): string {
+  return `${historyUrl(slug)}/index`;
 }
 
 /**

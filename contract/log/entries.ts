@@ -3,54 +3,76 @@
  * schemas do not have needs the next format.
  */
 import * as z from 'zod';
-import { cadenceSchema } from '../cadence.ts';
+import { CALENDAR_PERIODS, WEEKDAYS } from '../cadence.ts';
 import { canonicalJson, type Json } from '../canonical-json.ts';
 import { currencyExponent } from '../currencies.ts';
-import { MARKET_METRICS_MAX, MARKET_SOURCES_MAX } from '../limits.ts';
-import { marketDefinitionFields, slugSchema, sourceSchema, sourceVerificationSchema } from '../market.ts';
+import { slugSchema, sourceVerificationSchema } from '../market.ts';
 import {
+  amountMinorSchema,
+  confidenceSchema,
+  currencyCodeSchema,
+  decimalSchema,
   instantSchema,
-  metricNameSchema,
+  metricStatusSchema,
   type Observation,
-  provenanceFields,
   retractionKindSchema,
-  valueFields,
+  unknownReasonSchema,
 } from '../metric.ts';
-import { publicTextSchema } from '../public-text.ts';
-import { removalSchema } from '../removed-market.ts';
 import { ENTRY_BYTES_MAX } from './entry-bundle.ts';
 import { parseVkey } from './notes.ts';
 
 /** The format of every entry that this version writes. */
 export const LOG_FORMAT = 1;
 
+/**
+ * Any text. A log is for good, and the rules for texts that are taken in change: so an entry may hold a text that would
+ * be refused today. The same goes for the numbers of things below.
+ */
+const text = z.string().max(4096);
+const many = z.int().min(0).max(10_000);
 const revision = z.int().min(0);
+const metricName = z.string().regex(/^[a-z][a-zA-Z0-9]{0,39}$/);
 const observationIdSchema = z.string().regex(/^obs_[0-9a-f]{24}$/);
 
 /** Members of every entry but `key`. */
 const ofMarket = { format: z.literal(LOG_FORMAT), market: slugSchema } as const;
 
-const { slug: _, ...definition } = marketDefinitionFields;
-
 const marketEntrySchema = z.strictObject({
   ...ofMarket,
-  ...definition,
   type: z.literal('market'),
   revision,
   updatedAt: instantSchema.nullable(),
-  sourceCount: z.int().min(0).max(MARKET_SOURCES_MAX),
+  name: text,
+  kind: text,
+  status: z.enum(['active', 'retired']),
+  nativeCurrency: currencyCodeSchema,
+  unit: z.strictObject({ of: text, quantity: z.int().min(1) }),
+  sourceCount: many,
 });
+
+const anyCadence = { graceSeconds: z.int().min(0), holidays: z.array(text), weekdays: z.array(z.enum(WEEKDAYS)) };
+
+const loggedCadenceSchema = z.discriminatedUnion('period', [
+  z.strictObject({
+    ...anyCadence,
+    period: z.enum(CALENDAR_PERIODS),
+    releaseAfterDays: z.int().min(0),
+    releaseTime: text,
+  }),
+  z.strictObject({ ...anyCadence, period: z.literal('minutes'), minutes: z.int().min(1) }),
+]);
 
 const sourceEntrySchema = z.strictObject({
   ...ofMarket,
-  ...sourceSchema.shape,
   type: z.literal('source'),
   revision,
-  position: z
-    .int()
-    .min(0)
-    .max(MARKET_SOURCES_MAX - 1),
-  cadence: cadenceSchema.nullable(),
+  position: many,
+  label: text,
+  url: text,
+  publisher: text.nullable(),
+  licence: text.nullable(),
+  attribution: text.nullable(),
+  cadence: loggedCadenceSchema.nullable(),
   verification: sourceVerificationSchema.nullable(),
 });
 
@@ -58,7 +80,7 @@ const standingEntrySchema = z.strictObject({
   ...ofMarket,
   type: z.literal('standing'),
   revision,
-  disputedMetrics: z.array(metricNameSchema).max(MARKET_METRICS_MAX),
+  disputedMetrics: z.array(metricName),
   representedBy: z
     .strictObject({
       digest: z
@@ -71,12 +93,20 @@ const standingEntrySchema = z.strictObject({
 
 const observationEntryFields = {
   ...ofMarket,
-  ...provenanceFields,
   type: z.literal('observation'),
   revision,
   id: observationIdSchema,
-  metric: metricNameSchema,
+  metric: metricName,
+  sourceLabel: text,
+  sourceUrl: text,
+  observedAt: instantSchema,
   recordedAt: instantSchema,
+  releasedAt: instantSchema.nullable(),
+  confidence: confidenceSchema,
+  status: metricStatusSchema,
+  sourceValue: decimalSchema.nullable(),
+  rounded: z.boolean(),
+  unknownReason: unknownReasonSchema.nullable(),
   retraction: retractionKindSchema.nullable(),
   supersedes: observationIdSchema.nullable(),
 } as const;
@@ -85,24 +115,25 @@ const observationEntrySchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...observationEntryFields,
     kind: z.literal('money'),
-    amountMinor: valueFields.amountMinor,
-    currency: valueFields.currency,
+    amountMinor: amountMinorSchema.nullable(),
+    currency: currencyCodeSchema,
     minorDigits: z.int().min(0).max(4),
   }),
   z.strictObject({
     ...observationEntryFields,
     kind: z.literal('scalar'),
-    value: valueFields.value,
-    unit: valueFields.unit,
+    value: decimalSchema.nullable(),
+    unit: text,
   }),
 ]);
 
 const removalEntrySchema = z.strictObject({
   ...ofMarket,
-  ...removalSchema.shape,
   type: z.literal('removal'),
   revision,
-  reason: publicTextSchema(500),
+  reason: text,
+  replacedBy: slugSchema.nullable(),
+  removedAt: instantSchema,
 });
 
 const resetEntrySchema = z.strictObject({ ...ofMarket, type: z.literal('reset') });
@@ -110,7 +141,7 @@ const resetEntrySchema = z.strictObject({ ...ofMarket, type: z.literal('reset') 
 const keyEntrySchema = z.strictObject({
   format: z.literal(LOG_FORMAT),
   type: z.literal('key'),
-  vkey: z.string().max(1000).refine(isVkey, { error: 'must be a verifier key' }),
+  vkey: text.refine(isVkey, { error: 'must be a verifier key' }),
 });
 
 /** One entry, by its `type`. */
@@ -131,9 +162,9 @@ export type StandingEntry = z.infer<typeof standingEntrySchema>;
 export type ObservationEntry = z.infer<typeof observationEntrySchema>;
 export type RemovalEntry = z.infer<typeof removalEntrySchema>;
 
-function isVkey(text: string): boolean {
+function isVkey(vkey: string): boolean {
   try {
-    parseVkey(text);
+    parseVkey(vkey);
     return true;
   } catch {
     return false;
@@ -146,11 +177,11 @@ function isVkey(text: string): boolean {
  * @throws RangeError over 65,535 bytes
  */
 export function entryText(entry: LogEntry): string {
-  const text = canonicalJson(entry as Json);
-  if (Buffer.byteLength(text) > ENTRY_BYTES_MAX) {
+  const written = canonicalJson(entry as Json);
+  if (Buffer.byteLength(written) > ENTRY_BYTES_MAX) {
     throw new RangeError(`an entry of the log has at most ${ENTRY_BYTES_MAX} bytes`);
   }
-  return text;
+  return written;
 }
 
 /**
@@ -160,10 +191,32 @@ export function entryText(entry: LogEntry): string {
  * @param revision the market's, at which this version was recorded
  */
 export function observationEntry(market: string, revision: number, observation: Observation): ObservationEntry {
-  const { supersededAt, supersededBy, ...facts } = observation;
-  const common = { format: LOG_FORMAT, type: 'observation', market, revision } as const;
-  if (facts.kind === 'scalar') return { ...common, ...facts };
-  const minorDigits = currencyExponent(facts.currency);
-  if (minorDigits === null) throw new RangeError(`not a currency with a minor unit: ${facts.currency}`);
-  return { ...common, ...facts, minorDigits };
+  // Member by member: a member that the ledger alone has must not enter the log.
+  const common = {
+    format: LOG_FORMAT,
+    type: 'observation',
+    market,
+    revision,
+    id: observation.id,
+    metric: observation.metric,
+    sourceLabel: observation.sourceLabel,
+    sourceUrl: observation.sourceUrl,
+    observedAt: observation.observedAt,
+    recordedAt: observation.recordedAt,
+    releasedAt: observation.releasedAt,
+    confidence: observation.confidence,
+    status: observation.status,
+    sourceValue: observation.sourceValue,
+    rounded: observation.rounded,
+    unknownReason: observation.unknownReason,
+    retraction: observation.retraction,
+    supersedes: observation.supersedes,
+  } as const;
+  if (observation.kind === 'scalar') {
+    return { ...common, kind: 'scalar', value: observation.value, unit: observation.unit };
+  }
+  const { amountMinor, currency } = observation;
+  const minorDigits = currencyExponent(currency);
+  if (minorDigits === null) throw new RangeError(`not a currency with a minor unit: ${currency}`);
+  return { ...common, kind: 'money', amountMinor, currency, minorDigits };
 }

@@ -17,6 +17,7 @@ var PROBLEM_CODES = [
   "state-transition",
   "conflict",
   "market-removed",
+  "history-too-long",
   "precondition-failed",
   "content-too-large",
   "uri-too-long",
@@ -51,118 +52,27 @@ var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
   "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
-var FRESH_SECONDS = 15;
-var STALE_IF_ERROR_SECONDS = 300;
 var CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";
 var CURSOR_PATTERN = "[1-9][0-9]{0,14}-[0-9a-f]{32}";
-var PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
-var JSON_TYPE = "application/json";
 var ROOT = "/api/v1";
-function whole(source) {
-  return new RegExp(`^${source}$`);
-}
-var PUBLIC_OBJECTS = {
-  "market-list": {
-    path: () => `${ROOT}/markets.json`,
-    pattern: whole(`${ROOT}/markets\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "markets",
-    retention: "head"
-  },
-  "market-list-page": {
-    path: (name) => `${ROOT}/market-pages/${name.cursor}.json`,
-    pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "markets",
-    retention: "page"
-  },
-  market: {
-    path: (name) => `${ROOT}/markets/${name.slug}.json`,
-    pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "head"
-  },
-  history: {
-    path: (name) => `${ROOT}/histories/${name.slug}.json`,
-    pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "head"
-  },
-  "history-page": {
-    path: (name) => `${ROOT}/history-pages/${name.slug}/${name.cursor}.json`,
-    pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: (name) => name.slug,
-    retention: "page"
-  },
-  snapshot: {
-    path: () => `${ROOT}/snapshot.json`,
-    pattern: whole(`${ROOT}/snapshot\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "snapshot",
-    retention: "head"
-  },
-  "not-found": {
-    path: () => "/errors/404.json",
-    pattern: whole("/errors/404\\.json"),
-    contentType: PROBLEM_CONTENT_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => null,
-    retention: "head"
-  },
-  problems: {
-    path: () => "/problems.json",
-    pattern: whole("/problems\\.json"),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "problems",
-    retention: "head"
-  },
-  waitlist: {
-    path: () => `${ROOT}/waitlist.json`,
-    pattern: whole(`${ROOT}/waitlist\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "waitlist",
-    retention: "head"
-  },
-  openapi: {
-    path: () => `${ROOT}/openapi.json`,
-    pattern: whole(`${ROOT}/openapi\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: () => "openapi",
-    retention: "head"
-  }
-};
-function publicPath(name) {
-  return PUBLIC_OBJECTS[name.kind].path(name);
-}
+var MARKET_LIST_PATH = `${ROOT}/markets.json`;
+var SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
+var WAITLIST_PATH = `${ROOT}/waitlist.json`;
+var OPENAPI_PATH = `${ROOT}/openapi.json`;
+var PROBLEMS_PATH = "/problems.json";
+var marketPath = (slug) => `${ROOT}/markets/${slug}.json`;
+var historyPath = (slug) => `${ROOT}/histories/${slug}.json`;
+var MARKET_PAGES = `${ROOT}/market-pages`;
+var historyPages = (slug) => `${ROOT}/history-pages/${slug}`;
+var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
 var WAITLIST_URL = "/api/v1/waitlist";
 var OPENAPI_URL = "/api/v1/openapi.json";
+var EDITIONS_URL = "/api/v1/editions";
 function decodeUnreserved(text) {
   return text.replace(
     /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,
@@ -176,6 +86,7 @@ var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
 var FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
+var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join("|")})$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 function handler(event) {
@@ -187,15 +98,13 @@ function handler(event) {
   if (request.method !== "GET" && request.method !== "HEAD") {
     return refuse(edgeProblem("method-not-allowed", `This resource is read-only: use one of ${METHODS}.`));
   }
-  const uri = decodeUnreserved(request.uri);
-  const first = firstPage(uri);
-  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
+  const target = targetOf(decodeUnreserved(request.uri));
+  if (target === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
-  const paged = first !== null && (first.kind === "market-list" || first.kind === "history");
+  if (names.length === 0) return rewrite(request, target.path);
   const name = names[0];
-  if (names.length > 1 || decodeUnreserved(name) !== "cursor" || !paged) {
-    const allowed = paged ? 'only "cursor"' : "no query parameter";
+  if (names.length > 1 || decodeUnreserved(name) !== "cursor" || target.pages === null) {
+    const allowed = target.pages === null ? "no query parameter" : 'only "cursor"';
     return refuse(edgeProblem("unknown-query-parameter", `This resource takes ${allowed}: leave out everything else.`));
   }
   const parameter = request.querystring[name];
@@ -206,7 +115,7 @@ function handler(event) {
       edgeProblem("invalid-cursor", 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.')
     );
   }
-  return rewrite(request, publicPath(laterPage(first, cursor)));
+  return rewrite(request, pagePath(target.pages, cursor));
 }
 function urlLength(request) {
   let length = request.uri.length;
@@ -221,20 +130,27 @@ function urlLength(request) {
   }
   return length;
 }
-function firstPage(uri) {
-  if (uri === MARKETS_URL) return { kind: "market-list" };
-  if (uri === SNAPSHOT_URL) return { kind: "snapshot" };
-  if (uri === WAITLIST_URL) return { kind: "waitlist" };
-  if (uri === OPENAPI_URL) return { kind: "openapi" };
-  if (PROBLEM.test(uri)) return { kind: "problems" };
+function targetOf(uri) {
+  if (uri === MARKETS_URL) return { path: MARKET_LIST_PATH, pages: MARKET_PAGES };
   const match = MARKET.exec(uri);
-  if (match === null) return null;
-  const groups = match.groups;
-  return groups.history === void 0 ? { kind: "market", slug: groups.slug } : { kind: "history", slug: groups.slug };
+  if (match !== null) {
+    const groups = match.groups;
+    if (groups.history === void 0) return { path: marketPath(groups.slug), pages: null };
+    return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
+  }
+  if (EDITION.test(uri)) {
+    const today = targetOf(uri.replace(EDITION, "/api/v1"));
+    return today === null ? null : { path: uri, pages: today.pages };
+  }
+  const path = singlePath(uri);
+  return path === null ? null : { path: path, pages: null };
 }
-function laterPage(first, cursor) {
-  if (first.kind === "history") return { kind: "history-page", slug: first.slug, cursor: cursor };
-  return { kind: "market-list-page", cursor: cursor };
+function singlePath(uri) {
+  if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
+  if (uri === WAITLIST_URL) return WAITLIST_PATH;
+  if (uri === OPENAPI_URL) return OPENAPI_PATH;
+  if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  return FILE.test(uri) ? uri : null;
 }
 function rewrite(request, path) {
   request.uri = path;

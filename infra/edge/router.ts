@@ -14,7 +14,18 @@ import {
   PROBLEM_CONTENT_TYPE,
 } from '../../contract/edge-problems.ts';
 import { CURSOR_PATTERN, SLUG_MAX_LENGTH, SLUG_PATTERN } from '../../contract/limits.ts';
-import { type PublicObjectName, publicPath } from '../../contract/public-objects.ts';
+import {
+  historyPages,
+  historyPath,
+  MARKET_LIST_PATH,
+  MARKET_PAGES,
+  marketPath,
+  OPENAPI_PATH,
+  PROBLEMS_PATH,
+  pagePath,
+  SNAPSHOT_PATH,
+  WAITLIST_PATH,
+} from '../../contract/object-paths.ts';
 import {
   decodeUnreserved,
   EDITIONS_URL,
@@ -70,8 +81,8 @@ const FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
-/** The beginning of an edition's URLs that have pages. Their later pages are those of the same lists of today. */
-const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/.*/history)?$)`);
+/** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */
+const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -87,15 +98,13 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return refuse(edgeProblem('method-not-allowed', `This resource is read-only: use one of ${METHODS}.`));
   }
-  const uri = decodeUnreserved(request.uri);
+  const target = targetOf(decodeUnreserved(request.uri));
+  if (target === null) return refuse(NOT_FOUND_PROBLEM);
   const names = Object.keys(request.querystring);
-  const first = firstPage(names.length === 0 ? uri : uri.replace(EDITION, '/api/v1'));
-  if (first === null && !FILE.test(uri)) return refuse(NOT_FOUND_PROBLEM);
-  if (names.length === 0) return rewrite(request, first === null ? uri : publicPath(first));
-  const paged = first !== null && (first.kind === 'market-list' || first.kind === 'history');
+  if (names.length === 0) return rewrite(request, target.path);
   const name = names[0] as string;
-  if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || !paged) {
-    const allowed = paged ? 'only "cursor"' : 'no query parameter';
+  if (names.length > 1 || decodeUnreserved(name) !== 'cursor' || target.pages === null) {
+    const allowed = target.pages === null ? 'no query parameter' : 'only "cursor"';
     return refuse(edgeProblem('unknown-query-parameter', `This resource takes ${allowed}: leave out everything else.`));
   }
   const parameter = request.querystring[name] as QueryValue;
@@ -106,7 +115,7 @@ export function handler(event: ViewerRequestEvent): ViewerRequest | RouterRespon
       edgeProblem('invalid-cursor', 'Pass "cursor" once, exactly as "nextCursor" of the previous page gives it.'),
     );
   }
-  return rewrite(request, publicPath(laterPage(first, cursor)));
+  return rewrite(request, pagePath(target.pages, cursor));
 }
 
 /** The length of the URL before CloudFront split it. An upper bound if a parameter came without an equals sign. */
@@ -124,22 +133,35 @@ function urlLength(request: ViewerRequest): number {
   return length;
 }
 
-/** The object of a path without a cursor; null if it has none, or is a {@link FILE}. Exact: no case folding. */
-function firstPage(uri: string): PublicObjectName | null {
-  if (uri === MARKETS_URL) return { kind: 'market-list' };
-  if (uri === SNAPSHOT_URL) return { kind: 'snapshot' };
-  if (uri === WAITLIST_URL) return { kind: 'waitlist' };
-  if (uri === OPENAPI_URL) return { kind: 'openapi' };
-  if (PROBLEM.test(uri)) return { kind: 'problems' };
-  const match = MARKET.exec(uri);
-  if (match === null) return null;
-  const groups = match.groups as { slug: string; history?: string };
-  return groups.history === undefined ? { kind: 'market', slug: groups.slug } : { kind: 'history', slug: groups.slug };
+/** The origin path of a URL, and the folder of its later pages: null if it has no pages. */
+interface Target {
+  readonly path: string;
+  readonly pages: string | null;
 }
 
-function laterPage(first: PublicObjectName, cursor: string): PublicObjectName {
-  if (first.kind === 'history') return { kind: 'history-page', slug: first.slug, cursor: cursor };
-  return { kind: 'market-list-page', cursor: cursor };
+/** Null if the path has no object. Exact: no case folding. */
+function targetOf(uri: string): Target | null {
+  if (uri === MARKETS_URL) return { path: MARKET_LIST_PATH, pages: MARKET_PAGES };
+  const match = MARKET.exec(uri);
+  if (match !== null) {
+    const groups = match.groups as { slug: string; history?: string };
+    if (groups.history === undefined) return { path: marketPath(groups.slug), pages: null };
+    return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
+  }
+  if (EDITION.test(uri)) {
+    const today = targetOf(uri.replace(EDITION, '/api/v1'));
+    return today === null ? null : { path: uri, pages: today.pages };
+  }
+  const path = singlePath(uri);
+  return path === null ? null : { path: path, pages: null };
+}
+
+function singlePath(uri: string): string | null {
+  if (uri === SNAPSHOT_URL) return SNAPSHOT_PATH;
+  if (uri === WAITLIST_URL) return WAITLIST_PATH;
+  if (uri === OPENAPI_URL) return OPENAPI_PATH;
+  if (PROBLEM.test(uri)) return PROBLEMS_PATH;
+  return FILE.test(uri) ? uri : null;
 }
 
 function rewrite(request: ViewerRequest, path: string): ViewerRequest {

@@ -10,12 +10,11 @@ import { readMany } from '../../storage/paging.ts';
 import { editionKey, nameOfWaiting, OPEN_EDITION_KEY, type OpenEditionValue } from '../../storage/records/editions.ts';
 import { HEAD_KEY, publishedHeadsKey } from '../../storage/records/publication.ts';
 import type { Head } from '../commit/swap-head.ts';
-import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { OBJECT_CONCURRENCY, type PublisherDependencies, type PublisherStorage } from '../dependencies.ts';
 import { collectionItems } from '../plan/render.ts';
 import type { EditionKeeper } from './edition-keeper.ts';
 
-/** List pages that are copied between two generations: about a thousand markets, in a few seconds. */
-const PAGES_AT_ONCE = 10;
+const DEFAULT_PAGES = 10;
 
 /**
  * Opens the next edition, or copies a part of the open one, or completes it. Returns whether more can be done at once.
@@ -23,14 +22,18 @@ const PAGES_AT_ONCE = 10;
  * @param head the applied generation
  * @throws Superseded if another publisher, or an operator, was faster
  */
-export async function continueEdition(storage: PublisherStorage, keeper: EditionKeeper, head: Head): Promise<boolean> {
+export async function continueEdition(
+  storage: Pick<PublisherDependencies, 'editionPages'> & PublisherStorage,
+  keeper: EditionKeeper,
+  head: Head,
+): Promise<boolean> {
   if (keeper.open === null) return await openNext(storage, keeper, head);
   const edition = await storage.ledger.get(editionKey(keeper.open.value.name));
   if (edition?.value.state !== 'copying') {
     await keeper.close([]);
     return true;
   }
-  for (let pages = 0; keeper.open?.value.next && pages < PAGES_AT_ONCE; pages++) {
+  for (let pages = 0; keeper.open?.value.next && pages < (storage.editionPages ?? DEFAULT_PAGES); pages++) {
     const next = await copyPage(storage, keeper, keeper.open.value);
     if (keeper.open !== null) await keeper.proceedTo(next);
   }

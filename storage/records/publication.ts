@@ -14,6 +14,7 @@
  * | `list-changes`            | `<slug>`                 | {@link ListChangeValue}: changed since the last list      |
  * | `published/market/<slug>` | `heads`                  | {@link PublishedHeads} of one market                      |
  * | `published/market/<slug>` | `page/<index>`           | {@link PublishedPage} of its history                      |
+ * | `published/market/<slug>` | `year/<year>`            | {@link PublishedFile} of one year of its history          |
  * | `superseded`              | `<object key>`           | {@link SupersededValue}: page waiting to be swept         |
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
@@ -101,6 +102,34 @@ export type PublishedPage = {
   count?: number;
   /** The sum of the history up to the end of this page: see `history-sum.ts`. */
   sum?: string;
+  /** How far the history's files reach with the end of this page. Absent if the page was cut without files. */
+  files?: FilesPosition;
+};
+
+/**
+ * Rows of files, and their sizes in bytes without headers: of the whole history and of its newest year. So a file can be
+ * continued after a closed page.
+ */
+export type FilesPosition = {
+  all: FileSize;
+  /** The year of the last row; '' if there is no row. */
+  year: string;
+  ofYear: FileSize;
+};
+
+export type FileSize = { rows: number; csv: number; ndjson: number };
+
+/** A file in both formats: its rows, and the SHA-256 of each body in hex. Of a file that is too long, of the problem. */
+export type PublishedFile = { rows: number; csv: string; ndjson: string; isTooLong?: true };
+
+/** The files of a history. The records of its years are beside this one. */
+export type PublishedFiles = {
+  /** The sum of the history that they show. */
+  sum: string;
+  /** Null: the history has no row. */
+  all: PublishedFile | null;
+  /** SHA-256 of the index, in hex. */
+  index: string;
 };
 
 /** The published state of one market. Revision: the generation that last changed any of it. */
@@ -116,6 +145,8 @@ export type PublishedHeads = {
   unknownValues: number;
   /** The generation that first published it. */
   joined: number;
+  /** Absent: its history is not published as files. */
+  files?: PublishedFiles;
   /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
   isRemoved?: true;
 };
@@ -197,6 +228,13 @@ export const historyPagesOf = (slug: string): KeyRange<PublishedPage> => ({
 });
 export const historyPageKey = (slug: string, index: number) =>
   keyIn(historyPagesOf(slug), String(index).padStart(INDEX_DIGITS, '0'));
+/** The years of a market's history that are published as files, in order. */
+export const publishedYearsOf = (slug: string): PrefixRange<PublishedFile> => ({
+  partition: publishedPartition(slug),
+  prefix: 'year/',
+});
+export const publishedYearKey = (slug: string, year: string) => keyIn(publishedYearsOf(slug), year);
+export const yearOf = ({ sort }: Pick<Item, 'sort'>): string => sort.slice('year/'.length);
 /** The index of the page in its history, counted from the oldest. */
 export const indexOfPage = ({ sort }: Pick<Item, 'sort'>): number => Number(sort.slice('page/'.length));
 

@@ -9,6 +9,7 @@ import {
   parsePublicKey,
   publicKey,
   publicPath,
+  type Retention,
 } from '../../contract/public-objects.ts';
 import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
@@ -31,6 +32,15 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   market: fc.record({ kind: fc.constant('market'), slug }),
   history: fc.record({ kind: fc.constant('history'), slug }),
   'history-page': fc.record({ kind: fc.constant('history-page'), slug, cursor }),
+  'history-csv': fc.record({ kind: fc.constant('history-csv'), slug }),
+  'history-ndjson': fc.record({ kind: fc.constant('history-ndjson'), slug }),
+  'history-year-csv': fc.record({ kind: fc.constant('history-year-csv'), slug, year: fc.stringMatching(/^[0-9]{4}$/) }),
+  'history-year-ndjson': fc.record({
+    kind: fc.constant('history-year-ndjson'),
+    slug,
+    year: fc.stringMatching(/^[0-9]{4}$/),
+  }),
+  'history-index': fc.record({ kind: fc.constant('history-index'), slug }),
   snapshot: fc.constant({ kind: 'snapshot' }),
   edition: fc.record({ kind: fc.constant('edition'), edition: slug }),
   'edition-list': fc.record({ kind: fc.constant('edition-list'), edition: slug }),
@@ -110,6 +120,9 @@ describe('keys of public objects', () => {
     'public/api/v1/markets/a/b.json',
     'public/api/v1/markets/../snapshot.json',
     'public/api/v1/markets/gold-usd',
+    'public/api/v1/markets/gold-usd/history',
+    'public/api/v1/markets/gold-usd/history/202.csv',
+    'public/api/v1/markets/gold-usd/historyXcsv',
     'public/api/v1/waitlist',
     'public/api/v1/openapiXjson',
     `public/api/v1/market-pages/0-${digest}.json`,
@@ -137,7 +150,7 @@ interface Row {
   readonly key: string;
   readonly contentType: string;
   readonly cacheTag: string | null;
-  readonly retention: 'head' | 'page';
+  readonly retention: Retention;
 }
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
@@ -178,29 +191,75 @@ const TABLE: readonly Row[] = [
     retention: 'page',
   },
   {
+    name: { kind: 'history-csv', slug: 'gold-usd' },
+    key: 'public/api/v1/markets/gold-usd/history.csv',
+    contentType: 'text/csv; charset=utf-8',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'history-ndjson', slug: 'gold-usd' },
+    key: 'public/api/v1/markets/gold-usd/history.ndjson',
+    contentType: 'application/x-ndjson',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'history-year-csv', slug: 'gold-usd', year: '2024' },
+    key: 'public/api/v1/markets/gold-usd/history/2024.csv',
+    contentType: 'text/csv; charset=utf-8',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'history-year-ndjson', slug: 'gold-usd', year: '2024' },
+    key: 'public/api/v1/markets/gold-usd/history/2024.ndjson',
+    contentType: 'application/x-ndjson',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'history-index', slug: 'gold-usd' },
+    key: 'public/api/v1/markets/gold-usd/history/index',
+    contentType: 'application/json',
+    cacheTag: 'gold-usd',
+    retention: 'head',
+  },
+  {
     name: { kind: 'snapshot' },
     key: 'public/api/v1/snapshot.json',
     contentType: 'application/json',
     cacheTag: 'snapshot',
     retention: 'head',
   },
-  ...(
-    [
-      [{ kind: 'edition', edition: 'q3' }, 'public/api/v1/editions/q3'],
-      [{ kind: 'edition-list', edition: 'q3' }, 'public/api/v1/editions/q3/markets'],
-      [{ kind: 'edition-market', edition: 'q3', slug: 'gold-usd' }, 'public/api/v1/editions/q3/markets/gold-usd'],
-      [
-        { kind: 'edition-history', edition: 'q3', slug: 'gold-usd' },
-        'public/api/v1/editions/q3/markets/gold-usd/history',
-      ],
-    ] as const
-  ).map(([name, key]) => ({
-    name,
-    key,
+  {
+    name: { kind: 'edition', edition: 'q3' },
+    key: 'public/api/v1/editions/q3',
     contentType: 'application/json',
     cacheTag: 'edition-q3',
     retention: 'edition',
-  })),
+  },
+  {
+    name: { kind: 'edition-list', edition: 'q3' },
+    key: 'public/api/v1/editions/q3/markets',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
+  {
+    name: { kind: 'edition-market', edition: 'q3', slug: 'gold-usd' },
+    key: 'public/api/v1/editions/q3/markets/gold-usd',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
+  {
+    name: { kind: 'edition-history', edition: 'q3', slug: 'gold-usd' },
+    key: 'public/api/v1/editions/q3/markets/gold-usd/history',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
   {
     name: { kind: 'not-found' },
     key: 'public/errors/404.json',

@@ -1,5 +1,5 @@
 /**
- * The tools of other people that judge the OpenAPI document and the files of deploy/, each with a lock file of its own beside this file, so that
+ * The tools of other people that judge the OpenAPI document, the files of deploy/ and the log, each with a lock file of its own beside this file, so that
  * the project's own dependencies do not grow. Installed once per lock file, into the user's cache.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { installed } from '../aws/engines/installation.ts';
 /** The environment variable by which the tests learn where the tools are: {@link ToolFolders} as JSON. */
 export const TOOLS_VARIABLE = 'TIDEMARK_TEST_TOOLS';
 
-export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools' | 'deploy-tools';
+export type ToolName = 'npm-tools' | 'python-tools' | 'go-tools' | 'deploy-tools' | 'log-tools';
 
 /** By name: the folder of the installation, or why there is none. */
 export type ToolFolders = Readonly<Record<string, { readonly folder: string } | { readonly missing: string }>>;
@@ -20,6 +20,7 @@ export type ToolFolders = Readonly<Record<string, { readonly folder: string } | 
 const HERE = import.meta.dirname;
 export const GO_MODULE = join(HERE, 'clients', 'go');
 export const DEPLOY_MODULE = join(HERE, 'deploy');
+export const LOG_MODULE = join(HERE, 'log-judge');
 const REQUIREMENTS = join(HERE, 'requirements.txt');
 
 const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
@@ -54,6 +55,13 @@ const TOOLS: readonly (Installable & { readonly name: ToolName })[] = [
     version: digestOf('deploy/go.mod', 'deploy/go.sum', 'deploy/main.go'),
     async install(folder) {
       await run('go', ['build', '-C', DEPLOY_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
+    },
+  },
+  {
+    name: 'log-tools',
+    version: digestOf('log-judge/go.mod', 'log-judge/go.sum', 'log-judge/main.go'),
+    async install(folder) {
+      await run('go', ['build', '-C', LOG_MODULE, '-mod=readonly', '-o', join(folder, 'judge'), '.']);
     },
   },
 ];

@@ -3,7 +3,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installedPackages, isAllowed, LICENCES_OF_TOOLS, licenceOf } from '../licences.ts';
-import { DEPLOY_MODULE, GO_MODULE } from './installations.ts';
+import { DEPLOY_MODULE, GO_MODULE, LOG_MODULE } from './installations.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
 
@@ -11,6 +11,7 @@ const NPM = toolFolder('npm-tools');
 const PYTHON = toolFolder('python-tools');
 toolFolder('go-tools');
 toolFolder('deploy-tools');
+toolFolder('log-tools');
 
 /** How Python packages without an SPDX expression name their licence. */
 const CLASSIFIERS: Readonly<Record<string, string>> = {
@@ -63,7 +64,7 @@ describe('licences', () => {
     expect(refused(files.map((file) => [file, licenceOfPython(readFileSync(join(PYTHON, file), 'utf8'))]))).toEqual([]);
   });
 
-  test.each([GO_MODULE, DEPLOY_MODULE])('of Go modules: %s', async (module) => {
+  test.each([GO_MODULE, DEPLOY_MODULE, LOG_MODULE])('of Go modules: %s', async (module) => {
     const args = ['list', '-mod=readonly', '-m', '-f', '{{if .Dir}}{{.Dir}}{{end}}', 'all'];
     const { stdout } = await runTool('go', args, { cwd: module });
     const folders = stdout.split('\n').filter((folder) => folder !== '' && folder !== module);

@@ -1,0 +1,21 @@
+/**
+ * The origin paths of the objects whose URLs are other paths. Free of dependencies: the edge router is built from this
+ * file. All other objects have the path of their URL.
+ */
+const ROOT = '/api/v1';
+
+export const MARKET_LIST_PATH = `${ROOT}/markets.json`;
+export const SNAPSHOT_PATH = `${ROOT}/snapshot.json`;
+export const WAITLIST_PATH = `${ROOT}/waitlist.json`;
+export const OPENAPI_PATH = `${ROOT}/openapi.json`;
+export const PROBLEMS_PATH = '/problems.json';
+
+export const marketPath = (slug: string): string => `${ROOT}/markets/${slug}.json`;
+export const historyPath = (slug: string): string => `${ROOT}/histories/${slug}.json`;
+
+/** The folders of later pages. */
+export const MARKET_PAGES = `${ROOT}/market-pages`;
+export const historyPages = (slug: string): string => `${ROOT}/history-pages/${slug}`;
+
+/** A later page in its folder. */
+export const pagePath = (pages: string, cursor: string): string => `${pages}/${cursor}.json`;

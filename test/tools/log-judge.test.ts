@@ -1,0 +1,63 @@
+/** The log, judged by Go's sumdb/note and sumdb/tlog and by Tessera's fsck: see log-judge/main.go. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { growLog, type LogFiles, NEXT_SIGNER, SIGNER } from '../contract/log/sample-log.ts';
+import { temporaryFolder } from '../storage/temporary-folder.ts';
+import { runTool } from './run-tool.ts';
+import { toolFolder } from './tool-folder.ts';
+
+const JUDGE = join(toolFolder('log-tools'), 'judge');
+const GOLDEN = join(import.meta.dirname, '../contract/log/golden');
+
+/** Of several tiles, in three steps; the checkpoint of the second one is among the files. */
+async function writeLog(): Promise<string> {
+  const folder = await temporaryFolder();
+  const files: LogFiles = new Map();
+  const texts = Array.from({ length: 700 }, (_, index) => `{"entry":${index}}`);
+  await growLog(files, 0, texts.slice(0, 1));
+  await growLog(files, 1, texts.slice(0, 300));
+  files.set('older', files.get('checkpoint') as Buffer);
+  await growLog(files, 300, texts);
+  for (const [path, bytes] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), bytes);
+  }
+  return folder;
+}
+
+const judge = (args: readonly string[], vkey = SIGNER.vkey) => runTool(JUDGE, [vkey, ...args], { cwd: GOLDEN });
+
+describe('the judge of the log', () => {
+  test('accepts the golden files', async () => {
+    const { exitCode, stdout } = await judge(['.', 'checkpoint-of-12']);
+    expect([exitCode, stdout]).toEqual([0, '262 entries, 3 tiles, 1 older checkpoints\n']);
+    const proof = await judge(['proof', 'entry-8.tlog-proof']);
+    expect([proof.exitCode, proof.stdout]).toEqual([
+      0,
+      expect.stringContaining('entry 8 of 262: {"amountMinor":412910'),
+    ]);
+  });
+
+  test('accepts a log of several tiles that has grown', async () => {
+    const folder = await writeLog();
+    const { exitCode, stdout } = await judge([folder, join(folder, 'older')]);
+    expect([exitCode, stdout]).toEqual([0, '700 entries, 4 tiles, 1 older checkpoints\n']);
+  });
+
+  test.each(['checkpoint', 'older', 'tile/0/000', 'tile/0/002.p/188', 'tile/1/000.p/2', 'tile/entries/001'])(
+    'would find a changed byte of %s',
+    async (path) => {
+      const folder = await writeLog();
+      const bytes = await readFile(join(folder, path));
+      const at = path.startsWith('tile') ? 5 : bytes.indexOf('\n') + 1;
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      await writeFile(join(folder, path), bytes);
+      expect((await judge([folder, join(folder, 'older')])).exitCode).toBe(1);
+    },
+  );
+
+  test('would find the key of another log', async () => {
+    expect((await judge(['.'], NEXT_SIGNER.vkey)).exitCode).toBe(1);
+  });
+});
