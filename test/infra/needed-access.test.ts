@@ -65,7 +65,7 @@ async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const published: AccessCall[] = [];
   const collected: AccessCall[] = [];
   const publisher = dependenciesOn(recordAccess(inner, published), recordObjectAccess(objects, published), { nowMs });
-  await publish(publisher);
+  while ((await publish(publisher)).isMoreDue);
   const recorded = recordObjectAccess(objects, collected);
   await collectGarbage(dependenciesOn(recordAccess(inner, collected), recorded, { nowMs: nowMs + 3 * DAY_MS }), {
     dryRun: false,

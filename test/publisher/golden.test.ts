@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PUBLIC_OBJECTS, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
+import {
+  HISTORY_FILE_KINDS,
+  PUBLIC_OBJECTS,
+  type PublicObjectKind,
+  parsePublicKey,
+} from '../../contract/public-objects.ts';
 import { REDO_PREFIX } from '../../publisher/commit/bundle.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
@@ -24,7 +29,11 @@ beforeAll(async () => {
   published = await publishGoldenInput(memoryStores());
 });
 
-type GoldenKind = PublicObjectKind | 'bundle' | 'layout';
+/** Written only with a projection. Tests of the projection hold their bytes. */
+const OF_PROJECTIONS = [...HISTORY_FILE_KINDS] as const;
+
+type BodyKind = Exclude<PublicObjectKind, (typeof OF_PROJECTIONS)[number]>;
+type GoldenKind = BodyKind | 'bundle' | 'layout';
 
 /** By kind, in order of key. There are several markets, and several pages of the list and of a history. */
 function keysOf(kind: GoldenKind): readonly string[] {
@@ -57,7 +66,8 @@ const CHOSEN: { readonly [Kind in GoldenKind]: (keys: readonly string[]) => stri
 const kinds = Object.keys(CHOSEN) as (keyof typeof CHOSEN)[];
 
 test('there is a golden file for each kind of public object, for the bundle and for the layout', () => {
-  expect(kinds.filter((kind) => kind in PUBLIC_OBJECTS).sort()).toEqual(Object.keys(PUBLIC_OBJECTS).sort());
+  const bodies = kinds.filter((kind) => kind in PUBLIC_OBJECTS);
+  expect([...bodies, ...OF_PROJECTIONS].sort()).toEqual(Object.keys(PUBLIC_OBJECTS).sort());
 });
 
 test.each(kinds)('key, metadata and bytes of a %s', (kind) => {

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
 import { editionUrl } from '../../../contract/routes.ts';
 import { editionChanges, newEdition } from '../../../lambdas/ingest/editions.ts';
+import type { Head } from '../../../publisher/commit/swap-head.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
+import { EditionKeeper } from '../../../publisher/editions/edition-keeper.ts';
+import { continueEdition } from '../../../publisher/editions/make-edition.ts';
 import { Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
@@ -12,6 +15,7 @@ import { editionReader } from '../../../publisher/verify/edition-reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
 import { created } from '../../../storage/changes.ts';
 import { editionKey, endedEditionKey } from '../../../storage/records/editions.ts';
+import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
 import { faultyStorage } from '../faulty-storage.ts';
 import { removeMarket } from '../remove-market.ts';
@@ -229,20 +233,23 @@ test('a process that dies anywhere while it copies leaves work that the next one
 
 test('a publisher that planned before an edition was opened cannot replace its bodies', async () => {
   const world = await publishedWorld();
-  await world.ingest([price('b', 31, 77)]);
+  const head = await world.ledger.get(HEAD_KEY);
   await ask(world, 'q3');
+  await world.ingest([price('b', 31, 77)]);
   let isOpened = false;
   const slow = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
-    if (!isOpened && what.startsWith('ledger.transact') && what.includes('head')) {
+    if (!isOpened && what.startsWith('ledger.transact') && what.includes('"head"')) {
       isOpened = true;
-      // A rival publishes the same change, and opens the edition.
-      await publish(slowly(world.dependencies));
+      // Another publisher, which saw no marks, opens the edition of generation 1 before the swap to generation 2.
+      await continueEdition(world.dependencies, await EditionKeeper.read(world.dependencies), head as Head);
+      expect((await stateOf(world, 'q3'))?.state).toBe('copying');
     }
     return await run();
   });
   const rival = dependenciesOn(slow.ledger, slow.objects, world.clock);
   await expect(publish(rival)).rejects.toBeInstanceOf(Superseded);
   await publishAll(world);
+  expect(await stateOf(world, 'q3')).toMatchObject({ state: 'published', generation: 1 });
   await expectVerified(world, 'q3');
 });
 

@@ -382,8 +382,8 @@ describe('a run costs', () => {
     expect(await costOfSweep(world)).toEqual({
       // HEAD, and the place where the walk begins.
       'ledger.get': 2,
-      // Generations, superseded pages.
-      'ledger.query': 2,
+      // Generations, superseded pages, editions, and those that have ended.
+      'ledger.query': 4,
       // 300 pages of histories, 600 bodies.
       'ledger.getMany': 9,
       'ledger.transact': 1,
