@@ -63,7 +63,10 @@ export class EditionKeeper {
     return { kind: 'check', key: OPEN_EDITION_KEY, if: condition };
   }
 
-  /** To be called before the first plan after the edition was opened: the next list replaces the first page. */
+  /**
+   * To be called before each plan, and before the copying: the next list replaces the first page. Does nothing once that
+   * page is done.
+   */
   async keepList(): Promise<void> {
     if (this.#open === null || this.#open.value.next?.cursor !== null) return;
     const { name, listDigest } = this.#open.value;

@@ -83,7 +83,6 @@ async function copyPage(
 ): Promise<OpenEditionValue['next']> {
   const cursor = next?.cursor ?? null;
   const first = publicKey({ kind: 'edition-list', edition: name });
-  if (cursor === null) await keeper.keepList();
   const page = cursor === null ? await bodyAt(objects, first) : await keeper.readPage(cursor);
   const generation = keeper.open?.revision;
   if (page === null || generation === undefined) return null;

@@ -75,7 +75,8 @@ describe('isWriteApiPath', () => {
   it.each(IDS)('is true of every path of %s, and below its resource', (id) => {
     const path = operationOf(id).path.replaceAll(/\{\w+\}/g, 'x');
     // The editions themselves are public.
-    for (const each of path === '/api/v1/editions' ? [path] : [path, `${path}/x`]) expect([each, isWriteApiPath(each)]).toEqual([each, true]);
+    for (const each of path === '/api/v1/editions' ? [path] : [path, `${path}/x`])
+      expect([each, isWriteApiPath(each)]).toEqual([each, true]);
   });
 
   it.each([

@@ -411,7 +411,7 @@ describe('a run costs', () => {
       // The previous generation, 300 superseded pages, the place where the walk begins.
       'ledger.transact': 1 + 3 + 1,
       // A layout for each market with a later page.
-      'ledger.query': 2 + 300,
+      'ledger.query': 4 + 300,
     });
   });
 
