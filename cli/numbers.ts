@@ -12,3 +12,17 @@ export function itemLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a number from 1 on.');
 }
+
+const SIZES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
+
+/** A number of bytes, such as 500m or 20g. */
+export function byteCount(text: string): number {
+  const [, digits, unit] = /^([1-9]\d{0,11})([kmgt]?)b?$/i.exec(text) ?? [];
+  if (digits !== undefined) return Number(digits) * (SIZES[(unit ?? '').toLowerCase()] as number);
+  throw new InvalidArgumentError('Write a number of bytes, such as 500m or 20g.');
+}
+
+export function portNumber(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new InvalidArgumentError('Write a port, from 0 to 65535.');
+}

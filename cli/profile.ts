@@ -117,7 +117,8 @@ function readKeyFile(path: string): string {
   throw new CommandError('usage', `There is no key in ${path}.`, 'The file must hold the key alone, on one line.');
 }
 
-function parseUrl(text: string): URL {
+/** @throws CommandError unless it is a base URL with http or https */
+export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new CommandError('usage', `${JSON.stringify(text)} is no base URL.`, 'Write it as in https://data.example');
@@ -131,7 +132,7 @@ export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOp
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new CommandError('usage', `The key of ${keySource} holds blanks or line breaks: it must hold the key alone.`);
   }
-  if (writeUrl.protocol === 'https:' || isLoopback(writeUrl.hostname) || options.allowClearText) return key;
+  if (writeUrl.protocol === 'https:' || isLoopbackName(writeUrl.hostname) || options.allowClearText) return key;
   throw new CommandError(
     'usage',
     `The key would travel to ${writeUrl.origin} in clear text.`,
@@ -139,6 +140,7 @@ export function needKey({ key, keySource, writeUrl }: Profile, options: GlobalOp
   );
 }
 
-function isLoopback(hostname: string): boolean {
+/** Of a URL. */
+export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -49,6 +49,10 @@ export const ENVIRONMENT = {
   distributionId: 'TIDEMARK_DISTRIBUTION_ID',
   readBaseUrl: 'TIDEMARK_READ_BASE_URL',
   writeBaseUrl: 'TIDEMARK_WRITE_BASE_URL',
+  /** The name of the log. */
+  logOrigin: 'TIDEMARK_LOG_ORIGIN',
+  /** Of the keys that sign it, newest first: one, or two separated by a comma. */
+  logKeyArns: 'TIDEMARK_LOG_KEY_ARNS',
   /** Hours between two runs of `verify`. They decide which share of the markets each run checks. */
   verifyEveryHours: 'TIDEMARK_VERIFY_EVERY_HOURS',
   /** The kinds of public files that are published besides the bodies; all by default. */

@@ -1,5 +1,6 @@
 /** The configuration of a Lambda function, from its environment. Read and checked once, when the function starts. */
 import { ENVIRONMENT } from './aws.ts';
+import { isLogOrigin } from './log/origin.ts';
 import { PROJECTIONS_EXPECTED, parseProjections } from './projections.ts';
 
 export type VariableName = keyof typeof ENVIRONMENT;
@@ -45,6 +46,11 @@ const RULES: { readonly [Name in VariableName]: Rule } = {
   distributionId: {
     isValid: (value) => /^[A-Z0-9]{6,32}$/.test(value),
     expected: 'the id of a CloudFront distribution',
+  },
+  logOrigin: { isValid: isLogOrigin, expected: 'the name of the log, such as data.example.com/prices' },
+  logKeyArns: {
+    isValid: (value) => /^arn:[\w-]+:kms:[^,]+(,arn:[\w-]+:kms:[^,]+)?$/.test(value),
+    expected: 'the ARNs of one or two keys of KMS, separated by a comma',
   },
   readBaseUrl: url,
   writeBaseUrl: url,

@@ -134,6 +134,15 @@ export const marketSchema = z.strictObject({
     .describe(
       'The public name of the organisation that represents the market, by an accepted claim. Null: not represented.',
     ),
+  representedBySalt: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .nullable()
+    .describe(
+      'With this, anybody can check that the log means this name: it holds the SHA-256 of salt, line feed and name, in ' +
+        'hex. Salt and name are erased together with the account of the organisation, and then the digest says ' +
+        'nothing. Null: not represented, or since before the log began.',
+    ),
   updatedAt: instantSchema
     .nullable()
     .describe(
@@ -183,6 +192,16 @@ export const snapshotSchema = z.strictObject({
     .describe(
       'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
+  log: z
+    .strictObject({
+      size: z.int().min(0).describe('The number of entries.'),
+      root: z
+        .string()
+        .regex(/^[A-Za-z0-9+/]{43}=$/)
+        .describe('The root hash of the tree (RFC 6962), in base64.'),
+    })
+    .exactOptional()
+    .describe('The log as of this generation: everything above is in it. Left out if the deployment writes no log.'),
 });
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -44,12 +44,24 @@ export type PublicObjectName =
   | { readonly kind: 'edition-list'; readonly edition: string }
   | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
   | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
+  | { readonly kind: 'log-checkpoint' }
+  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
+  | { readonly kind: 'log-tile'; readonly tile: string }
+  | { readonly kind: 'log-ndjson'; readonly tile: string }
+  /** Of one day, e.g. `2026-11-22`. */
+  | { readonly kind: 'export-package'; readonly date: string }
+  | { readonly kind: 'export-dataset'; readonly date: string }
+  | { readonly kind: 'export-latest' }
+  | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
   | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
 
 /** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
 export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
 
 export type StaticKind = (typeof STATIC_KINDS)[number];
+
+/** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
+export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
 
 /** The files of a market's history, and their index. */
 export const HISTORY_FILE_KINDS = [
@@ -65,11 +77,13 @@ export type PublicObjectKind = PublicObjectName['kind'];
 /**
  * How long an object is kept:
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
+ * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
  * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
  *   would not reach readers.
+ * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'edition';
+export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -89,6 +103,13 @@ const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
+/** The log's paths are its URLs. */
+export const LOG_ROOT = `${ROOT}/log`;
+/** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
+const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
+const EXPORTS = `${ROOT}/exports`;
+const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
+const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 const EDITION = `${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})`;
@@ -101,6 +122,24 @@ function editionTag(name: { readonly edition: string }): string {
 /** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
   return new RegExp(`^${source}$`);
+}
+
+/** @param pattern of the path below the exports, the inverse of `path` */
+function exportKind<Kind extends PublicObjectKind>(
+  pattern: string,
+  contentType: string,
+  retention: Retention,
+  path: PublicObjectPolicy<Kind>['path'],
+): PublicObjectPolicy<Kind> {
+  return {
+    path: (name) => EXPORTS + path(name),
+    pattern: whole(EXPORTS + pattern),
+    contentType,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'exports',
+    retention,
+  };
 }
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
@@ -239,6 +278,70 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: editionTag,
     retention: 'edition',
   },
+  'log-checkpoint': {
+    path: () => `${LOG_ROOT}/checkpoint`,
+    pattern: whole(`${LOG_ROOT}/checkpoint`),
+    contentType: 'text/plain; charset=utf-8',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'head',
+  },
+  'log-tile': {
+    path: (name) => `${LOG_ROOT}/tile/${name.tile}`,
+    pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
+    contentType: 'application/octet-stream',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
+  },
+  'log-ndjson': {
+    path: (name) => `${LOG_ROOT}/ndjson/${name.tile}.gz`,
+    pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
+    contentType: 'application/gzip',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'log',
+  },
+  'export-package': exportKind(
+    `/${DATE}/datapackage\\.json`,
+    JSON_TYPE,
+    'export',
+    ({ date }) => `/${date}/datapackage.json`,
+  ),
+  'export-dataset': exportKind(
+    `/${DATE}/dataset\\.jsonld`,
+    'application/ld+json',
+    'export',
+    ({ date }) => `/${date}/dataset.jsonld`,
+  ),
+  'export-latest': exportKind('/latest', JSON_TYPE, 'head', () => '/latest'),
+  'export-parquet': exportKind(
+    `/parts/${EXPORT_FILE}\\.parquet`,
+    'application/vnd.apache.parquet',
+    'export',
+    ({ file }) => `/parts/${file}.parquet`,
+  ),
+  'export-ndjson': exportKind(
+    `/parts/${EXPORT_FILE}\\.ndjson\\.gz`,
+    'application/gzip',
+    'export',
+    ({ file }) => `/parts/${file}.ndjson.gz`,
+  ),
+  'export-csv': exportKind(
+    `/parts/${EXPORT_FILE}\\.csv\\.gz`,
+    'application/gzip',
+    'export',
+    ({ file }) => `/parts/${file}.csv.gz`,
+  ),
+  'export-schema': exportKind(
+    '/parts/(?<file>(?:observations|markets)-schema-[0-9a-f]{32})\\.json',
+    JSON_TYPE,
+    'export',
+    ({ file }) => `/parts/${file}.json`,
+  ),
   'not-found': {
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),

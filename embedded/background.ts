@@ -13,6 +13,7 @@ import type { EmbeddedConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { startExpectationsLoop } from './expectations.ts';
 import { startExpiryLoop } from './expiry-loop.ts';
+import { startExportLoop } from './export-loop.ts';
 import type { Log } from './log.ts';
 import { LOOK_INTERVAL_MS, watchLostObjects } from './lost-objects.ts';
 import { removeOldUploads } from './old-uploads.ts';
@@ -92,6 +93,9 @@ export function startBackground(options: BackgroundOptions): Background {
     onError: (cause) => reportUnlessStopping('looking for lost objects failed', cause),
   });
   looking.wake();
+  const exporting = dependencies.projections?.has('exports')
+    ? startExportLoop({ storage: dependencies, breathe, report: reportUnlessStopping, info })
+    : null;
   const expecting = startExpectationsLoop({ objects, breathe, report });
   const { verifyEveryHours: everyHours } = config;
   const verifying =
@@ -110,7 +114,7 @@ export function startBackground(options: BackgroundOptions): Background {
     stop: async () => {
       isStopping = true;
       // These may take seconds. A run that is cut short is continued by the next start.
-      for (const loop of [looking, expecting, verifying, fetching]) void loop?.stop();
+      for (const loop of [looking, expecting, exporting, verifying, fetching]) void loop?.stop();
       await expiring.stop();
       await working.stop();
       await publishing.stop();

@@ -1,4 +1,6 @@
 /** The configuration of the embedded server, from its environment. */
+
+import { isLogOrigin } from '../contract/log/origin.ts';
 import { ALL_PROJECTIONS, PROJECTIONS_EXPECTED, type Projection, parseProjections } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 import { isLoopback } from '../lambdas/http/network.ts';
@@ -31,6 +33,8 @@ export interface EmbeddedConfig {
   readonly verifyEveryHours: number | null;
   /** Where metrics are served. Null: nowhere. */
   readonly metrics: MetricsConfig | null;
+  /** The name of the log, for the first start; null: a random one. It never changes. */
+  readonly logOrigin: string | null;
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
 }
@@ -64,7 +68,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -104,6 +108,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     proxies,
     metrics: readMetrics(environment),
     verifyEveryHours: readVerifyHours(environment),
+    logOrigin: readLogOrigin(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
@@ -131,6 +136,14 @@ function readVerifyHours({ TIDEMARK_VERIFY_HOURS: hours }: Environment): number 
   if (!hours) return 24;
   if (/^\d{1,3}$/.test(hours) && Number(hours) <= 504) return Number(hours) || null;
   throw new StartError(`TIDEMARK_VERIFY_HOURS is ${JSON.stringify(hours)}: set hours from 1 to 504, or 0 for never.`);
+}
+
+function readLogOrigin({ TIDEMARK_LOG_ORIGIN: origin }: Environment): string | null {
+  if (!origin) return null;
+  if (isLogOrigin(origin)) return origin;
+  throw new StartError(
+    `TIDEMARK_LOG_ORIGIN is ${JSON.stringify(origin)}: set a name such as data.example.com/prices, in lower case, without https://.`,
+  );
 }
 
 function readIssuer(environment: Environment): IssuerConfig | null {

@@ -7,6 +7,8 @@ import { StartError } from './start-error.ts';
 
 /** Write permission for the group or for all. */
 const WRITABLE_BY_OTHERS = 0o022;
+/** Any permission for them. */
+const READABLE_BY_OTHERS = 0o077;
 
 /** @throws StartError unless the folder belongs to this user, and only this user may write; a new one is fine */
 export function checkFolderIsPrivate(folder: string): void {
@@ -44,6 +46,20 @@ export function readPrivateFile(path: string): string | null {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * As {@link readPrivateFile}, for a file that others must not read either.
+ *
+ * @throws StartError also if the mode lets others read it
+ */
+export function readOwnersFile(path: string): string | null {
+  const content = readPrivateFile(path);
+  const stats = content === null ? undefined : lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || process.getuid === undefined || (stats.mode & READABLE_BY_OTHERS) === 0) return content;
+  throw new StartError(
+    `${path} can be read by other users: run chmod 600 on it. If somebody may have read it, replace the key: docs/operations.md.`,
+  );
 }
 
 /**

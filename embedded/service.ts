@@ -8,7 +8,7 @@ import { queueUpload } from '../lambdas/ingest/queue-upload.ts';
 import { mayReceive } from '../lambdas/ingest/upload-sender.ts';
 import { assertSameOrigin } from '../publisher/commit/same-origin.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
-import { ImmutableMismatch } from '../publisher/errors.ts';
+import { ImmutableMismatch, LogForked } from '../publisher/errors.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
 import type { AskSource } from '../sources/dependencies.ts';
 import { fetchSource } from '../sources/fetch/fetch-source.ts';
@@ -27,6 +27,7 @@ import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { listen } from './listen.ts';
 import type { Log } from './log.ts';
+import { keepLogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
@@ -108,19 +109,6 @@ export async function startService(
     report,
   });
   const { server } = edge;
-  const dependencies: PublisherDependencies = {
-    ledger: data.ledger,
-    objects: data.objects,
-    ...systemRuntime,
-    pageSizes: DEFAULT_PAGE_SIZES,
-    projections: config.projections,
-    staticBodies: staticBodies({
-      waitlist: waitlistBody({ email: config.waitlistEmail }),
-      openapi: await readOpenApi(),
-    }),
-    caches: { purge: async (targets) => edge.purge(targets) },
-    listEverySeconds,
-  };
   try {
     const baseUrl = await listen(server, config);
     if (config.metrics !== null) {
@@ -137,6 +125,20 @@ export async function startService(
       });
     }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
+    const dependencies: PublisherDependencies = {
+      ledger: data.ledger,
+      objects: data.objects,
+      ...systemRuntime,
+      pageSizes: DEFAULT_PAGE_SIZES,
+      projections: config.projections,
+      ...(await logOf(config, data)),
+      staticBodies: staticBodies({
+        waitlist: waitlistBody({ email: config.waitlistEmail }),
+        openapi: await readOpenApi(),
+      }),
+      caches: { purge: async (targets) => edge.purge(targets) },
+      listEverySeconds,
+    };
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
       const before = repeated === 0 ? '' : `, after ${repeated} of its kind`;
@@ -196,12 +198,22 @@ export async function startService(
 }
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
-const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch];
+const DAMAGES = [StorageCorrupt, StorageUnavailable, ImmutableMismatch, LogForked];
 
 function closeAll(server: Server, data: DataFolder): void {
   server.close();
   server.closeAllConnections();
   data.close();
+}
+
+/** The signers of the log, if the deployment writes one. The first start makes the key. */
+async function logOf(
+  { projections, dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
+  { objects }: DataFolder,
+): Promise<Pick<PublisherDependencies, 'log'>> {
+  if (!projections.has('log')) return {};
+  const checkpoint = await readLogCheckpoint(objects);
+  return { log: keepLogKeys({ folder, origin, checkpoint, randomBytes: systemRuntime.randomBytes }) };
 }
 
 /** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */

@@ -2,6 +2,7 @@
  * The configuration of a deployment: the object `tidemark` of cdk.json's context. docs/deploy.md explains each value.
  */
 import * as z from 'zod';
+import { isLogOrigin } from '../contract/log/origin.ts';
 import { PROJECTIONS } from '../contract/projections.ts';
 import { waitlistEmailSchema } from '../contract/waitlist.ts';
 
@@ -70,6 +71,16 @@ const configurationSchema = z
     projections: z
       .array(z.enum(PROJECTIONS, `must be some of ${PROJECTIONS.join(', ')}`), 'must be a list of names')
       .default([...PROJECTIONS]),
+    logOrigin: z
+      .string()
+      .refine(isLogOrigin, 'must be a name such as data.example.com/prices, in lower case, without https://')
+      .optional(),
+    logKeys: z
+      .array(z.int('must be whole numbers').min(1))
+      .min(1)
+      .max(2, 'must be one number, or two during a rotation')
+      .refine(([newest = 0, previous = 0]) => newest > previous, 'must begin with the greatest number: the newest key')
+      .default([1]),
     keyEnvironment: z.enum(['live', 'test', 'dev'], 'must be live, test or dev').default('live'),
     issuer: z
       .strictObject({

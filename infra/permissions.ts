@@ -58,6 +58,8 @@ export interface Access {
   readonly secret: boolean;
   /** Purges of the CDN. */
   readonly invalidate: boolean;
+  /** Signatures of the log. */
+  readonly signLog: boolean;
 }
 
 /** Redo bundles and layouts are outside the prefix that readers can reach. */
@@ -76,6 +78,7 @@ const NOTHING: Access = {
   uploads: NO_OBJECTS,
   secret: false,
   invalidate: false,
+  signLog: false,
 };
 
 /** The format of the ledger. The last two are read only if the ledger does not state a format. */
@@ -246,6 +249,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       delete: [REDO_OBJECTS],
     },
     invalidate: true,
+    signLog: true,
   },
   // It reads the public URLs only, as readers do.
   verify: NOTHING,

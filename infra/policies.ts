@@ -12,6 +12,7 @@ export interface AccessTargets {
   /** The deployment's own, and those of the write host. */
   readonly secrets: readonly string[];
   readonly distribution: string;
+  readonly logKeys: readonly string[];
   readonly logGroup: string;
 }
 
@@ -27,6 +28,7 @@ export function accessPolicy(
     ...objectStatements(access.uploads, targets.uploadsBucket),
     ...(access.secret ? [allow(['secretsmanager:GetSecretValue'], targets.secrets)] : []),
     ...(access.invalidate ? [allow(['cloudfront:CreateInvalidation'], [targets.distribution])] : []),
+    ...(access.signLog ? signStatements(targets.logKeys) : []),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [`${targets.logGroup}:log-stream:*`]),
     ...more,
   ];
@@ -35,6 +37,14 @@ export function accessPolicy(
 
 export function allow(actions: readonly string[], resources: readonly string[], conditions = {}): PolicyStatement {
   return new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources], conditions });
+}
+
+/** Only with the algorithm of signed notes. */
+function signStatements(keys: readonly string[]): readonly PolicyStatement[] {
+  return [
+    allow(['kms:GetPublicKey'], keys),
+    allow(['kms:Sign'], keys, { StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512' } }),
+  ];
 }
 
 /** For the policy of a bucket: limits every role, whatever the role's own policy allows. */

@@ -1,5 +1,6 @@
 /** The dependencies of the publisher: storage, clock, ids, static bodies and caches. */
 import { MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../contract/limits.ts';
+import type { NoteSigner } from '../contract/log/notes.ts';
 import type { Projection } from '../contract/projections.ts';
 import type { Ledger } from '../storage/ledger.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
@@ -30,7 +31,17 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
   readonly projections?: ReadonlySet<Projection>;
 }
 
+/** Who signs the log. */
+export interface LogSettings {
+  /** The name of the log. */
+  readonly origin: string;
+  /** Newest first; at least one. */
+  readonly signers: readonly NoteSigner[];
+}
+
 export interface PublisherDependencies extends PublisherStorage {
+  /** Absent: the publisher writes no log. */
+  readonly log?: LogSettings;
   /** Bodies that do not come from the ledger. */
   readonly staticBodies: StaticBodies;
   /** The caches in front of the object store. */

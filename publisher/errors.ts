@@ -15,6 +15,14 @@ export class ImmutableMismatch extends Error {
   override readonly name = 'ImmutableMismatch';
 }
 
+/**
+ * The store shows a log that cannot continue as the ledger's log. Page a human: two versions of one log would tell its
+ * followers that they were deceived.
+ */
+export class LogForked extends Error {
+  override readonly name = 'LogForked';
+}
+
 /** A committed generation cannot be applied, because its redo bundle is missing or damaged. {@link HOW_TO_REBUILD} */
 export class BundleLost extends Error {
   override readonly name = 'BundleLost';

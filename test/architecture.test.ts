@@ -30,6 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   infra: [
     ...EDGE_CONTRACT,
     'contract/aws.ts',
+    'contract/log/origin.ts',
     'contract/projections.ts',
     'contract/scopes.ts',
     'contract/waitlist.ts',

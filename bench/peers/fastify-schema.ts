@@ -59,6 +59,7 @@ export const marketResponse = {
     name: text,
     nativeCurrency: text,
     representedBy: { type: 'null' },
+    representedBySalt: { type: 'null' },
     revision: { type: 'integer' },
     slug: text,
     sources: { type: 'array', items: source },

@@ -109,6 +109,7 @@ function marketOf(row: Row, metrics: readonly Row[], sources: readonly Row[]) {
     name: row.name,
     nativeCurrency: row.native_currency,
     representedBy: null,
+    representedBySalt: null,
     revision: row.revision,
     slug: row.slug,
     sources: sources.map(({ attribution, label, licence, publisher, url }) => {

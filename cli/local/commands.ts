@@ -13,6 +13,8 @@ Settings in the environment:
   TIDEMARK_PROJECTIONS=LIST     files that are published besides the bodies: all (the default), none, or
                                 some of log, history-files, latest, exports, faces
   TIDEMARK_VERIFY_HOURS=N       how often the server verifies what it serves (default 24; 0: never)
+  TIDEMARK_LOG_ORIGIN=NAME      the name of the signed log, for the first start, such as
+                                data.example.com/prices (default: a random one)
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
   TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
                                 request (X-Forwarded-For)

@@ -82,6 +82,7 @@ const market: Market = {
   disputed: false,
   disputedMetrics: [],
   representedBy: null,
+  representedBySalt: null,
   updatedAt: '2026-09-29T06:00:00.000Z',
   revision: 57,
 };

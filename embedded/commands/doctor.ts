@@ -14,6 +14,7 @@ import { checkHasLedger, LEDGER_FILE } from '../data-folder.ts';
 import { type Diagnosis, diagnose, fault, ok, warning } from '../doctor/diagnosis.ts';
 import { examinePermissions, examineSpace } from '../doctor/disk.ts';
 import { checkFolderFormat, readFolderFormat } from '../folder-format.ts';
+import { readLogKeys } from '../log-key.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the distance of nightly backups, and some hours. */
@@ -78,6 +79,7 @@ async function examineFiles(
     diagnose('ledger', RESTORE, async () =>
       isRunning ? await examineRunning(folder, readsLedger) : examineStopped(join(folder, LEDGER_FILE)),
     ),
+    diagnose('log key', 'See docs/operations.md, "The key of the log".', async () => examineLogKey(folder)),
     diagnose('backup', 'Run `tidemark backup` anew.', async () => examineBackups(folder, nowMs)),
   ];
   return (await Promise.all(checks)).flat();
@@ -99,6 +101,16 @@ function examineFormat(folder: string): Diagnosis {
   if (format === LEDGER_FORMAT) return ok('format', String(format));
   const mend = 'Make a backup: there is no way back after the next start.';
   return warning('format', `${format}: the next start migrates it to ${LEDGER_FORMAT}`, mend);
+}
+
+function examineLogKey(folder: string): Diagnosis {
+  const keys = readLogKeys(folder);
+  if (keys === null) return ok('log key', 'none yet: the next start makes it');
+  const [{ name, keyId }] = keys;
+  const detail = `${name}, key ${keyId.toString(16).padStart(8, '0')}`;
+  if (keys.length === 1) return ok('log key', detail);
+  const mend = 'Once readers have taken the new key over: `tidemark log end-rotation`.';
+  return warning('log key', `${detail}; a rotation is under way`, mend);
 }
 
 async function examineRunning(folder: string, readsLedger: boolean): Promise<Diagnosis> {

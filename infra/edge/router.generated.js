@@ -87,6 +87,7 @@ var FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
 var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
+var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 var PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join("|")})$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
 function handler(event) {
@@ -150,7 +151,7 @@ function singlePath(uri) {
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
-  return FILE.test(uri) ? uri : null;
+  return FILE.test(uri) ? uri.replace(DAY_OF_PART, "$1") : null;
 }
 function rewrite(request, path) {
   request.uri = path;

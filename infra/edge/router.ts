@@ -83,6 +83,8 @@ const FILE = new RegExp(
 );
 /** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */
 const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
+/** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
+const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 /** The URLs to which problems lead. */
 const PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join('|')})$`);
 const CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -161,7 +163,7 @@ function singlePath(uri: string): string | null {
   if (uri === WAITLIST_URL) return WAITLIST_PATH;
   if (uri === OPENAPI_URL) return OPENAPI_PATH;
   if (PROBLEM.test(uri)) return PROBLEMS_PATH;
-  return FILE.test(uri) ? uri : null;
+  return FILE.test(uri) ? uri.replace(DAY_OF_PART, '$1') : null;
 }
 
 function rewrite(request: ViewerRequest, path: string): ViewerRequest {

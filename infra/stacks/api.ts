@@ -182,11 +182,13 @@ export class ApiStack extends Stack {
   }
 
   #addPublisher(): void {
-    const { configuration, edge } = this.#props;
+    const { configuration, data, edge } = this.#props;
     const settings = {
       memoryMegabytes: ONE_CPU_MEGABYTES,
       variables: {
         ...this.#publishingVariables(),
+        logOrigin: configuration.logOrigin ?? `tidemark.local/${configuration.name}`,
+        logKeyArns: data.logKeys.map(({ keyArn }) => keyArn).join(','),
         waitlistEmail: configuration.waitlistEmail,
         distributionId: edge.distributionId,
         readBaseUrl: edge.readBaseUrl,
@@ -271,6 +273,7 @@ export class ApiStack extends Stack {
         uploadsBucket: data.uploadsBucket.bucketArn,
         secrets: [data.secret, ...this.#originSecrets].map(({ secretArn }) => secretArn),
         distribution: edge.distributionArn,
+        logKeys: data.logKeys.map(({ keyArn }) => keyArn),
       },
     });
   }

@@ -1,6 +1,7 @@
 /** The stack that must outlive all others: the ledger, the uploads, the secret, and the public objects. */
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { type ArnComponents, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, StreamViewType, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -60,6 +61,8 @@ export class DataStack extends Stack {
   readonly publicBucket: Bucket;
   readonly uploadsBucket: Bucket;
   readonly secret: Secret;
+  /** The keys that sign the log, newest first. */
+  readonly logKeys: readonly Key[];
 
   constructor(scope: Construct, id: string, { configuration, ...props }: DataStackProps) {
     super(scope, id, props);
@@ -87,11 +90,42 @@ export class DataStack extends Stack {
           };
     this.publicBucket = this.#addPublicBucket();
     this.uploadsBucket = this.#addUploadsBucket(configuration);
+    this.logKeys = this.#addLogKeys(configuration);
     this.secret = new Secret(this, 'Secret', {
       description: 'Authenticates cursors and seals stored answers. A new value ends all open cursors and replays.',
       generateSecretString: RANDOM_SECRET,
       removalPolicy: RemovalPolicy.RETAIN,
     });
+  }
+
+  /**
+   * All keys up to the newest stay, also those that sign no more: readers may still know only such a one, and an export
+   * that another stack imports cannot go.
+   */
+  #addLogKeys(configuration: Configuration): readonly Key[] {
+    const newest = Math.max(...configuration.logKeys);
+    const keys = Array.from({ length: newest }, (_, index) => this.#addLogKey(configuration, index + 1));
+    for (const { keyArn } of keys) this.exportValue(keyArn);
+    return configuration.logKeys.map((number) => keys[number - 1] as Key);
+  }
+
+  /**
+   * Its policy denies signatures to everybody but the publisher, administrators included until they change it.
+   */
+  #addLogKey({ name }: Configuration, number: number): Key {
+    const key = new Key(this, `Log${number}Key`, {
+      description: `${name}: signs checkpoints of the log, key ${number}. If it is lost, readers must be told of another.`,
+      keySpec: KeySpec.ECC_NIST_EDWARDS25519,
+      keyUsage: KeyUsage.SIGN_VERIFY,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    key.addToResourcePolicy(
+      denyAll('OnlyThePublisherSigns', ['kms:Sign'], ['*'], {
+        // The role is in a stack that depends on this one, so it is named by what CloudFormation calls it.
+        ArnNotLike: { 'aws:PrincipalArn': this.formatArn(roleNameOf(name)) },
+      }),
+    );
+    return key;
   }
 
   /** No versions, because the ledger can make every object again. With SSE-S3, an ETag is the MD5 of the bytes. */
@@ -141,6 +175,11 @@ export class DataStack extends Stack {
     );
     return bucket;
   }
+}
+
+/** The beginning of the name that CloudFormation gives to the role of `publish` in the stack `api`. */
+function roleNameOf(name: string): ArnComponents {
+  return { service: 'iam', region: '', resource: 'role', resourceName: `${name}-api-publishRole*` };
 }
 
 /** Expiring hides an object behind a delete marker. So the hidden version goes a day later, and then the marker. */

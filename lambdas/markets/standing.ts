@@ -9,11 +9,22 @@ import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, type MarketStanding, marketKey } from '../../storage/records/markets.ts';
 import { marketMarkKey } from '../../storage/records/publication.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 
 type Comparisons = MarketStanding['comparisons'];
 
 export function standingOf({ standing }: Pick<MarketRecordValue, 'standing'>): MarketStanding {
   return { comparisons: {}, disputes: {}, representedBy: null, verifications: {}, ...standing };
+}
+
+const SALT_BYTES = 32;
+
+/**
+ * A salt for the name of a representative. The log holds only the digest of both, because nothing can be erased from it.
+ * Without the salt nobody can try out names.
+ */
+export function newRepresentationSalt(randomBytes: Runtime['randomBytes']): string {
+  return Buffer.from(randomBytes(SALT_BYTES)).toString('hex');
 }
 
 /** An accepted claim disputes a metric of the market. */

@@ -4,11 +4,18 @@ import type { ClaimAssertion } from '../../contract/operations/claims.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { type MarketRecordValue, observationId } from '../../storage/records/markets.ts';
 import type { ClaimValue } from '../../storage/records/review.ts';
+import type { Runtime } from '../../storage/runtime.ts';
 import { decideMarket } from '../markets/decide.ts';
 import type { MarketState } from '../markets/read-markets.ts';
 import { removedDetail } from '../markets/removal.ts';
 import { type Row, rowOf } from '../markets/rows.ts';
-import { disputedByClaim, standingOf, unchangedMarket, withStanding } from '../markets/standing.ts';
+import {
+  disputedByClaim,
+  newRepresentationSalt,
+  standingOf,
+  unchangedMarket,
+  withStanding,
+} from '../markets/standing.ts';
 import { type Refused, refuse } from '../pipeline/handler.ts';
 import { type Correction, correctionOf } from './correction.ts';
 
@@ -29,11 +36,13 @@ export function rowsToRead(assertion: ClaimAssertion): readonly Row[] {
 /**
  * @param market as read for {@link rowsToRead}
  * @param acceptedAt RFC 3339; becomes `recordedAt` of new observations
+ * @param randomBytes for the salt of a representation
  */
 export function acceptedChanges(
   { id, assertion }: Pick<ClaimValue, 'id' | 'assertion'>,
   state: MarketState,
   acceptedAt: string,
+  randomBytes: Runtime['randomBytes'],
 ): Acceptance | Refused {
   const { slug, market } = state;
   if (market === null) return refuse('conflict', `The market ${slug} is not there any more.`);
@@ -44,7 +53,7 @@ export function acceptedChanges(
   if (isOfObservation(assertion)) return supersededObservation(assertion, { ...state, market }, acceptedAt);
   const standing = standingOf(market.value);
   if (assertion.type === 'representation') {
-    const representedBy = { name: assertion.name, claim: id };
+    const representedBy = { name: assertion.name, claim: id, salt: newRepresentationSalt(randomBytes) };
     return { changes: withStanding(slug, market, { ...standing, representedBy }, acceptedAt), observationId: null };
   }
   const { metric } = assertion;

@@ -29,7 +29,8 @@ export const decideClaim = writeHandler<'decideClaim'>()({
     // Loaded late: few requests accept a claim, and a function starts faster without all of this.
     const { acceptedChanges, rowsToRead } = await import('./acceptance.ts');
     const [market] = await readMarkets(reader, [{ slug: assertion.market, rows: rowsToRead(assertion) }]);
-    return { claim, effectAt: market === undefined ? null : (at: string) => acceptedChanges(claim.value, market, at) };
+    if (market === undefined) return { claim, effectAt: null };
+    return { claim, effectAt: (at: string) => acceptedChanges(claim.value, market, at, request.randomBytes) };
   },
   decide(request, view) {
     const claim = claimOfAnother(request, view.claim);

@@ -9,14 +9,16 @@ import { Superseded } from '../errors.ts';
 import { type BundleLine, type HeadPut, readBundle } from './bundle.ts';
 import { countPublished } from './count-published.ts';
 import { fencedPut } from './fenced-put.ts';
+import { putTile } from './put-tile.ts';
 import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head.ts';
 
 /**
  * Bottom-up: the target of a link is put before the body that links to it. So the target of a link is never older than
  * the link, at any moment and after any interruption. Nothing public is deleted here: the sweep removes bodies without
- * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so.
+ * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
+ * leads to the tiles, and the snapshot names the size of the log.
  */
-const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'snapshot'] as const;
+const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'log-checkpoint', 'snapshot'] as const;
 
 function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
   return isGone ? 'gone' : parsePublicKey(key)?.kind;
@@ -55,6 +57,8 @@ async function applyPart(
   lines: readonly BundleLine[],
 ): Promise<void> {
   const concurrency = OBJECT_CONCURRENCY;
+  const tiles = lines.filter((line) => line.kind === 'tile');
+  await pMap(tiles, ({ key, body }) => putTile(objects, generation, key, Buffer.from(body, 'base64')), { concurrency });
   const puts = lines.filter((line) => line.kind === 'put');
   for (const place of PUT_ORDER) {
     const some = puts.filter((line) => placeOf(line) === place);
@@ -64,14 +68,35 @@ async function applyPart(
   const records = lines.filter((line) => line.kind === 'record');
   // Each batch checks HEAD, so that a late batch cannot overwrite the records of a newer generation.
   const guard: Change = { kind: 'check', key: HEAD_KEY, if: { kind: 'revision-is', revision: generation } };
-  for (let start = 0; start < records.length; start += MAX_TRANSACT_CHANGES - 1) {
-    const batch = records.slice(start, start + MAX_TRANSACT_CHANGES - 1).map((line) => recordChange(line, generation));
-    const result = await ledger.transact([guard, ...batch], { attemptId: newAttemptId() });
+  for (const batch of recordBatches(records)) {
+    const changes = batch.map((line) => recordChange(line, generation));
+    const result = await ledger.transact([guard, ...changes], { attemptId: newAttemptId() });
     if (!result.committed) throw new Superseded(`HEAD has moved on from generation ${generation}`);
   }
 }
 
-function recordChange(line: Extract<BundleLine, { kind: 'record' }>, generation: number): Change {
+type RecordLine = Extract<BundleLine, { kind: 'record' }>;
+
+/** Well below the ledger's limit on a transaction, 4 MiB: records of the log's entries may be large. */
+const BATCH_CHARACTERS = 1024 * 1024;
+
+function* recordBatches(records: readonly RecordLine[]): Generator<readonly RecordLine[]> {
+  let batch: RecordLine[] = [];
+  let characters = 0;
+  for (const record of records) {
+    const size = JSON.stringify(record).length;
+    if (batch.length === MAX_TRANSACT_CHANGES - 1 || (batch.length > 0 && characters + size > BATCH_CHARACTERS)) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push(record);
+    characters += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function recordChange(line: RecordLine, generation: number): Change {
   const any = { kind: 'any' } as const;
   return line.value === null
     ? { kind: 'delete', key: line.key, if: any }

@@ -22,9 +22,18 @@ export interface HeadPut {
   readonly isGone?: boolean;
 }
 
+/** A tile of the log, which never changes. Its key is its place in the log: only a committed generation may put it. */
+export interface TilePut {
+  readonly kind: 'tile';
+  readonly key: string;
+  /** Its bytes, in base64. */
+  readonly body: string;
+}
+
 /** One step of applying a generation. */
 export type BundleLine =
   | HeadPut
+  | TilePut
   /** The ledger's record of the published state; null removes the item. */
   | { readonly kind: 'record'; readonly key: ItemKey; readonly value: Json };
 

@@ -88,9 +88,10 @@ async function putHead(
   return { ...HEAD_KEY, revision, attemptId, expiresAtMs: null, value };
 }
 
-function generationRecord({ generation, publishedAt, list }: HeadValue, appliedAtMs: number | null): Change {
+function generationRecord({ generation, publishedAt, list, log }: HeadValue, appliedAtMs: number | null): Change {
   const layout = list.generation === generation ? list.layout : null;
-  const value: GenerationValue = { generation, publishedAt, appliedAtMs, layout };
+  const logSize = log === undefined ? {} : { logSize: log.size };
+  const value: GenerationValue = { generation, publishedAt, appliedAtMs, layout, ...logSize };
   return { kind: 'put', key: generationKey(generation), revision: generation, value, if: { kind: 'any' } };
 }
 

@@ -57,12 +57,13 @@ async function openNext(
 ): Promise<boolean> {
   const name = waiting === null ? null : nameOfWaiting(waiting);
   if (waiting === null || name === null) return false;
-  const { generation, publishedAt, list, counts, applied } = head.value;
+  const { generation, publishedAt, list, log, counts, applied } = head.value;
   if (!applied || list.isDoubtful || list.shows !== generation || list.digest === null || list.layout === null)
     return false;
   const edition = await ledger.get(editionKey(name));
   if (edition?.value.state !== 'waiting') return false;
-  const value: OpenEditionValue = { name, listDigest: list.digest, counts, publishedAt, next: { cursor: null } };
+  const position = log === undefined ? {} : { log: { size: log.size, root: log.root } };
+  const value = { name, listDigest: list.digest, counts, ...position, publishedAt, next: { cursor: null } };
   const { committed } = await ledger.transact(
     [
       { kind: 'check', key: HEAD_KEY, if: { kind: 'written-by', attemptId: head.attemptId } },

@@ -37,6 +37,8 @@ export interface MarketView {
   readonly isIndexed: boolean;
   /** The published state; null if the market is not published. */
   readonly published: PublishedHeads | null;
+  /** The log states everything anew: see {@link LogState}. */
+  readonly isReset: boolean;
   /** The number of closed history pages, from the oldest on, that no change touches. */
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
@@ -52,24 +54,36 @@ export interface ViewOptions {
   readonly isRefresh: boolean;
   /** Observations on a closed page. A page of another size is never kept. */
   readonly pageSize: number;
+  /** What the log needs of a published market. Null: there is no log. */
+  readonly needOfLog: ((published: Item<PublishedHeads> | null) => LogNeed) | null;
 }
+
+/**
+ * The observations that the log needs:
+ * - `all`, because the log does not have all that was published before.
+ * - `anew`: all, although the log may have them;
+ * - `new`: those that are not published yet.
+ */
+export type LogNeed = 'new' | 'all' | 'anew';
 
 /** Reads the history from the last closed page on that no mark touches, or all of it for a refresh. */
 export async function viewMarket(
   ledger: Ledger,
   slug: string,
-  { isRefresh, pageSize }: ViewOptions,
+  { isRefresh, pageSize, needOfLog }: ViewOptions,
 ): Promise<MarketView> {
   // Read first. Later reads are at least as new, so only newer items have to be left out.
   const record = await ledger.get(marketKey(slug));
   const revision = record?.revision ?? Number.POSITIVE_INFINITY;
-  const published = (await ledger.get(publishedHeadsKey(slug)))?.value ?? null;
+  const heads = await ledger.get(publishedHeadsKey(slug));
+  const published = heads?.value ?? null;
+  const need = needOfLog?.(heads) ?? 'new';
   const isNew = published === null || isRefresh;
   const isIndexed = record === null || !isNew || (await ledger.get(marketIndexKey(slug))) !== null;
   const isShown = record !== null && record.value.removal === undefined;
   const marks = await readAll(ledger, historyMarksOf(slug));
   const historyMarks = marks.filter((mark) => mark.revision <= revision);
-  const fromOrder = isRefresh || !isShown ? '' : lowestOrder(historyMarks);
+  const fromOrder = isRefresh || need !== 'new' || !isShown ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
     page.sum !== undefined && page.count === pageSize && (fromOrder === null || page.last < fromOrder);
   // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
@@ -82,6 +96,7 @@ export async function viewMarket(
     isShown,
     isIndexed,
     published,
+    isReset: need === 'anew',
     keptPages: lastKept ? lastKept.index + 1 : 0,
     publishedPages,
     async *observations() {

@@ -5,6 +5,7 @@ import type { HeadValue, ListState } from '../../storage/records/publication.ts'
 import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
 import type { EditionKeeper } from '../editions/edition-keeper.ts';
+import { LogPlan } from '../log/log-plan.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
 import { type DueMarkets, type MarkedMarket, readDue } from './marks.ts';
@@ -49,11 +50,12 @@ export async function planGeneration(
   const atMs = nowMs();
   const bundle = new BundleWriter(objects, generation);
 
+  const log = await LogPlan.open(dependencies, bundle, generation, before);
   const due = await readDue(ledger, before?.marksTakenTo ?? '', maxMarkedMarkets, putOff);
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful, editions);
+  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful, { log, editions });
   const left = whatIsLeft(due, markets);
   if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {
@@ -68,6 +70,7 @@ export async function planGeneration(
 
   const isUnknown = ({ slug, isRefresh }: MarkedMarket) => isRefresh && markets.putOff.has(slug);
   const isAnyUnknown = left.isRefreshLeft || due.markets.some(isUnknown);
+  const logState = (await log?.finish(isAnyUnknown)) ?? before?.log;
 
   const renderer = rendererOf(dependencies);
   const head: Draft['head'] = {
@@ -78,6 +81,7 @@ export async function planGeneration(
     renderer,
     staticDigests: await addStaticBodies(dependencies, bundle, before),
     counts: addCounts(before?.counts ?? { markets: 0, observations: 0, unknownValues: 0 }, markets.countsDelta),
+    ...(logState === undefined ? {} : { log: logState }),
     ...(left.isFreshLeft ? { marksTakenTo: left.takenTo } : {}),
     ...knownSince(before, endsDoubt, isAnyUnknown ? null : generation),
   };
@@ -85,7 +89,12 @@ export async function planGeneration(
   const isListChanged = list.generation !== before?.list.generation;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged;
   if (!isEmpty && list.digest !== null) {
-    const body = snapshotBody({ ...head, listDigest: list.digest, listGeneration: list.shows });
+    // While no log is written, a published log does not have everything.
+    const shownLog =
+      log === null || logState === undefined ? {} : { log: { size: logState.size, root: logState.root } };
+    const { generation: number, publishedAt, counts } = head;
+    const lists = { listDigest: list.digest, listGeneration: list.shows };
+    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...shownLog });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {

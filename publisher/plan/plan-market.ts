@@ -1,4 +1,5 @@
 /** The part of a generation that one market contributes. Pure. */
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../contract/removed-market.ts';
@@ -32,16 +33,24 @@ export interface MarketPlan {
   readonly gone: readonly HeadPut[];
 }
 
-/** Renders the market. Leaves out bodies and pages that are byte-identical to the published ones. */
+/** The fields of {@link PublishedHeads} that are about the log. */
+export type LoggedFields = Pick<PublishedHeads, 'logged' | 'loggedParts'>;
+
+/**
+ * Renders the market. Leaves out bodies and pages that are byte-identical to the published ones.
+ *
+ * @param logged what the log says of the market after this generation; null: there is no log
+ */
 export function planMarket(
   view: MarketView,
   history: HistoryPlan,
   generation: number,
+  logged: LoggedFields | null,
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
 ): MarketPlan {
   const { slug, record, published } = view;
   if (record === null) return planLoss(view, generation);
-  if (record.value.removal !== undefined) return planRemoval(view, history, generation, shown);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
   const lines: BundleLine[] = [];
@@ -60,8 +69,9 @@ export function planMarket(
     observations: record.value.observations,
     unknownValues: record.value.unknownValues,
     joined: published === null ? generation : published.joined,
+    ...(logged ?? loggedBefore(published)),
   };
-  if (lines.length > 0 || !saysTheSame(heads, published)) {
+  if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
@@ -69,9 +79,16 @@ export function planMarket(
   return { body: market.body, isChanged: isPut || published === null, lines, gone: [] };
 }
 
+/** While there is no log, what it said stays known, so that it can continue. */
+function loggedBefore(published: PublishedHeads | null): LoggedFields {
+  if (published?.logged === undefined) return {};
+  const { logged, loggedParts } = published;
+  return loggedParts === undefined ? { logged } : { logged, loggedParts };
+}
+
 function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
   const names = Object.keys(heads) as (keyof PublishedHeads)[];
-  return published !== null && names.every((name) => heads[name] === published[name]);
+  return published !== null && names.every((name) => isDeepStrictEqual(heads[name], published[name]));
 }
 
 /** Whether the published list may show the market. */
@@ -81,9 +98,10 @@ export function isListed(published: PublishedHeads | null): boolean {
 
 /** Puts the problem document in the place of both bodies. The pages stay for readers who are on their way through them. */
 function planRemoval(
-  { slug, record, published }: MarketView,
+  { slug, record, published, isReset }: MarketView,
   history: HistoryPlan,
   generation: number,
+  logged: LoggedFields | null,
   shown: ShownHeads,
 ): MarketPlan {
   const { revision, value } = record as NonNullable<MarketView['record']>;
@@ -102,9 +120,10 @@ function planRemoval(
     unknownValues: 0,
     joined: published?.joined ?? generation,
     isRemoved: true,
+    ...(logged ?? loggedBefore(published)),
   };
   const lines: BundleLine[] = [];
-  if (gone.length > 0 || !saysTheSame(heads, published)) {
+  if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));

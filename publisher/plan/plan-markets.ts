@@ -7,6 +7,9 @@ import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import type { EditionKeeper } from '../editions/edition-keeper.ts';
+import type { EntrySpool } from '../log/entry-spool.ts';
+import type { LogPlan } from '../log/log-plan.ts';
+import type { MarketEntries } from '../log/market-entries.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
@@ -49,7 +52,13 @@ const READINGS = 3;
  */
 const MAX_RENDERED = 500_000;
 
-type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly rendered: number };
+type Planned = {
+  readonly view: MarketView;
+  readonly plan: MarketPlan;
+  readonly rendered: number;
+  /** The market's entries of the log. */
+  readonly spool: EntrySpool | null;
+};
 
 /**
  * Reads and plans the markets, some at once; adds to the bundle in the given order. A market whose view does not add up
@@ -57,6 +66,7 @@ type Planned = { readonly view: MarketView; readonly plan: MarketPlan; readonly 
  *
  * @param isDoubtful the published list is not known. Then the next list waits for all markets, so no market may wait for
  *   it.
+ * @param log gets the entries of each market when it is taken; null: there is no log
  */
 export async function planMarkets(
   storage: PublisherStorage,
@@ -64,7 +74,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
-  editions: EditionKeeper,
+  { log, editions }: { readonly log: LogPlan | null; readonly editions: EditionKeeper },
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -76,9 +86,10 @@ export async function planMarkets(
   const countsDelta = { markets: 0, observations: 0, unknownValues: 0 };
   let rendered = 0;
 
-  const take = async (market: MarkedMarket, { view, plan }: Planned): Promise<void> => {
+  const take = async (market: MarkedMarket, { view, plan, spool }: Planned): Promise<void> => {
     const { slug } = market;
     for (const line of plan.lines) await bundle.add(line);
+    for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
     if (plan.isChanged) {
       changedItems.set(slug, plan.body);
@@ -95,7 +106,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked(storage, generation, market, editions),
+    outcome: await planMarked(storage, generation, log, market, editions),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -122,12 +133,13 @@ function isForList({ view, plan }: Planned): boolean {
 async function planMarked(
   storage: PublisherStorage,
   generation: number,
+  log: LogPlan | null,
   market: MarkedMarket,
   editions: EditionKeeper,
 ): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
-    const outcome = await planOnce(storage, generation, market);
+    const outcome = await planOnce(storage, generation, log, market);
     if (typeof outcome !== 'string') {
       await editions.keep(market.slug, outcome.view.published);
       return outcome;
@@ -140,9 +152,11 @@ async function planMarked(
 async function planOnce(
   { ledger, objects, pageSizes }: PublisherStorage,
   generation: number,
+  log: LogPlan | null,
   { slug, revision, isRefresh }: MarkedMarket,
 ): Promise<Planned | string> {
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations });
+  const needOfLog = log?.needOf ?? null;
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations, needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -150,14 +164,26 @@ async function planOnce(
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
-  const history = await cutHistory(objects, view, generation, { pageSize: pageSizes.observations, isRefresh });
+  const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
+  await spool?.add(entries?.opening() ?? []);
+  const cut = { pageSize: pageSizes.observations, isRefresh, entries, spool };
+  const history = await cutHistory(objects, view, generation, cut);
+  await spool?.add(entries?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
   if (view.isShown && history.sum !== record?.value.sum) {
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  return { view, plan: planMarket(view, history, generation, shown), rendered: history.rendered };
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown);
+  return { view, plan, rendered: history.rendered, spool };
+}
+
+interface CutOptions {
+  readonly pageSize: number;
+  readonly isRefresh: boolean;
+  readonly entries: MarketEntries | null;
+  readonly spool: EntrySpool | null;
 }
 
 /** Puts each new page when it is cut, so that only some pages of a history are in memory. */
@@ -165,13 +191,16 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh }: { readonly pageSize: number; readonly isRefresh: boolean },
+  { pageSize, isRefresh, entries, spool }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
   const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
-  for await (const some of observations()) await Promise.all(cutter.add(some).map(put));
+  for await (const some of observations()) {
+    await Promise.all(cutter.add(some).map(put));
+    await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
+  }
   return cutter.finish();
 }
 

@@ -14,7 +14,7 @@ import type { MarketRecordValue, ObservationValue } from '../../storage/records/
 import { sha256Hex } from '../../storage/sha256.ts';
 
 /** Increased when the same records give other bytes. Then every market is rendered again. */
-const RENDERER_VERSION = 5;
+const RENDERER_VERSION = 6;
 
 /** Everything except the records on which the published files depend. HEAD records it. */
 export function rendererOf({ pageSizes, projections = new Set() }: RendererSettings): string {
@@ -48,9 +48,8 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     if (shown?.others === undefined) continue;
     bySource[name] = valuesIn(shown).map(({ metric }) => publicMetric(metric, quantity));
   }
-  const { comparisons = {}, disputes = {}, representedBy = null, verifications = {} } = record.standing ?? {};
-  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
-  const disputedMetrics = [...new Set([...Object.keys(disputes), ...mismatches])].sort();
+  const { representedBy = null, verifications = {} } = record.standing ?? {};
+  const disputedMetrics = disputedMetricsOf(record.standing);
   return canonicalJson({
     bySource,
     disputed: disputedMetrics.length > 0,
@@ -66,6 +65,7 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     name: record.name,
     nativeCurrency: record.nativeCurrency,
     representedBy: representedBy?.name ?? null,
+    representedBySalt: representedBy?.salt ?? null,
     revision,
     slug,
     sources: record.sources.map((source) => publicSource(source, record, verifications[source.url] ?? null)),
@@ -73,6 +73,13 @@ export function marketBody(slug: string, revision: number, record: MarketRecordV
     unit: record.unit,
     updatedAt: record.updatedAt,
   });
+}
+
+/** The names of the disputed metrics, sorted. */
+export function disputedMetricsOf(standing: MarketRecordValue['standing']): string[] {
+  const { comparisons = {}, disputes = {} } = standing ?? {};
+  const mismatches = Object.keys(comparisons).filter((metric) => comparisons[metric]?.outcome === 'mismatch');
+  return [...new Set([...Object.keys(disputes), ...mismatches])].sort();
 }
 
 function publicSource(
@@ -155,6 +162,7 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 }
 
 /** The body of `GET /api/v1/snapshot`. */
-export function snapshotBody({ counts, generation, listDigest, listGeneration, publishedAt }: Snapshot): string {
-  return canonicalJson({ counts, generation, listDigest, listGeneration, publishedAt });
+export function snapshotBody({ counts, generation, listDigest, listGeneration, log, publishedAt }: Snapshot): string {
+  const shown = log === undefined ? {} : { log: { root: log.root, size: log.size } };
+  return canonicalJson({ counts, generation, listDigest, listGeneration, ...shown, publishedAt });
 }

@@ -1,4 +1,5 @@
 /** Finds objects that the store should have and does not list. */
+import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
@@ -57,6 +58,17 @@ async function* publishedNames(
   }
   const layout = await readLayout(objects, head.value.list);
   for (const { cursor } of layout?.pages ?? []) yield { kind: 'market-list-page', cursor };
+  const { log } = head.value;
+  if (log !== undefined && !log.isDoubtful) {
+    for (const { level, n, width } of tilesOfGrowth(0, log.size)) {
+      const index = (path: string, root: string) => path.slice(root.length);
+      yield { kind: 'log-tile', tile: index(tilePath(level, n, width), 'tile/') };
+      if (level > 0) continue;
+      yield { kind: 'log-tile', tile: index(tilePath('entries', n, width), 'tile/') };
+      yield { kind: 'log-ndjson', tile: index(ndjsonPath(n, width).slice(0, -'.gz'.length), 'ndjson/') };
+    }
+    yield { kind: 'log-checkpoint' };
+  }
   yield { kind: 'market-list' };
   yield { kind: 'snapshot' };
 }

@@ -26,7 +26,7 @@ export async function restore(
   const { outcomes, next } = await repairMarkets(storage, { after, hasTime });
   if (next === null) {
     await forgetTorn(storage);
-    await resume(storage);
+    await resume(storage, { isRestored: true });
   }
   return { repaired: outcomes, next };
 }

@@ -5,7 +5,8 @@
  * Nothing is emptied, and no reader sees a 404. HEAD is raised above every generation that the store shows, so that all
  * fences let the next generations pass. Every market gets a refresh mark; a refresh compares the rendered bodies with
  * the published ones. The list stays until all refreshes are done. Readers may hold cursors of history or list pages
- * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor.
+ * that the ledger does not know, so the sweep keeps these pages for the lifetime of a cursor. The next generation compares
+ * the log with the one in the store (log/settle-log.ts).
  */
 import { publicKey } from '../../contract/public-objects.ts';
 import type { Change } from '../../storage/ledger.ts';
@@ -16,10 +17,16 @@ import { sha256Hex } from '../../storage/sha256.ts';
 import { changeMany } from '../change-many.ts';
 import { applyGeneration } from '../commit/apply.ts';
 import { shownGeneration } from '../commit/same-origin.ts';
-import { raiseHead } from '../commit/swap-head.ts';
+import { isRaised, raiseHead } from '../commit/swap-head.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
+import { NO_LOG } from '../log/settle-log.ts';
 import { rendererOf } from '../plan/render.ts';
+
+export interface ResumeOptions {
+  /** The ledger may be older than the log: then the log states everything anew. */
+  readonly isRestored?: boolean;
+}
 
 /**
  * Prepares the next generations to publish everything again. May be repeated. Returns the generation to which HEAD was
@@ -27,7 +34,10 @@ import { rendererOf } from '../plan/render.ts';
  *
  * @throws Superseded if another publisher publishes in the meantime
  */
-export async function resume(storage: PublisherStorage): Promise<number | null> {
+export async function resume(
+  storage: PublisherStorage,
+  { isRestored = false }: ResumeOptions = {},
+): Promise<number | null> {
   const { ledger, nowMs } = storage;
   const head = await ledger.get(HEAD_KEY);
   const shown = await shownGeneration(storage);
@@ -46,6 +56,7 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     renderer: rendererOf(storage),
     staticDigests: {},
     counts: { markets: 0, observations: 0, unknownValues: 0 },
+    ...(await logInDoubt(storage, head?.value ?? null, isRestored ? generation : null)),
   };
   const raised = await raiseHead(storage, head, value);
   // If this process dies here, the next publisher does it. It may also be faster.
@@ -53,6 +64,23 @@ export async function resume(storage: PublisherStorage): Promise<number | null> 
     if (!(error instanceof Superseded)) throw error;
   });
   return generation;
+}
+
+/**
+ * The log as far as the ledger has all of it: without the entries of a generation that is not applied. Markets that it
+ * stated may have been recorded, so they are stated anew.
+ */
+async function logInDoubt(
+  { objects }: PublisherStorage,
+  head: HeadValue | null,
+  resetBefore: number | null,
+): Promise<Pick<HeadValue, 'log'>> {
+  const { log = NO_LOG, generation = 0 } = head ?? {};
+  if (log === NO_LOG && (await objects.stat(publicKey({ kind: 'log-checkpoint' }))) === null) return {};
+  const isApplied = head === null || head.applied || isRaised(head);
+  const known = isApplied ? log : { ...log, ...(log.was ?? NO_LOG) };
+  const reset = resetBefore ?? (isApplied ? known.resetBefore : generation + 1);
+  return { log: { ...known, isDoubtful: true, ...(reset === undefined ? {} : { resetBefore: reset }) } };
 }
 
 /** The published list. The layout may be an older one, because it is only used to keep the names of unchanged pages. */

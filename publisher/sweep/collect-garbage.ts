@@ -5,7 +5,8 @@
  * remove.
  *
  * The garbage of a day's generations is known by name, and is removed first in every run: layouts name the list pages
- * that they superseded, and ledger records name the history pages. So a run costs as much as there is to remove. Only
+ * that they superseded, ledger records name the history pages, and the partial tiles of the log follow from its sizes.
+ * So a run costs as much as there is to remove. Only
  * objects that nothing names (leftovers and bodies of removed markets) need a walk through all public objects. Each run
  * walks a part, from where the run before stopped; the ledger keeps the position.
  *
@@ -49,8 +50,10 @@ import {
 import { changeMany } from '../change-many.ts';
 import { REDO_PREFIX } from '../commit/bundle.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { tilesOutgrown } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayoutAt } from '../plan/list-layout.ts';
-import { Reach, readSettledList, type SettledList } from './reach.ts';
+import { expiredExports } from './expired-exports.ts';
+import { type NewestExpired, Reach, readSettledList, type SettledList } from './reach.ts';
 
 export interface GarbageOptions {
   readonly dryRun: boolean;
@@ -122,12 +125,12 @@ class Sweep {
   }
 
   /**
-   * Finds the newest expired generation; 0 if no generation has expired. A generation has expired when no cache can
-   * still serve a valid cursor of a page that it superseded. Removes the list pages that it superseded. Also removes
+   * Finds the newest expired generation. A generation has expired when no cache can still serve a valid cursor of a page
+   * that it superseded. Removes the list pages that it superseded, and the tiles that the log has outgrown. Also removes
    * the records of earlier generations while reading them, so that no run reads much more than it removes. If this ends
    * early, an older generation is found, and more is kept.
    */
-  async pruneGenerations(): Promise<number> {
+  async pruneGenerations(): Promise<NewestExpired> {
     const { ledger, nowMs } = this.#storage;
     const expiredBeforeMs = nowMs() - PAGE_RETENTION_SECONDS * 1000;
     const appliedAtMs = ({ value }: Item<GenerationValue>) => value.appliedAtMs;
@@ -140,7 +143,7 @@ class Sweep {
         0,
         read.findLastIndex((item) => appliedAtMs(item) !== null),
       );
-      const swept = await this.#removeListPages(read.slice(0, newest + 1));
+      const swept = await this.#removeSupersededBy(read.slice(0, newest + 1));
       const due = read.slice(0, Math.min(newest, swept, this.#room));
       await this.#prune(due);
       last = read.slice(newest);
@@ -148,7 +151,8 @@ class Sweep {
       if (retainedAt >= 0 || this.#endedEarly) break;
     }
     const newest = last[0];
-    return newest === undefined || appliedAtMs(newest) === null ? 0 : newest.revision;
+    if (newest === undefined || appliedAtMs(newest) === null) return { generation: 0, logSize: 0 };
+    return { generation: newest.revision, logSize: newest.value.logSize ?? 0 };
   }
 
   /** First the objects that are known by name, then a part of the walk. */
@@ -157,6 +161,7 @@ class Sweep {
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
     await this.#removeEditions();
+    await this.#removeExports();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
       removed: [...this.#removed],
@@ -167,14 +172,20 @@ class Sweep {
     };
   }
 
-  /** Removes the list pages that these generations superseded. Returns for how many generations it has finished. */
-  async #removeListPages(generations: readonly Item<GenerationValue>[]): Promise<number> {
+  /**
+   * Removes the list pages that these generations superseded, and the tiles that only the logs before the last one of
+   * them have. Returns for how many generations it has finished.
+   */
+  async #removeSupersededBy(generations: readonly Item<GenerationValue>[]): Promise<number> {
     for (const [index, { value }] of generations.entries()) {
-      if (value.layout === null) continue;
+      const logSize = generations[index + 1]?.value.logSize ?? 0;
+      const tiles = value.logSize === undefined ? [] : tilesOutgrown(value.logSize, logSize);
+      if (value.layout === null && tiles.length === 0) continue;
       if (!this.#mayGoOn()) return index;
-      const layout = await readLayoutAt(this.#storage.objects, value.layout);
+      const layout = value.layout === null ? null : await readLayoutAt(this.#storage.objects, value.layout);
       const superseded = layout?.superseded.filter((cursor) => !this.#list.cursors.has(cursor)) ?? [];
-      const keys = superseded.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
+      const pages = superseded.map((cursor) => publicKey({ kind: 'market-list-page', cursor }));
+      const keys = [...pages, ...tiles];
       const due = keys.slice(0, this.#room);
       await this.#remove(due);
       if (due.length < keys.length) return index;
@@ -215,6 +226,15 @@ class Sweep {
         }
         await this.#prune([item]);
       }
+    }
+  }
+
+  /** A record goes before its objects: then no export counts on them any more. A walk finds what is left. */
+  async #removeExports(): Promise<void> {
+    const { ledger, nowMs } = this.#storage;
+    for (const { record, keys } of await expiredExports(ledger, nowMs())) {
+      if (!this.#mayGoOn()) return;
+      if (await this.#prune([record])) await this.#remove(keys);
     }
   }
 
@@ -275,11 +295,12 @@ class Sweep {
     for (const key of keys) if (gone.has(key)) this.#removed.add(key);
   }
 
-  /** A record that was written again since it was read stays. */
-  async #prune(records: readonly Item<unknown>[]): Promise<void> {
+  /** A record that was written again since it was read stays. True: none was. */
+  async #prune(records: readonly Item<unknown>[]): Promise<boolean> {
     const due = records.map(removed);
     const pruned = this.#options.dryRun ? due : await changeMany(this.#storage, due);
     this.#prunedRecords += pruned.length;
+    return pruned.length === due.length;
   }
 
   /** How many more objects and records may be removed. */

@@ -24,7 +24,9 @@ import {
 import { changeMany } from '../change-many.ts';
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
+import { isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
+import { type ExportObject, unrecordedExports } from './expired-exports.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -80,17 +82,26 @@ export interface Verdict {
   readonly unknown: readonly string[];
 }
 
+/** The newest generation that has expired; 0 and 0 if none has. */
+export interface NewestExpired {
+  readonly generation: number;
+  /** The size of its log. */
+  readonly logSize: number;
+}
+
 export class Reach {
   readonly #storage: PublisherStorage;
   readonly #list: SettledList;
   /** Pages that this generation or an earlier one superseded are no longer retained. 0: all are retained. */
   readonly newestExpired: number;
+  readonly #expiredLogSize: number;
   #retainedListPages: Promise<ReadonlySet<string> | null> | null = null;
 
-  constructor(storage: PublisherStorage, list: SettledList, newestExpired: number) {
+  constructor(storage: PublisherStorage, list: SettledList, { generation, logSize }: NewestExpired) {
     this.#storage = storage;
     this.#list = list;
-    this.newestExpired = newestExpired;
+    this.newestExpired = generation;
+    this.#expiredLogSize = logSize;
   }
 
   /** Objects of a later generation are always reachable. */
@@ -124,19 +135,25 @@ export class Reach {
     const bodies: Body[] = [];
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
+    const exported: ExportObject[] = [];
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
       if (written !== null) {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
-      else if ('cursor' in name) {
+      else if (name.kind.startsWith('export-')) exported.push({ key, name });
+      else if ('tile' in name) {
+        if (isTileExpired(key, this.#expiredLogSize)) unreachable.add(key);
+      } else if ('cursor' in name) {
         // A page of a later generation may not be in the layout yet.
         if (cursorGeneration(name.cursor) > this.generation) continue;
         if (name.kind === 'history-page') historyPages.push({ key, ...name });
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
     }
+    const { ledger, nowMs } = this.#storage;
+    for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.

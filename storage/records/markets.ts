@@ -63,8 +63,11 @@ export type NewestValues = PlacedMetric & { readonly others?: readonly PlacedMet
  * same comparisons give the same result in any order of arrival.
  */
 export type MarketStanding = {
-  /** The public name of the organisation that represents the market, and its claim. */
-  representedBy: { name: string; claim: string } | null;
+  /**
+   * The public name of the organisation that represents the market, and its claim. `salt`: see
+   * {@link newRepresentationSalt}; absent in standings that are older than the log.
+   */
+  representedBy: { name: string; claim: string; salt?: string } | null;
   /** The newest accepted claim that disputes each metric. */
   disputes: { [metric: string]: string };
   /** The latest comparison, by `verifiedAt`, of each metric's latest observation with its source. */

@@ -48,6 +48,25 @@ export type ListState = {
   isDoubtful: boolean;
 };
 
+/** The log: its tree after a generation, and the keys for which it has an entry. */
+export type LogState = {
+  /** The number of entries. */
+  size: number;
+  /** The root hash (RFC 6962), in base64. */
+  root: string;
+  /** The verifier keys that the log has named, newest first. */
+  vkeys: string[];
+  /** Before the generation. If its bundle is lost, the log continues from there. */
+  was?: { size: number; root: string; vkeys: string[] };
+  /** The store may have another log: it is compared, and made to agree, by the next generation. */
+  isDoubtful?: true;
+  /**
+   * The ledger is older than the log. For a market whose published record is of an earlier generation than this one, the
+   * log states everything anew.
+   */
+  resetBefore?: number;
+};
+
 /** HEAD. Revision: the generation. */
 export type HeadValue = {
   generation: number;
@@ -62,6 +81,8 @@ export type HeadValue = {
   /** SHA-256 of each static body, in hex. A body whose published bytes are not known is left out. */
   staticDigests: { [Kind in StaticKind]?: string };
   counts: { markets: number; observations: number; unknownValues: number };
+  /** Absent if there was never a log. */
+  log?: LogState;
   /**
    * The slug of the last fresh mark that the generation took, if it left others. The next generation continues after
    * it. Absent if it left no fresh mark.
@@ -88,6 +109,8 @@ export type GenerationValue = {
    * no list.
    */
   layout: ObjectRef | null;
+  /** The size of the log after the generation. Absent if there was never a log. */
+  logSize?: number;
 };
 
 /** An immutable page of the newest generation. Revision: the generation that recorded it at this index. */
@@ -149,6 +172,17 @@ export type PublishedHeads = {
   files?: PublishedFiles;
   /** The bodies say that the market is removed: no list shows it, and it has no pages. Absent: they show the market. */
   isRemoved?: true;
+  /** The log states the market up to this revision. Absent: the log has nothing of it. */
+  logged?: number;
+  loggedParts?: LoggedParts;
+};
+
+/** Digests of what the log says of a market besides observations: see `publisher/log/market-entries.ts`. */
+export type LoggedParts = {
+  market: string;
+  /** One for each source, separated by spaces. */
+  sources: string;
+  standing: string;
 };
 
 /** Whether the last list shows the market. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/limits.ts';
+import { ndjsonPath } from '../../contract/log/tiles.ts';
 import {
   PUBLIC_OBJECTS,
   PUBLIC_PREFIX,
@@ -26,6 +27,16 @@ const cursor = fc.oneof(
   fc.constantFrom(`1-${'0'.repeat(32)}`, `999999999999999-${'f'.repeat(32)}`),
 );
 
+/** Of a tile of any width, with up to nine digits. */
+const tileIndex = fc
+  .tuple(fc.nat({ max: 999_999_999 }), fc.integer({ min: 1, max: 256 }))
+  .map(([n, width]) => ndjsonPath(n, width).slice('ndjson/'.length, -'.gz'.length));
+
+const date = fc.date({ noInvalidDate: true, min: new Date(0) }).map((day) => day.toISOString().slice(-24, -14));
+const exportFile = fc
+  .tuple(fc.constantFrom('observations', 'markets'), fc.nat({ max: 999_999 }), fc.stringMatching(/^[0-9a-f]{32}$/))
+  .map(([table, part, digest]) => `${table}-${String(part).padStart(6, '0')}-${digest}`);
+
 const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<PublicObjectName, { kind: Kind }>> } = {
   'market-list': fc.constant({ kind: 'market-list' }),
   'market-list-page': fc.record({ kind: fc.constant('market-list-page'), cursor }),
@@ -46,6 +57,18 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'edition-list': fc.record({ kind: fc.constant('edition-list'), edition: slug }),
   'edition-market': fc.record({ kind: fc.constant('edition-market'), edition: slug, slug }),
   'edition-history': fc.record({ kind: fc.constant('edition-history'), edition: slug, slug }),
+  'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
+  'log-tile': fc
+    .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
+    .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
+  'log-ndjson': tileIndex.map((tile) => ({ kind: 'log-ndjson', tile })),
+  'export-package': fc.record({ kind: fc.constant('export-package'), date }),
+  'export-dataset': fc.record({ kind: fc.constant('export-dataset'), date }),
+  'export-latest': fc.constant({ kind: 'export-latest' }),
+  'export-parquet': fc.record({ kind: fc.constant('export-parquet'), file: exportFile }),
+  'export-ndjson': fc.record({ kind: fc.constant('export-ndjson'), file: exportFile }),
+  'export-csv': fc.record({ kind: fc.constant('export-csv'), file: exportFile }),
+  'export-schema': exportFile.map((file) => ({ kind: 'export-schema', file: file.replace(/-\d+-/, '-schema-') })),
   'not-found': fc.constant({ kind: 'not-found' }),
   problems: fc.constant({ kind: 'problems' }),
   waitlist: fc.constant({ kind: 'waitlist' }),
@@ -133,6 +156,13 @@ describe('keys of public objects', () => {
     `public/api/v1/market-pages/1-${digest.slice(1)}.json`,
     `public/api/v1/history-pages/1-${digest}.json`,
     `public/api/v1/history-pages/gold/usd/1-${digest}.json`,
+    'public/api/v1/log',
+    'public/api/v1/log/tile/0/1',
+    'public/api/v1/log/tile/64/001',
+    'public/api/v1/log/tile/0/001.p/0',
+    'public/api/v1/log/tile/data/001',
+    'public/api/v1/log/ndjson/001',
+    'public/api/v1/log/ndjson/001.gz/../002.gz',
   ])('%j names no public object', (key) => {
     expect(parsePublicKey(key)).toBeNull();
   });
@@ -154,6 +184,9 @@ interface Row {
 }
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
+const DIGEST = '0123456789abcdef'.repeat(2);
+const EXPORT_FILE = `observations-000003-${DIGEST}`;
+
 const TABLE: readonly Row[] = [
   {
     name: { kind: 'market-list' },
@@ -259,6 +292,76 @@ const TABLE: readonly Row[] = [
     contentType: 'application/json',
     cacheTag: 'edition-q3',
     retention: 'edition',
+  },
+  {
+    name: { kind: 'log-checkpoint' },
+    key: 'public/api/v1/log/checkpoint',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'log',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'log-tile', tile: 'entries/x001/234.p/5' },
+    key: 'public/api/v1/log/tile/entries/x001/234.p/5',
+    contentType: 'application/octet-stream',
+    cacheTag: 'log',
+    retention: 'log',
+  },
+  {
+    name: { kind: 'log-ndjson', tile: 'x001/234' },
+    key: 'public/api/v1/log/ndjson/x001/234.gz',
+    contentType: 'application/gzip',
+    cacheTag: 'log',
+    retention: 'log',
+  },
+  {
+    name: { kind: 'export-package', date: '2026-11-22' },
+    key: 'public/api/v1/exports/2026-11-22/datapackage.json',
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-dataset', date: '2026-11-22' },
+    key: 'public/api/v1/exports/2026-11-22/dataset.jsonld',
+    contentType: 'application/ld+json',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-latest' },
+    key: 'public/api/v1/exports/latest',
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'export-parquet', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.parquet`,
+    contentType: 'application/vnd.apache.parquet',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-ndjson', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.ndjson.gz`,
+    contentType: 'application/gzip',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-csv', file: EXPORT_FILE },
+    key: `public/api/v1/exports/parts/${EXPORT_FILE}.csv.gz`,
+    contentType: 'application/gzip',
+    cacheTag: 'exports',
+    retention: 'export',
+  },
+  {
+    name: { kind: 'export-schema', file: `markets-schema-${DIGEST}` },
+    key: `public/api/v1/exports/parts/markets-schema-${DIGEST}.json`,
+    contentType: 'application/json',
+    cacheTag: 'exports',
+    retention: 'export',
   },
   {
     name: { kind: 'not-found' },

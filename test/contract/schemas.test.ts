@@ -79,6 +79,7 @@ const MARKET = {
   disputed: false,
   disputedMetrics: [],
   representedBy: null,
+  representedBySalt: null,
   updatedAt: '2026-09-29T00:00:00Z',
   revision: 57,
 };
@@ -220,7 +221,8 @@ describe('a market', () => {
     ['without sources', { sources: [] }],
     ['with values of two sources', { bySource: { price: [MONEY, { ...MONEY, sourceLabel: 'Another' }] } }],
     ['that is disputed', { disputed: true, disputedMetrics: ['price', 'volume'] }],
-    ['with a representative', { representedBy: 'Bank of Exämple' }],
+    ['with a representative', { representedBy: 'Bank of Exämple', representedBySalt: 'a1'.repeat(32) }],
+    ['with a representative since before the log', { representedBy: 'Bank of Exämple' }],
     [
       'with a source that has a cadence',
       { sources: [{ ...SHOWN_SOURCE, cadence: CADENCE, expectedNextAt: '2026-10-01T15:00:00Z', verification: null }] },

@@ -46,6 +46,7 @@ async function start() {
       issuer: null,
       metrics: null,
       verifyEveryHours: null,
+      logOrigin: null,
     },
     {
       ingesting: () => {},

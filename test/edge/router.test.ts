@@ -60,6 +60,10 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/api/v1/faces/currency-api@2026-01-01/v1/currencies/eur.min.json',
     `/api/v1/log${`/${'a'.repeat(100)}`.repeat(9)}`,
   ].map((path) => [path, path] as const),
+  // The parts of all days are stored once.
+  ['/api/v1/exports/2026-01-01/parts/markets-0.parquet', '/api/v1/exports/parts/markets-0.parquet'],
+  ['/api/v1/exports/parts/markets-0.parquet', '/api/v1/exports/parts/markets-0.parquet'],
+  ['/api/v1/exports/parts/parts/markets-0.parquet', '/api/v1/exports/parts/markets-0.parquet'],
   ['/api/v1/%6Catest', '/api/v1/latest'],
   ['/api/v1/markets/gold%2Dusd/history%2Ecsv', '/api/v1/markets/gold-usd/history.csv'],
   ...[

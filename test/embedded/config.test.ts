@@ -16,6 +16,7 @@ const DEFAULTS = {
   issuer: null,
   metrics: null,
   verifyEveryHours: 24,
+  logOrigin: null,
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 
@@ -47,6 +48,11 @@ describe('the environment sets', () => {
     ['no metrics without their port', { TIDEMARK_METRICS_HOST: '0.0.0.0', TIDEMARK_METRICS_PORT: '' }, {}],
     ['how often to verify', { TIDEMARK_VERIFY_HOURS: '504' }, { verifyEveryHours: 504 }],
     ['never to verify', { TIDEMARK_VERIFY_HOURS: '0' }, { verifyEveryHours: null }],
+    [
+      'the name of the log',
+      { TIDEMARK_LOG_ORIGIN: 'data.example.com/prices' },
+      { logOrigin: 'data.example.com/prices' },
+    ],
     ['any free port', { PORT: '0' }, { port: 0 }],
     ['the highest port', { PORT: '65535' }, { port: 65_535 }],
     ['a port with leading zeros', { PORT: '00080' }, { port: 80 }],

@@ -121,7 +121,8 @@ test('a folder of format 2 is published again with the fields of this one', asyn
   const reader = readerOf(objects);
   expect(await verify(reader, { settled: true })).toMatchObject({ findings: [], markets: 4 });
   const after = await observationsIn(data);
-  for (const [place, value] of observations) expect(after.get(place), place).toEqual(value);
+  // A version that is superseded from now on keeps its revision.
+  for (const [place, value] of observations) expect(after.get(place), place).toMatchObject(value as object);
   expect(await lostPages(reader, pages)).toEqual([]);
   const bodyOf = async (slug: string) => JSON.parse(Buffer.from((await reader(marketUrl(slug))).body).toString());
   // The batch that waited has corrected a price of the desk and taken back one of the exchange.

@@ -22,6 +22,7 @@ const configOf = (dataFolder: string) => {
     issuer: null,
     metrics: null,
     verifyEveryHours: null,
+    logOrigin: null,
     projections: new Set<never>(),
   };
 };

@@ -1,7 +1,7 @@
 import { MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract/routes.ts';
 
 /**
- * All public bodies of a running server, by URL, without the times of its clock and the digests of bodies with them. A
+ * All public bodies of a running server, by URL, without the times of its clock and the digests of what holds them. A
  * page is named by its place.
  */
 export async function publishedBytes(baseUrl: string): Promise<Map<string, string>> {
@@ -10,7 +10,7 @@ export async function publishedBytes(baseUrl: string): Promise<Map<string, strin
     const response = await fetch(baseUrl + url);
     const body = await response.text();
     if (response.status !== 200) throw new Error(`GET ${url} answered ${response.status}: ${body}`);
-    const known = body.replace(/"(nextCursor|recordedAt|publishedAt|updatedAt|listDigest)":"[^"]*"/g, '"$1":""');
+    const known = body.replace(/"(nextCursor|recordedAt|publishedAt|updatedAt|listDigest|root)":"[^"]*"/g, '"$1":""');
     bodies.set(url.replace(/cursor=.*/, `page ${bodies.size}`), known);
     return body;
   };

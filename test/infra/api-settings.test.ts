@@ -156,6 +156,8 @@ const PUBLISHER: readonly VariableName[] = [
   'readBaseUrl',
   'writeBaseUrl',
   'projections',
+  'logOrigin',
+  'logKeyArns',
 ];
 const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   'write-api': [
@@ -187,6 +189,7 @@ describe.each(Object.entries(REQUIRED))('the environment of %s', (name, required
       TIDEMARK_ISSUER: 'https://issuer.example',
       TIDEMARK_AUDIENCE: 'audience',
       TIDEMARK_DISTRIBUTION_ID: 'E2EXAMPLE1234',
+      TIDEMARK_LOG_KEY_ARNS: 'arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d',
       TIDEMARK_READ_BASE_URL: 'https://read.example',
       TIDEMARK_WRITE_BASE_URL: 'https://write.example',
     };

@@ -1,6 +1,6 @@
 /** The settings that protect data, each asserted in the template. */
 import { describe, expect, it } from 'vitest';
-import { MINIMAL, onlyOf, resourceOf, synthesised } from './synthesised.ts';
+import { MINIMAL, onlyOf, type Properties, resourceOf, synthesised } from './synthesised.ts';
 
 const template = synthesised();
 const data = template('data');
@@ -160,6 +160,44 @@ describe('the secret', () => {
       RequireEachIncludedType: false,
     });
     expect(resourceOf(data, 'AWS::SecretsManager::Secret', 'Secret')).toMatchObject(RETAINED);
+  });
+});
+
+describe('the key of the log', () => {
+  const keysIn = (context: object) => Object.values(synthesised(context)('data').findResources('AWS::KMS::Key'));
+  const publisherArns = (context: object) => {
+    const { Environment } = Object.values(synthesised(context)('api').findResources('AWS::Lambda::Function'))
+      .map(({ Properties }) => Properties)
+      .find(({ FunctionName: name }) => name === 'tidemark-publish') as Properties;
+    return JSON.stringify(Environment.Variables.TIDEMARK_LOG_KEY_ARNS).match(/Log\d+Key/g);
+  };
+
+  it('is one of Ed25519 for signatures, and retained', () => {
+    const [key, ...others] = keysIn(MINIMAL);
+    expect(others).toEqual([]);
+    expect(key).toMatchObject(RETAINED);
+    expect(key?.Properties).toMatchObject({ KeySpec: 'ECC_NIST_EDWARDS25519', KeyUsage: 'SIGN_VERIFY' });
+  });
+
+  it('signs for the publisher alone, whatever the policy of a role allows', () => {
+    const [key] = keysIn(MINIMAL);
+    const denied = key?.Properties.KeyPolicy.Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Deny');
+    expect(denied).toMatchObject([{ Action: 'kms:Sign', Principal: { AWS: '*' }, Resource: '*' }]);
+    const arn = JSON.stringify(denied[0].Condition.ArnNotLike['aws:PrincipalArn']);
+    expect(arn).toContain(':role/tidemark-api-publishRole*');
+    // As CloudFormation names it: by the stack and the logical id.
+    const roles = Object.keys(synthesised(MINIMAL)('api').findResources('AWS::IAM::Role'));
+    expect(roles.filter((id) => id.startsWith('publishRole'))).toHaveLength(1);
+  });
+
+  it('is followed by another in a rotation, and stays when it signs no more', () => {
+    const rotating = { ...MINIMAL, logKeys: [2, 1] };
+    const rotated = { ...MINIMAL, logKeys: [2] };
+    for (const context of [rotating, rotated]) expect(keysIn(context)).toHaveLength(2);
+    expect([MINIMAL, rotating, rotated].map(publisherArns)).toEqual([['Log1Key'], ['Log2Key', 'Log1Key'], ['Log2Key']]);
+    // An export that another stack imports cannot go.
+    const exportsOf = (context: object) => JSON.stringify(synthesised(context)('data').toJSON().Outputs);
+    expect(exportsOf(rotated)).toBe(exportsOf(rotating));
   });
 });
 

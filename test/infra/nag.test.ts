@@ -13,6 +13,7 @@ const FULL = {
   writeDomain: { host: 'write.example.com', certificateArn },
   writeRateLimit: 600,
   originSecretNumber: 2,
+  logKeys: [2, 1],
   readAccessLogs: true,
   uploadsKeptDays: 400,
   alarmEmail: 'ops@example.com',

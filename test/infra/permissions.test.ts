@@ -93,6 +93,14 @@ describe('among all functions', () => {
     expect(able((name) => actionsOf(name).includes('secretsmanager:GetSecretValue'))).toEqual(['write-api']);
   });
 
+  it('only the publisher signs the log, and only with the algorithm of signed notes', () => {
+    expect(able((name) => actionsOf(name).includes('kms:Sign'))).toEqual(['publish']);
+    const signing = roleOf('publish').filter(({ Action }) => Action.includes('kms:Sign'));
+    expect(signing).toMatchObject([
+      { Action: ['kms:Sign'], Condition: { StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512' } } },
+    ]);
+  });
+
   it.each(['entitlements/user:alice', 'usage/user:alice', 'api-keys', 'waitlist', 'audit/actor/user:alice', 'claim/1'])(
     'the publisher cannot even read %s: paid or personal data has no influence',
     (partition) => {

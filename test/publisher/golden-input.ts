@@ -97,7 +97,7 @@ const LATER: readonly IngestRecordInput[] = [price('eur-jpy', 1, 163000, 'JPY')]
 
 /** The standing of `wti` by claims and verifications. Its members are not in canonical order. */
 const STANDING: MarketStanding = {
-  representedBy: { name: 'Bank of Exämple', claim: 'claim_01JD0000000000000000000000' },
+  representedBy: { name: 'Bank of Exämple', claim: 'claim_01JD0000000000000000000000', salt: 'a1'.repeat(32) },
   disputes: { price: 'claim_01JD0000000000000000000001' },
   comparisons: {
     tradingVolume: {

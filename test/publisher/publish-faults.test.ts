@@ -18,6 +18,7 @@ import {
   faultyStorage,
   ProcessDied,
 } from './faulty-storage.ts';
+import { withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
 import {
@@ -40,7 +41,8 @@ const SNAPSHOT_KEY = publicKey({ kind: 'snapshot' });
  * publications that wait for their generation.
  */
 async function worldWithChanges(): Promise<World> {
-  const world = createWorld();
+  const created = createWorld();
+  const world = { ...created, dependencies: withLog(created.dependencies) };
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   await world.ingest(slugs.map((slug) => market(slug)));
   await world.ingest([...days('b', 9), ...days('e', 6), ...days('i', 1)]);
@@ -88,7 +90,7 @@ async function expectVerified(world: World, settled: boolean): Promise<void> {
 
 /** Publishes through other storage. Returns the publisher's error, which must be an expected one. */
 async function publishThrough(world: World, ledger: Ledger, objects: ObjectStore): Promise<unknown> {
-  const dependencies = dependenciesOn(ledger, objects, world.clock);
+  const dependencies = withLog(dependenciesOn(ledger, objects, world.clock));
   const error = await publish(dependencies).then(
     () => null,
     (thrown: unknown) => thrown,
@@ -139,7 +141,16 @@ const faults: readonly { readonly name: string; readonly fault: Fault; readonly 
 
 test('the publish under test uses every kind of object and both ports, and deletes no public object', () => {
   const done = operations.map(({ what }) => what);
-  for (const part of ['markets.json', '/market-pages/', '/history-pages/', '/histories/', 'snapshot', 'redo/']) {
+  for (const part of [
+    'markets.json',
+    '/market-pages/',
+    '/history-pages/',
+    '/histories/',
+    'snapshot',
+    'redo/',
+    'log/tile/',
+    'log/checkpoint',
+  ]) {
     expect(done.some((what) => what.includes(part))).toBe(true);
   }
   expect(done.filter((what) => /^objects\.delete (?!redo\/2-)/.test(what))).toEqual([]);
@@ -167,7 +178,7 @@ describe('when a second publisher does all the work before an operation of the f
   test.each(sampled(operations, 3, 1))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
-      await publish(dependenciesOn(world.ledger, world.objects, world.clock));
+      await publish(withLog(dependenciesOn(world.ledger, world.objects, world.clock)));
       return await run();
     });
     await expectVerified(world, true);
@@ -180,7 +191,7 @@ describe('when the next generation is published before an operation of the first
   test.each(sampled(operations, 3, 2))('$number: $what', async ({ number }) => {
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
-      const rival = dependenciesOn(world.ledger, world.objects, world.clock);
+      const rival = withLog(dependenciesOn(world.ledger, world.objects, world.clock));
       await publish(rival);
       await changeAgain(world);
       await publish(rival);

@@ -41,9 +41,10 @@ interface Entry {
   readonly metadata: ObjectMetadata;
 }
 
-/** Whether the key names something that never changes: a closed page, a redo bundle or the layout of a list. */
+/** Whether the key names something that never changes: a closed page, a tile of the log, a bundle, a list's layout. */
 function isImmutable(key: string): boolean {
-  return ['redo/', 'layout/', '/market-pages/', '/history-pages/'].some((part) => key.includes(part));
+  const parts = ['redo/', 'layout/', '/market-pages/', '/history-pages/', '/log/tile/', '/log/ndjson/'];
+  return parts.some((part) => key.includes(part));
 }
 
 export function openMemoryObjects(): MemoryObjects {

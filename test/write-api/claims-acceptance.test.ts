@@ -141,15 +141,21 @@ describe('accepting a claim', () => {
   it('of a representation shows the representative, until another one is accepted', async () => {
     const before = await goldRecord(world.ledger);
     const first = await accept(ASSERTIONS.representation);
-    expect((await goldRecord(world.ledger)).value.standing).toEqual({
+    const { standing } = (await goldRecord(world.ledger)).value;
+    expect(standing).toEqual({
       ...NOTHING,
-      representedBy: { name: 'Bullion Desk Ltd', claim: first.id },
+      representedBy: { name: 'Bullion Desk Ltd', claim: first.id, salt: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });
     const second = await accept({ ...ASSERTIONS.representation, name: 'Gold plc' });
     expect(await goldRecord(world.ledger)).toEqual({
       revision: before.revision + 2,
-      value: { ...before.value, standing: { ...NOTHING, representedBy: { name: 'Gold plc', claim: second.id } } },
+      value: {
+        ...before.value,
+        standing: { ...NOTHING, representedBy: { name: 'Gold plc', claim: second.id, salt: expect.any(String) } },
+      },
     });
+    const later = (await goldRecord(world.ledger)).value.standing;
+    expect(later?.representedBy?.salt).not.toBe(standing?.representedBy?.salt);
   });
 
   it('of a correction settles a dispute of the price that it corrects', async () => {
@@ -168,7 +174,7 @@ describe('accepting a claim', () => {
         price: dispute.id,
         volume: volume.id,
       },
-      representedBy: { name: 'Bullion Desk Ltd', claim: representation.id },
+      representedBy: { name: 'Bullion Desk Ltd', claim: representation.id, salt: expect.any(String) },
     });
   });
 

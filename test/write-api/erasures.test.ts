@@ -113,8 +113,10 @@ describe('erasures', () => {
   } as const;
   const representation: ClaimAssertion = { type: 'representation', market: 'gold-usd', name: MARK, reason: MARK };
 
+  const saltOf = (name: string) => `salt of ${name}`;
+
   async function representedMarket(name: string, claim: string): Promise<void> {
-    const standing = { representedBy: { name, claim }, disputes: {}, verifications: {} };
+    const standing = { representedBy: { name, claim, salt: saltOf(name) }, disputes: {}, verifications: {} };
     await put(marketKey('gold-usd'), 5, { name: 'Gold', standing, updatedAt: null } as unknown as MarketRecordValue);
   }
 
@@ -245,7 +247,12 @@ describe('erasures', () => {
 
   it.each([
     ['takes the name of the person off the market, which is due for publication', MARK, 'claim_1', null],
-    ['leaves the name of a later representative', OTHER, 'claim_2', { name: OTHER, claim: 'claim_2' }],
+    [
+      'leaves the name of a later representative',
+      OTHER,
+      'claim_2',
+      { name: OTHER, claim: 'claim_2', salt: saltOf(OTHER) },
+    ],
   ])('of a representative: %s', async (_, name, claim, expected) => {
     await seedClaim('claim_1', { assertion: representation }, MARK);
     await representedMarket(name, claim);

@@ -153,10 +153,11 @@ describe('in public', () => {
   });
 
   it('an accepted representation shows its name', async () => {
-    expect(await market()).toMatchObject({ representedBy: null });
+    expect(await market()).toMatchObject({ representedBy: null, representedBySalt: null });
     await accept(ASSERTIONS.representation);
     await follow();
-    expect(await market()).toMatchObject({ representedBy: 'Bullion Desk Ltd' });
+    const salt = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(await market()).toMatchObject({ representedBy: 'Bullion Desk Ltd', representedBySalt: salt });
   });
 
   it('a verification shows on the market’s source', async () => {

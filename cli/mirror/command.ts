@@ -1,0 +1,77 @@
+/** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
+import { type Command, Option } from 'commander';
+import { CommandError, type Exit, endWith } from '../exit-codes.ts';
+import { byteCount, portNumber, seconds } from '../numbers.ts';
+import { printFields, printJson } from '../output.ts';
+import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
+
+interface MirrorFlags extends GlobalOptions {
+  readonly serve?: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly every: number;
+  readonly once?: boolean;
+  readonly maxBytes: number;
+  readonly allowHttp?: boolean;
+}
+
+const HELP = `
+The folder holds the copy alone. Kill the command at any moment and start it again: it goes on. Without --once it follows
+until Ctrl-C. A body that breaks a promise is not taken over: the copy stays as it was, and the finding is printed.
+GET /api/v1/mirror of a mirror says what it copies, and how old the copy is.
+
+Examples:
+  tidemark mirror https://data.example ./mirror --serve --port 8788
+  tidemark mirror https://data.example ./mirror --once`;
+
+const EXITS: Readonly<Record<string, Exit>> = { behind: 'unfinished', faulty: 'findings', unreachable: 'unreachable' };
+
+export function addMirrorCommand(program: Command): void {
+  program
+    .command('mirror')
+    .description('keep a verified copy of all public files of a service, and serve it')
+    .argument('<url>', 'the base URL of the service')
+    .argument('<folder>', 'the folder of the copy')
+    .option('--serve', 'serve the copy, too')
+    .addOption(new Option('--host <address>', 'the address to listen on').default('127.0.0.1'))
+    .addOption(new Option('--port <n>', 'the port; 0 picks a free one').argParser(portNumber).default(8788))
+    .addOption(new Option('--every <seconds>', 'the pause between two rounds').argParser(seconds).default(15))
+    .option('--once', 'end after one round')
+    .addOption(
+      new Option('--max-bytes <n>', 'take over no more than this, e.g. 500m or 20g')
+        .argParser(byteCount)
+        .default(20e9, '20g'),
+    )
+    .option('--allow-http', 'follow a service over http on another machine, which anybody on the way can change')
+    .addHelpText('after', HELP)
+    .action(async (text: string, folder: string, _, command: Command) => {
+      const options = command.optsWithGlobals<MirrorFlags>();
+      const { host, port, every, maxBytes } = options;
+      const { runMirror } = await import('../../embedded/commands/mirror.ts');
+      const { end, document } = await runMirror({
+        url: serviceUrl(text, options),
+        folder,
+        serve: options.serve ? { host, port } : null,
+        everySeconds: every,
+        isOnce: options.once === true,
+        maxBytes,
+        environment: process.env,
+      });
+      const exit = EXITS[end];
+      if (exit !== undefined) endWith(exit);
+      if (!options.once) return;
+      if (options.json) return await printJson(document);
+      await printFields(Object.entries(document));
+    });
+}
+
+/** @throws CommandError for a URL whose answers anybody on the way could change */
+function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
+  const url = parseUrl(text);
+  if (url.protocol === 'https:' || isLoopbackName(url.hostname) || allowHttp) return new URL('/', url);
+  throw new CommandError(
+    'usage',
+    `Anybody on the way to ${url.origin} could change its answers.`,
+    'Use its https URL. In a network that you trust: --allow-http.',
+  );
+}

@@ -1,0 +1,122 @@
+/** `tidemark mirror`: follows a service, and serves the copy if it is asked to. */
+
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { StorageUnavailable } from '../../storage/errors.ts';
+import type { ObjectStore } from '../../storage/object-store.ts';
+import { systemRuntime } from '../../storage/runtime.ts';
+import { createEdgeServer } from '../edge/server.ts';
+import { listen } from '../listen.ts';
+import { type Log, openLog, readLogFormat } from '../log.ts';
+import { MirrorFull } from '../mirror/copy.ts';
+import { Mirror } from '../mirror/mirror.ts';
+import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
+import { openMirrorFolder } from '../mirror/mirror-folder.ts';
+import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../mirror/upstream.ts';
+
+export interface MirrorCommand {
+  readonly url: URL;
+  readonly folder: string;
+  /** Null: the copy is not served. */
+  readonly serve: { readonly host: string; readonly port: number } | null;
+  readonly everySeconds: number;
+  readonly isOnce: boolean;
+  readonly maxBytes: number;
+  /** For `TIDEMARK_LOG`. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface MirrorResult {
+  readonly end: 'current' | 'behind' | 'faulty' | 'unreachable' | 'stopped';
+  readonly document: MirrorDocument;
+}
+
+type End = MirrorResult['end'];
+
+/** A copy that was not confirmed for so many rounds, or five minutes if that is longer, is told as not healthy. */
+const ROUNDS_MISSED = 20;
+/** Kinds of faults after which the next round tries again. */
+const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavailable];
+
+/**
+ * Follows until a signal ends it, or for one round.
+ *
+ * @throws StartError for a folder or a port that cannot be used
+ */
+export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
+  const { url, everySeconds, isOnce } = command;
+  const log = openLog(readLogFormat(command.environment), {
+    // What is printed at the end of one round is data.
+    output: isOnce ? process.stderr : process.stdout,
+    errors: process.stderr,
+    nowMs: systemRuntime.nowMs,
+  });
+  const folder = await openMirrorFolder(command.folder, url);
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+  const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
+  const { nowMs } = systemRuntime;
+  const mirror = new Mirror({ folder, upstream: boundedReader(url), maxBytes: command.maxBytes, nowMs, pause });
+  try {
+    await mirror.open();
+    const server = await serve(command, mirror, folder.objects, log);
+    try {
+      while (true) {
+        const end = await oneRound(mirror, log);
+        if (isOnce) return { end, document: mirror.document };
+        await pause(everySeconds * 1000);
+      }
+    } finally {
+      server?.close();
+      server?.closeAllConnections();
+    }
+  } catch (error) {
+    if (stop.signal.aborted) return { end: 'stopped', document: mirror.document };
+    throw error;
+  } finally {
+    folder.close();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
+  }
+}
+
+async function oneRound(mirror: Mirror, log: Log): Promise<End> {
+  try {
+    const { state, snapshot, copied, waiting, findings } = await mirror.follow();
+    for (const { url, rule, detail } of findings) log.fault('finding', `${rule} ${url}: ${detail}`);
+    const { generation } = snapshot;
+    if (copied > 0 || state !== 'current')
+      log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });
+    return state;
+  } catch (error) {
+    if (!PASSING.some((kind) => error instanceof kind)) throw error;
+    log.fault('round failed', error);
+    return error instanceof UpstreamInvalid ? 'faulty' : 'unreachable';
+  }
+}
+
+async function serve(
+  { serve: asked, everySeconds, url }: MirrorCommand,
+  mirror: Mirror,
+  objects: Pick<ObjectStore, 'get'>,
+  log: Log,
+): Promise<Server | null> {
+  if (asked === null) return null;
+  const { server } = createEdgeServer({
+    objects,
+    nowMs: systemRuntime.nowMs,
+    isReady: () => mirror.isComplete,
+    divert: divertMirror(() => mirror.document),
+    health: () => {
+      const { document } = mirror;
+      const healthy =
+        document.ageSeconds !== null &&
+        document.ageSeconds < Math.max(STALE_IF_ERROR_SECONDS, ROUNDS_MISSED * everySeconds);
+      return { healthy, body: { status: healthy ? 'ok' : mirror.isComplete ? 'failing' : 'starting', ...document } };
+    },
+    report: log.fault,
+  });
+  log.info('serving', { address: await listen(server, asked), of: url.origin });
+  return server;
+}

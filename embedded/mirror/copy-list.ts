@@ -1,0 +1,86 @@
+/** Walks the list of the service, and takes over its markets before the list that leads to them. */
+import pMap from 'p-map';
+import { statusOfObject } from '../../contract/edge-problems.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { ALL_MARKETS } from '../../publisher/verify/share.ts';
+import { ListWalk } from '../../publisher/verify/walk-pages.ts';
+import { bodyFaults, copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
+import type { MirrorWorld } from './mirror-world.ts';
+
+/** Each of them holds the observations of one market in memory. */
+const MARKETS_AT_ONCE = 4;
+
+export interface CopiedList {
+  /** The first page, with all pages after it in the copy. Null: it cannot be put. */
+  readonly head: Checked<unknown> | null;
+  readonly slugs: ReadonlySet<string>;
+  /** Markets that were taken over. */
+  readonly copied: number;
+  /** Markets whose bodies are older than their items: the list has to wait for them. */
+  readonly stale: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+/** Takes over each market that the list shows otherwise than the copy. Puts no head of the list. */
+export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList> {
+  const findings = new Findings();
+  const pages = new PageCopier(world, findings);
+  const list = new ListWalk(pages.reader, findings, world.pageSizes.markets);
+  const slugs = new Set<string>();
+  const [stale, faulty]: [string[], Finding[]] = [[], []];
+  let copied = 0;
+  await pMap(
+    list.itemsOf(ALL_MARKETS),
+    async (item) => {
+      slugs.add(item.slug);
+      if (await isCopied(world, item)) return;
+      const outcome = await copyMarket(world, item.slug, item.revision);
+      if (outcome.kind === 'copied') copied++;
+      else if (outcome.kind === 'faulty') faulty.push(...outcome.findings);
+      // Removed since the list was read: the next list leaves it out.
+      else stale.push(item.slug);
+    },
+    { concurrency: MARKETS_AT_ONCE },
+  );
+  await pages.storeLast();
+  const found = [...bodyFaults(findings), ...faulty];
+  return { head: found.length + stale.length === 0 ? list.head : null, slugs, copied, stale, findings: found };
+}
+
+export async function putList({ copy, generation }: MirrorWorld, head: Checked<unknown>): Promise<void> {
+  const body = Buffer.from(head.text);
+  await copy.put({ kind: 'market-list' }, { body, generation, nextCursor: nextCursorOf(body) });
+}
+
+/** Markets of the copy that the list does not show, and that are not known as removed. */
+export async function unlistedMarkets({ copy }: MirrorWorld, listed: ReadonlySet<string>): Promise<readonly string[]> {
+  const unlisted: string[] = [];
+  const prefix = publicKey({ kind: 'market', slug: 'a' }).replace(/[^/]*$/, '');
+  for (let after: string | null = ''; after !== null; ) {
+    const page = await copy.objects.list(prefix, { after });
+    for (const key of page.keys) {
+      const name = parsePublicKey(key);
+      if (name?.kind !== 'market' || listed.has(name.slug)) continue;
+      const head = await copy.head(name);
+      if (head !== null && statusOfObject(head.metadata.contentType) === 200) unlisted.push(name.slug);
+    }
+    after = page.next;
+  }
+  return unlisted;
+}
+
+/** To be called after the list without them is put. Returns those that the service does not have any more. */
+export async function copyRemovals(world: MirrorWorld, slugs: readonly string[]): Promise<readonly string[]> {
+  const lost: string[] = [];
+  for (const slug of slugs) {
+    const outcome = await copyMarket(world, slug, 0);
+    if (outcome.kind === 'lost') lost.push(slug);
+    if (outcome.kind !== 'gone') continue;
+    const body = goneBody(outcome.document, world.generation);
+    await world.copy.put({ kind: 'history', slug }, body);
+    await world.copy.put({ kind: 'market', slug }, body);
+  }
+  return lost;
+}

@@ -1,0 +1,153 @@
+/** Takes over one market with its history: read from the link to its target, checked, and put in the other direction. */
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { type Market, marketSchema } from '../../contract/market.ts';
+import { removedMarketSchema } from '../../contract/removed-market.ts';
+import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import { checkHistory } from '../../publisher/verify/check-history.ts';
+import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import type { CopiedBody } from './copy.ts';
+import type { MirrorWorld } from './mirror-world.ts';
+
+export type CopyOutcome =
+  | { readonly kind: 'copied'; readonly market: Market }
+  /** The market is removed. Its documents are put once the list leaves it out. */
+  | { readonly kind: 'gone'; readonly document: string }
+  /** 404. */
+  | { readonly kind: 'lost' }
+  /** Older than the link to it, or than the copy: a cache on the way may be the reason. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
+
+/** The headers are not part of the copy: the mirror has its own. A proxy before the service may change them. */
+export function bodyFaults({ all }: Findings): readonly Finding[] {
+  return all.filter(({ rule }) => rule !== 'headers');
+}
+
+/** @param atLeast the revision of the link to it: an older body is not taken over */
+export async function copyMarket(world: MirrorWorld, slug: string, atLeast: number): Promise<CopyOutcome> {
+  const { copy, generation, pageSizes } = world;
+  const url = marketUrl(slug);
+  const response = await world.upstream(url);
+  if (response.status === 404) return { kind: 'lost' };
+  if (response.status === 410) return await removalOf(world.upstream, slug, response);
+  const findings = new Findings();
+  const market = checkAnswer(findings, url, response, marketSchema);
+  if (market !== null && market.value.revision < atLeast) return { kind: 'stale' };
+  checkOwnName(findings, slug, market);
+  if (market === null || bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
+
+  let history: PublicResponse | null = null;
+  const pages = new PageCopier(world, findings);
+  const reader: PublicReader = async (path, headers) => {
+    const answer = await pages.reader(path, headers);
+    if (path === historyUrl(slug)) history = answer;
+    return answer;
+  };
+  await checkHistory(reader, findings, market.value, pageSizes.observations);
+  await pages.storeLast();
+  const faults = bodyFaults(findings);
+  if (faults.some(({ rule }) => rule === 'older-than-its-link')) return { kind: 'stale' };
+  if (faults.length > 0 || history === null) return { kind: 'faulty', findings: faults };
+  const { body } = history as PublicResponse;
+  // The target first. Its pages are there already.
+  await copy.put({ kind: 'history', slug }, { body, generation, nextCursor: nextCursorOf(body) });
+  await copy.put({ kind: 'market', slug }, { body: market.text, generation });
+  return { kind: 'copied', market: market.value };
+}
+
+function checkOwnName(findings: Findings, slug: string, market: Checked<Market> | null): void {
+  if (market === null) return;
+  if (market.value.slug !== slug) findings.add(marketUrl(slug), 'link', `is about ${market.value.slug}`);
+  if (market.value.history.href !== historyUrl(slug)) {
+    findings.add(marketUrl(slug), 'link', 'names another history than its own');
+  }
+}
+
+async function removalOf(upstream: PublicReader, slug: string, market: PublicResponse): Promise<CopyOutcome> {
+  const findings = new Findings();
+  const documents = [
+    checkAnswer(findings, marketUrl(slug), market, removedMarketSchema, undefined, 410),
+    checkAnswer(findings, historyUrl(slug), await upstream(historyUrl(slug)), removedMarketSchema, undefined, 410),
+  ];
+  const [first, second] = documents.map((document) => document?.text);
+  if (first !== second) return { kind: 'stale' };
+  const faults = bodyFaults(findings);
+  return first === undefined || faults.length > 0
+    ? { kind: 'faulty', findings: faults }
+    : { kind: 'gone', document: first };
+}
+
+/** To be put at both URLs of a removed market, after the list. */
+export function goneBody(document: string, generation: number): CopiedBody {
+  return { body: document, generation, contentType: PROBLEM_CONTENT_TYPE };
+}
+
+/**
+ * Reads pages from the copy if it has them, because they never change. A page from the service is stored once it is
+ * checked, before the next one is asked for: it is named by its digest, and nothing in the copy leads to it yet. So no
+ * history has to fit in memory.
+ */
+export class PageCopier {
+  readonly #world: MirrorWorld;
+  readonly #findings: Findings;
+  #checked: { readonly page: PageName; readonly body: Uint8Array } | null = null;
+
+  /** @param findings of the walk that uses the reader */
+  constructor(world: MirrorWorld, findings: Findings) {
+    this.#world = world;
+    this.#findings = findings;
+  }
+
+  readonly reader: PublicReader = async (url, headers) => {
+    await this.storeLast();
+    const page = pageOf(url);
+    if (page === null) return await this.#world.upstream(url, headers);
+    const copied = await this.#world.copy.reader(url);
+    if (copied.status === 200) return copied;
+    const answer = await this.#world.upstream(url, headers);
+    if (answer.status === 200) this.#checked = { page, body: answer.body };
+    return answer;
+  };
+
+  /** To be called when the walk has ended. */
+  async storeLast(): Promise<void> {
+    const last = this.#checked;
+    this.#checked = null;
+    if (last === null || bodyFaults(this.#findings).length > 0) return;
+    const { copy, generation } = this.#world;
+    await copy.put(last.page, { body: last.body, generation, nextCursor: nextCursorOf(last.body) });
+  }
+}
+
+type PageName = { readonly cursor: string } & (
+  | { readonly kind: 'market-list-page' }
+  | { readonly kind: 'history-page'; readonly slug: string }
+);
+
+function pageOf(url: string): PageName | null {
+  const [, slug, cursor] = /^\/api\/v1\/markets(?:\/([^/?]+)\/history)?\?cursor=([^&]+)$/.exec(url) ?? [];
+  if (cursor === undefined) return null;
+  return slug === undefined ? { kind: 'market-list-page', cursor } : { kind: 'history-page', slug, cursor };
+}
+
+/** Of a page that is checked elsewhere. */
+export function nextCursorOf(body: Uint8Array): string | null {
+  try {
+    const { page } = JSON.parse(Buffer.from(body).toString('utf8')) as { page?: { nextCursor?: unknown } };
+    return typeof page?.nextCursor === 'string' ? page.nextCursor : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the copy has this body of the market, byte for byte, or a later one. */
+export async function isCopied({ copy, broken }: MirrorWorld, item: Market): Promise<boolean> {
+  if (broken.has(item.slug)) return false;
+  const present = await copy.reader(marketUrl(item.slug));
+  if (present.status !== 200 || (await copy.head({ kind: 'history', slug: item.slug })) === null) return false;
+  const text = Buffer.from(present.body).toString('utf8');
+  return text === canonicalJson(item) || (JSON.parse(text) as Market).revision > item.revision;
+}

@@ -1,0 +1,16 @@
+/** What one round of a mirror works with. */
+import type { PageSizes } from '../../publisher/dependencies.ts';
+import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Runtime } from '../../storage/runtime.ts';
+import type { MirrorCopy } from './copy.ts';
+
+export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
+  /** The service that is mirrored. */
+  readonly upstream: PublicReader;
+  readonly copy: MirrorCopy;
+  readonly pageSizes: PageSizes;
+  /** Markets with a gap in their copied history: taken over again, also if they did not change. */
+  readonly broken: ReadonlySet<string>;
+  /** Of the snapshot that this round has read. */
+  readonly generation: number;
+}

@@ -1,0 +1,103 @@
+/**
+ * One round of a mirror: the safety story, from top to bottom.
+ *
+ * The service promises that the target of a link is never older than the link. So this reads from links to targets:
+ * what is read later is as new or newer. It puts in the other direction: a body is put once everything that it leads to
+ * is in the copy. So at every moment, and after a kill at any moment, the copy keeps the same promise. The copy itself
+ * is the state: the next round takes over what differs.
+ *
+ * A shared cache in front of the service keeps each body for 15 seconds of its own. A target from such a cache may be
+ * older than the link. It is not taken over; the round waits and asks again.
+ */
+import { FRESH_SECONDS } from '../../contract/limits.ts';
+import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
+import { SNAPSHOT_URL } from '../../contract/routes.ts';
+import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import type { MirrorCopy } from './copy.ts';
+import { copyDocuments } from './copy-documents.ts';
+import { type CopiedList, copyListedMarkets, copyRemovals, putList, unlistedMarkets } from './copy-list.ts';
+import { bodyFaults } from './copy-market.ts';
+import type { MirrorWorld } from './mirror-world.ts';
+import { UpstreamInvalid } from './upstream.ts';
+
+export interface RoundReport {
+  /**
+   * - `current`: the copy is that of the snapshot.
+   * - `behind`: the service gave bodies of several generations. The copy is consistent, and the next round goes on.
+   * - `faulty`: broken promises of the service. What they concern was not taken over.
+   */
+  readonly state: 'current' | 'behind' | 'faulty';
+  readonly snapshot: Snapshot;
+  readonly copied: number;
+  /** Markets whose bodies are older than the links to them, or missing: the list waits for them. */
+  readonly waiting: readonly string[];
+  readonly findings: readonly Finding[];
+  /** Markets of the copy that the service does not have any more. */
+  readonly lost: readonly string[];
+}
+
+/** Longer than a shared cache keeps a body. */
+const CACHED_MS = (FRESH_SECONDS + 1) * 1000;
+const MOST_TRIES = 3;
+
+/**
+ * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, and with
+ * MirrorFull. Whatever it rejects with, the copy is consistent.
+ */
+export async function copyOnce(fixed: Omit<MirrorWorld, 'generation'>): Promise<RoundReport> {
+  let snapshot = await readSnapshot(fixed);
+  const before = await copiedSnapshot(fixed.copy);
+  checkDirection(before?.value ?? null, snapshot.value);
+  if (before?.text === snapshot.text && fixed.broken.size === 0) {
+    return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
+  }
+  const world: MirrorWorld = { ...fixed, generation: snapshot.value.generation };
+  let list: CopiedList = await copyListedMarkets(world);
+  let copied = list.copied;
+  const isSettled = () => list.head !== null && list.head.digest === snapshot.value.listDigest;
+  for (let tries = 1; tries < MOST_TRIES && list.findings.length === 0 && !isSettled(); tries++) {
+    await world.pause(CACHED_MS);
+    snapshot = await readSnapshot(fixed);
+    list = await copyListedMarkets(world);
+    copied += list.copied;
+  }
+  const findings = [...list.findings, ...(await copyDocuments(world))];
+  let lost: readonly string[] = [];
+  if (list.head !== null) {
+    const unlisted = await unlistedMarkets(world, list.slugs);
+    await putList(world, list.head);
+    lost = await copyRemovals(world, unlisted);
+  }
+  if (findings.length === 0 && isSettled()) await putSnapshot(world, snapshot);
+  const state = findings.length > 0 ? 'faulty' : isSettled() ? 'current' : 'behind';
+  return { state, snapshot: snapshot.value, copied, waiting: list.stale, findings, lost };
+}
+
+async function readSnapshot({ upstream }: Pick<MirrorWorld, 'upstream'>): Promise<Checked<Snapshot>> {
+  const findings = new Findings();
+  const snapshot = checkAnswer(findings, SNAPSHOT_URL, await upstream(SNAPSHOT_URL), snapshotSchema);
+  const [fault] = bodyFaults(findings);
+  if (snapshot !== null && fault === undefined) return snapshot;
+  throw new UpstreamInvalid(`GET ${SNAPSHOT_URL}: ${fault?.detail}: is it the base URL of a Tidemark service?`);
+}
+
+/** A cache with an old snapshot may have old bodies, too. A service that was restored has a later generation. */
+function checkDirection(copied: Snapshot | null, { generation }: Snapshot): void {
+  if (copied === null || copied.generation <= generation) return;
+  throw new UpstreamInvalid(`the service shows generation ${generation}, and the copy has ${copied.generation}`);
+}
+
+/** Null: the first round has not ended. */
+export async function copiedSnapshot({
+  reader,
+}: MirrorCopy): Promise<{ readonly value: Snapshot; readonly text: string } | null> {
+  const { status, body } = await reader(SNAPSHOT_URL);
+  if (status !== 200) return null;
+  const text = Buffer.from(body).toString('utf8');
+  return { value: snapshotSchema.parse(JSON.parse(text)), text };
+}
+
+async function putSnapshot({ copy, generation }: MirrorWorld, { text }: Checked<Snapshot>): Promise<void> {
+  await copy.put({ kind: 'snapshot' }, { body: text, generation });
+}

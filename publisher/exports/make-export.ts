@@ -1,0 +1,96 @@
+/**
+ * The daily export: every observation up to a size of the log, the newest values of all markets, and a manifest.
+ *
+ * 1. The parts of the observations are brought up to the log, one part after the other (observation-parts.ts).
+ * 2. The table of markets is made from the published list (market-parts.ts).
+ * 3. The manifests are put: of the day, then `latest`. Everything that they name is in place by then.
+ * 4. The day is recorded, so that it is made once.
+ *
+ * Every step may be repeated, by this process or another. Files are immutable and named by their contents, so an export
+ * that was interrupted goes on where it stopped, and an export without news puts the manifests alone.
+ */
+import { EXPORT_PART_ENTRIES, EXPORT_TABLES, type ExportTable } from '../../contract/export-tables.ts';
+import type { Change } from '../../storage/ledger.ts';
+import { readAll } from '../../storage/paging.ts';
+import { type ExportFiles, exportDayKey, exportPartsOf } from '../../storage/records/exports.ts';
+import { HEAD_KEY, type HeadValue } from '../../storage/records/publication.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import { ExportWriter } from './export-files.ts';
+import { dataPackage, datasetJsonLd, type ExportManifest, schemaFile, tableSchema } from './manifest.ts';
+import { updateMarkets } from './market-parts.ts';
+import { type EntryReader, updateParts } from './observation-parts.ts';
+
+export interface ExportOptions {
+  readonly storage: PublisherStorage;
+  readonly readEntries: EntryReader;
+  /** Lets other tasks run. Default: nothing else runs. */
+  readonly breathe?: () => Promise<void>;
+  /** Asked before each part, which takes some seconds; false ends the run. Default: there is time. */
+  readonly hasTime?: () => boolean;
+  /** Default: {@link EXPORT_PART_ENTRIES}. */
+  readonly partEntries?: number;
+}
+
+/**
+ * - `made`: the export of `date` is published.
+ * - `present`: it was published before.
+ * - `no-data`: nothing is published yet, or there is no log.
+ * - `busy`: a generation is being applied; try again soon.
+ * - `unfinished`: the time was over; the next run goes on.
+ */
+export type ExportOutcome = {
+  readonly kind: 'made' | 'present' | 'no-data' | 'busy' | 'unfinished';
+  readonly date: string;
+};
+
+/**
+ * Makes the export of today (UTC) unless it is there.
+ *
+ * @throws Superseded if another process does the same work, or the list changes meanwhile: try again
+ */
+export async function makeExport(options: ExportOptions): Promise<ExportOutcome> {
+  const { storage, readEntries, breathe = async () => {}, hasTime = () => true } = options;
+  const { partEntries = EXPORT_PART_ENTRIES } = options;
+  const { ledger, nowMs } = storage;
+  const date = new Date(nowMs()).toISOString().slice(0, 10);
+  if ((await ledger.get(exportDayKey(date))) !== null) return { kind: 'present', date };
+  const head = (await ledger.get(HEAD_KEY))?.value ?? null;
+  if (head?.log === undefined || head.counts.markets === 0) return { kind: 'no-data', date };
+  if (!head.applied || head.list.isDoubtful || head.log.isDoubtful === true) return { kind: 'busy', date };
+
+  const writer = new ExportWriter(storage, date, head.generation, breathe);
+  if (!(await updateParts({ storage, readEntries, writer, breathe, hasTime, partEntries }, head.log.size))) {
+    return { kind: 'unfinished', date };
+  }
+  const sources = await updateMarkets(storage, head.list, writer, { breathe, partRows: partEntries });
+  for (const table of EXPORT_TABLES) {
+    await writer.put({ kind: 'export-schema', file: schemaFile(table) }, Buffer.from(tableSchema(table).text));
+  }
+  const manifest: ExportManifest = {
+    ...{ date, sources, generation: head.list.shows, publishedAt: head.publishedAt },
+    log: { size: head.log.size, root: head.log.root },
+    files: { observations: await filesOf(storage, 'observations'), markets: await filesOf(storage, 'markets') },
+  };
+  const text = dataPackage(manifest);
+  await writer.putHead({ kind: 'export-package', date }, text);
+  await writer.putHead({ kind: 'export-dataset', date }, datasetJsonLd(manifest));
+  await writer.putHead({ kind: 'export-latest' }, text);
+  await recordDay(storage, date, head, manifest);
+  return { kind: 'made', date };
+}
+
+async function filesOf({ ledger }: PublisherStorage, table: ExportTable['name']): Promise<readonly ExportFiles[]> {
+  const parts = await readAll(ledger, exportPartsOf(table));
+  return parts.flatMap(({ value }) => value.files ?? []);
+}
+
+async function recordDay(
+  { ledger, newAttemptId }: PublisherStorage,
+  date: string,
+  { generation }: HeadValue,
+  { log }: ExportManifest,
+): Promise<void> {
+  const value = { generation, logSize: log.size, logRoot: log.root };
+  const change = { kind: 'put', key: exportDayKey(date), revision: 0, value, if: { kind: 'any' } } as Change;
+  await ledger.transact([change], { attemptId: newAttemptId() });
+}

@@ -1,0 +1,155 @@
+/**
+ * Keeps the parts of the observations up to the log. Part k has the observations of entries 65,536·k to 65,536·(k+1)−1,
+ * so appending changes the last part only. A correction, or a market that is stated anew, changes rows of earlier parts:
+ * these are read back, and written again.
+ *
+ * Earlier parts are changed before the part whose entries change them is recorded. So after a crash the same changes are
+ * found and made again, and making them twice has no effect. A part whose objects are lost is forgotten together with
+ * all later ones; all of them are then made from the log.
+ */
+import { gunzipSync } from 'node:zlib';
+import { OBSERVATIONS_TABLE } from '../../contract/export-tables.ts';
+import { TILE_WIDTH } from '../../contract/log/tiles.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import type { Item } from '../../storage/ledger.ts';
+import { readAll, readMany } from '../../storage/paging.ts';
+import { type ExportPartValue, exportPartsOf } from '../../storage/records/exports.ts';
+import { marketKey } from '../../storage/records/markets.ts';
+import type { PublisherStorage } from '../dependencies.ts';
+import type { ExportWriter } from './export-files.ts';
+import { objectsOfFile } from './export-objects.ts';
+import { changedRow, type EarlierChanges, type ObservationRow, PartRows } from './observation-rows.ts';
+
+/** The first entries of a tile of the log, as texts. */
+export type EntryReader = (tile: number, width: number) => Promise<readonly string[]>;
+
+export interface PartsOptions {
+  readonly storage: PublisherStorage;
+  readonly readEntries: EntryReader;
+  readonly writer: ExportWriter;
+  /** Lets other tasks run. Called every millisecond or two. */
+  readonly breathe: () => Promise<void>;
+  /** Asked before each part, which takes some seconds. */
+  readonly hasTime: () => boolean;
+  /** Entries of the log in a part: a multiple of the width of a tile. */
+  readonly partEntries: number;
+}
+
+type Part = Item<ExportPartValue>;
+
+/** Whether all parts are up to a log of this size; false: there was no time for all. */
+export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
+  const { storage, hasTime, partEntries } = options;
+  await forgetFromFirstLost(options, await readParts(storage));
+  for (;;) {
+    const parts = await readParts(storage);
+    const last = parts.at(-1);
+    const covered = last === undefined ? 0 : (parts.length - 1) * partEntries + last.value.entries;
+    if (covered === logSize) return true;
+    // The log has begun anew.
+    if (covered > logSize) {
+      await forget(options, parts);
+      continue;
+    }
+    if (!hasTime()) return false;
+    const isLastFull = last === undefined || last.value.entries === partEntries;
+    await updatePart(options, isLastFull ? parts : parts.slice(0, -1), isLastFull ? null : last, covered, logSize);
+  }
+}
+
+function readParts({ ledger }: PublisherStorage): Promise<Part[]> {
+  return readAll(ledger, exportPartsOf('observations'));
+}
+
+/** @param covered the first entry that no part covers yet */
+async function updatePart(
+  { storage, readEntries, writer, breathe, partEntries }: PartsOptions,
+  earlier: readonly Part[],
+  before: Part | null,
+  covered: number,
+  logSize: number,
+): Promise<void> {
+  const start = earlier.length * partEntries;
+  const end = Math.min(logSize, start + partEntries);
+  const read = new PartRows();
+  for (let first = start; first < end; first += TILE_WIDTH) {
+    const texts = await readEntries(first / TILE_WIDTH, Math.min(TILE_WIDTH, end - first));
+    for (const [index, text] of texts.entries()) read.add(first + index, text);
+    await breathe();
+  }
+  const rows = await read.rows(await quantitiesOf(storage, read.undefinedMarkets), breathe);
+  await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
+  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, { entries: end - start, rows });
+}
+
+/** A market that the ledger has lost has none. A later entry says that its observations do not hold. */
+async function quantitiesOf({ ledger }: PublisherStorage, slugs: readonly string[]): Promise<Map<string, number>> {
+  const found = await readMany(ledger, slugs.map(marketKey));
+  return new Map(found.flatMap((item, index) => (item ? [[slugs[index] as string, item.value.unit.quantity]] : [])));
+}
+
+/** The newest first, because most corrections are of young observations. */
+async function changeEarlierParts(
+  options: Pick<PartsOptions, 'storage' | 'writer' | 'breathe'>,
+  earlier: readonly Part[],
+  { superseded, reset }: EarlierChanges,
+): Promise<void> {
+  const left = new Map(superseded);
+  for (const [index, part] of [...earlier.entries()].reverse()) {
+    if (reset.size === 0 && left.size === 0) return;
+    if (reset.size === 0 && ![...left.values()].some(({ observedAt }) => isWithin(part.value, observedAt))) continue;
+    const rows = await readRows(options, part);
+    const changed = rows.map((row) => changedRow(row, { superseded: left, reset })).filter((row) => row !== null);
+    const isChanged = changed.length < rows.length || changed.some((row, place) => row !== rows[place]);
+    for (const { id } of rows) left.delete(id);
+    if (!isChanged) continue;
+    const { entries } = part.value;
+    await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { entries, rows: changed });
+  }
+}
+
+function isWithin({ firstObservedAt, lastObservedAt }: ExportPartValue, observedAt: string): boolean {
+  if (firstObservedAt === null || lastObservedAt === null) return false;
+  const atMs = Date.parse(observedAt);
+  return Date.parse(firstObservedAt) <= atMs && atMs <= Date.parse(lastObservedAt);
+}
+
+async function readRows(
+  { storage, breathe }: Pick<PartsOptions, 'storage' | 'breathe'>,
+  { value }: Part,
+): Promise<ObservationRow[]> {
+  if (value.files === null) return [];
+  const found = await storage.objects.get(publicKey({ kind: 'export-ndjson', file: value.files.file }));
+  // The next run notices the loss.
+  if (found.kind !== 'found') throw new Error(`${value.files.file} of the exports is lost`);
+  const rows: ObservationRow[] = [];
+  for (const line of linesOf(gunzipSync(found.body))) {
+    rows.push(JSON.parse(line) as ObservationRow);
+    if (rows.length % 256 === 0) await breathe();
+  }
+  return rows;
+}
+
+function* linesOf(bytes: Buffer): Generator<string> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start);
+    yield bytes.toString('utf8', start, end);
+    start = end + 1;
+  }
+}
+
+async function forgetFromFirstLost({ storage, writer }: PartsOptions, parts: readonly Part[]): Promise<void> {
+  const names = parts.map(({ value }) => (value.files === null ? [] : objectsOfFile(value.files.file)));
+  let lost = 0;
+  for (const objects of names) {
+    const present = await Promise.all(objects.map(([, name]) => storage.objects.stat(publicKey(name))));
+    if (present.includes(null)) break;
+    lost++;
+  }
+  await forget({ writer }, parts.slice(lost));
+}
+
+/** The last one first: after a crash, no part is missing before another. */
+async function forget({ writer }: Pick<PartsOptions, 'writer'>, parts: readonly Part[]): Promise<void> {
+  for (const part of [...parts].reverse()) await writer.forgetPart(part);
+}

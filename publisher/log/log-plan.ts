@@ -1,0 +1,163 @@
+/**
+ * The part of a generation that the log contributes. Entries are appended in the order in which the plan takes markets.
+ * All that they change goes into the bundle: tiles, the ledger's records of them, and the signed checkpoint. So nothing
+ * of it is public before the swap, and applying the generation again writes the same bytes.
+ *
+ * In memory are the entries of one tile, and one tile of hashes for each level.
+ */
+import { checkpointText } from '../../contract/log/checkpoint.ts';
+import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
+import { leafHash } from '../../contract/log/merkle.ts';
+import { signNote } from '../../contract/log/notes.ts';
+import { TILE_WIDTH } from '../../contract/log/tiles.ts';
+import type { HashTile } from '../../contract/log/tree.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import type { Item } from '../../storage/ledger.ts';
+import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
+import type { BundleWriter } from '../commit/bundle.ts';
+import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
+import type { LogNeed, MarketView } from '../plan/market-view.ts';
+import { EntrySpool } from './entry-spool.ts';
+import { chunkRecords } from './log-chunks.ts';
+import { hashRecords, type LogEdge, readEdge } from './log-edge.ts';
+import { entryTiles, hashTile, type MadeTile } from './log-tiles.ts';
+import { MarketEntries } from './market-entries.ts';
+import { NO_LOG, settleLog } from './settle-log.ts';
+
+export class LogPlan {
+  readonly #dependencies: PublisherDependencies;
+  readonly #settings: LogSettings;
+  readonly #bundle: BundleWriter;
+  readonly #generation: number;
+  readonly #before: LogState;
+  /** The checkpoint is put again, even if the log does not grow. */
+  readonly #isCheckpointDue: boolean;
+  /** Read with the first entry. */
+  #edge: LogEdge | null = null;
+  /** The entries of the open tile from here on are new. */
+  #newFrom = 0;
+
+  /**
+   * Null if the deployment writes no log.
+   *
+   * @throws LogForked if the log cannot continue
+   */
+  static async open(
+    dependencies: PublisherDependencies,
+    bundle: BundleWriter,
+    generation: number,
+    before: HeadValue | null,
+  ): Promise<LogPlan | null> {
+    const { log } = dependencies;
+    if (log === undefined) return null;
+    const isDoubtful = before?.log?.isDoubtful === true;
+    const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    const isFirst = before?.log === undefined;
+    const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
+    await plan.#appendKeys();
+    return plan;
+  }
+
+  private constructor(
+    dependencies: PublisherDependencies,
+    settings: LogSettings,
+    bundle: BundleWriter,
+    generation: number,
+    before: LogState,
+    isCheckpointDue: boolean,
+  ) {
+    this.#dependencies = dependencies;
+    this.#settings = settings;
+    this.#bundle = bundle;
+    this.#generation = generation;
+    this.#before = before;
+    this.#isCheckpointDue = isCheckpointDue;
+  }
+
+  readonly needOf = (published: Item<PublishedHeads> | null): LogNeed => {
+    const { resetBefore = 0 } = this.#before;
+    if (resetBefore > (published?.revision ?? 0)) return 'anew';
+    if (published === null) return 'new';
+    return published.value.logged === published.value.revision ? 'new' : 'all';
+  };
+
+  entriesOf(view: MarketView): { readonly entries: MarketEntries; readonly spool: EntrySpool } {
+    return { entries: new MarketEntries(view), spool: new EntrySpool(this.#dependencies.objects, this.#generation) };
+  }
+
+  async append(texts: readonly string[]): Promise<void> {
+    if (texts.length === 0) return;
+    const edge = await this.#openEdge();
+    for (const text of texts) {
+      edge.open.push(text);
+      const filled = edge.tree.append(leafHash(text));
+      if (filled.length === 0) continue;
+      await this.#addEntries(edge.open, Math.floor((edge.tree.size - 1) / TILE_WIDTH));
+      await this.#addHashes(filled);
+      edge.open.length = 0;
+      this.#newFrom = 0;
+    }
+  }
+
+  /**
+   * The new state of the log. To be called once, after the last entry.
+   *
+   * @param isAnyUnknown whether markets still wait for their refresh
+   */
+  async finish(isAnyUnknown: boolean): Promise<LogState> {
+    const { resetBefore, ...before } = this.#before;
+    const edge = this.#edge;
+    let { size, root } = before;
+    if (edge !== null) {
+      size = edge.tree.size;
+      root = edge.tree.root().toString('base64');
+      if (edge.open.length > 0) await this.#addEntries(edge.open, Math.floor(size / TILE_WIDTH));
+      await this.#addHashes(edge.tree.partialTiles(before.size));
+    }
+    if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
+    const was = { size: before.size, root: before.root, vkeys: before.vkeys };
+    const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
+    return { size, root, vkeys: this.#vkeys, was, ...left };
+  }
+
+  get #vkeys(): string[] {
+    return this.#settings.signers.map(({ vkey }) => vkey);
+  }
+
+  /** A key that the log does not know yet. The first keys of a log are known from elsewhere. */
+  async #appendKeys(): Promise<void> {
+    const known = new Set(this.#before.vkeys);
+    if (known.size === 0) return;
+    const added = this.#vkeys.filter((vkey) => !known.has(vkey));
+    await this.append(added.map((vkey) => entryText({ format: LOG_FORMAT, type: 'key', vkey })));
+  }
+
+  async #openEdge(): Promise<LogEdge> {
+    if (this.#edge === null) {
+      this.#edge = await readEdge(this.#dependencies.ledger, this.#before);
+      this.#newFrom = this.#edge.open.length;
+    }
+    return this.#edge;
+  }
+
+  async #addEntries(entries: readonly string[], tile: number): Promise<void> {
+    for (const record of chunkRecords(tile, entries, this.#newFrom)) await this.#bundle.add(record);
+    for (const made of entryTiles(tile, entries.length, async () => entries)) await this.#addTile(made);
+  }
+
+  async #addHashes(tiles: readonly HashTile[]): Promise<void> {
+    for (const { level, n, width, hashes } of tiles) await this.#addTile(hashTile(level, n, width, async () => hashes));
+    for (const record of hashRecords(tiles)) await this.#bundle.add(record);
+  }
+
+  async #addTile({ key, bytes }: MadeTile): Promise<void> {
+    await this.#bundle.add({ kind: 'tile', key, body: (await bytes()).toString('base64') });
+  }
+
+  async #addCheckpoint(size: number, root: string): Promise<void> {
+    const { origin, signers } = this.#settings;
+    const text = checkpointText({ origin, size, root: Buffer.from(root, 'base64') });
+    const body = await signNote(text, signers);
+    await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The records of the log. Its public files are made from them, so they can be made again.
+ *
+ * | partition             | sort             | holds                                                |
+ * |-----------------------|------------------|------------------------------------------------------|
+ * | `log/entries/<range>` | `<tile>/<chunk>` | {@link LogChunkValue}: up to 32 entries, in order    |
+ * | `log/hashes`          | `<level>/<tile>` | {@link LogHashesValue}: a tile of level 1 or higher  |
+ *
+ * A tile has 256 entries or hashes. Revision: the generation that wrote the record.
+ */
+import type { PrefixRange } from '../paging.ts';
+import { keyIn, keyOf } from './keys.ts';
+
+/** Entries of one chunk. The largest ones that the rules for records admit still fit an item. */
+export const CHUNK_ENTRIES = 32;
+
+/** Base64 of the zstd-compressed texts of the entries, joined by line feeds. */
+export type LogChunkValue = { entries: string };
+
+/** Base64 of the hashes, one after the other. */
+export type LogHashesValue = { hashes: string };
+
+const TILES_IN_PARTITION = 64;
+const TILE_DIGITS = 9;
+
+const digits = (tile: number): string => String(tile).padStart(TILE_DIGITS, '0');
+
+/** The chunks of one tile of entries, in order. */
+export const logChunksOf = (tile: number): PrefixRange<LogChunkValue> => ({
+  partition: `log/entries/${Math.floor(tile / TILES_IN_PARTITION)}`,
+  prefix: `${digits(tile)}/`,
+});
+/** @param chunk its index in the tile, 0 to 7 */
+export const logChunkKey = (tile: number, chunk: number) => keyIn(logChunksOf(tile), String(chunk));
+
+/** @param level 1 or higher */
+export const logHashesKey = (level: number, tile: number) =>
+  keyOf<LogHashesValue>('log/hashes', `${level}/${digits(tile)}`);

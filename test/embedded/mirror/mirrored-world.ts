@@ -1,0 +1,59 @@
+/** A small service, and a copy of it. */
+import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
+import { copyOnce, type RoundReport } from '../../../embedded/mirror/round.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { removeMarket } from '../../publisher/remove-market.ts';
+import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
+
+export const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
+
+/** Seven markets on three pages, the first with a history of three pages. */
+export async function publishedWorld(): Promise<World> {
+  const world = createWorld();
+  const first = Array.from({ length: 10 }, (_, day) => price('a', day, 100 + day));
+  await world.ingest([
+    ...SLUGS.map((slug) => market(slug)),
+    ...first,
+    ...SLUGS.slice(1).map((slug) => price(slug, 0, 1)),
+  ]);
+  await publish(world.dependencies);
+  return world;
+}
+
+/** A new value, a correction that rewrites closed pages, a new market, and a removal. */
+export async function changeWorld(world: World): Promise<void> {
+  world.clock.nowMs += 60_000;
+  await world.ingest([price('b', 1, 2), market('h'), price('h', 0, 5)]);
+  await world.ingest([price('a', 0, 77)], 'correct');
+  await removeMarket(world, 'd', 'e');
+  await publish(world.dependencies);
+}
+
+export interface RoundOptions {
+  readonly upstream?: PublicReader;
+  readonly objects?: ObjectStore;
+  readonly maxBytes?: number;
+  readonly broken?: ReadonlySet<string>;
+  readonly pause?: (durationMs: number) => Promise<void>;
+}
+
+export async function roundOf(world: World, copied: ObjectStore, options: RoundOptions = {}): Promise<RoundReport> {
+  const { upstream = readerOf(world.objects), maxBytes = 1e9, broken = new Set<string>() } = options;
+  return await copyOnce({
+    upstream,
+    copy: new MirrorCopy(copied, maxBytes),
+    pageSizes: SMALL_PAGES,
+    broken,
+    nowMs: () => world.clock.nowMs,
+    pause: options.pause ?? (async () => {}),
+  });
+}
+
+/** What readers can ask for: the page of the CDN for 404 has no URL. */
+export function servedBy(objects: Parameters<typeof publicObjects>[0]): Map<string, string> {
+  const served = publicObjects(objects);
+  served.delete('public/errors/404.json');
+  return served;
+}

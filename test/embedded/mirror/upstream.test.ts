@@ -1,0 +1,61 @@
+/** The service that is mirrored may be anybody's: its answers are bounded, and lead nowhere. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../../../embedded/mirror/upstream.ts';
+
+const LIMITS = { maxObjectBytes: 1_000, timeoutMs: 200 };
+
+async function readerOf(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return boundedReader(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), LIMITS);
+}
+
+test.each<[string, RequestListener, typeof UpstreamInvalid | typeof UpstreamUnavailable]>([
+  ['a redirect', (_, response) => response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end(), UpstreamInvalid],
+  ['a body that is too long', (_, response) => response.end('x'.repeat(1_001)), UpstreamInvalid],
+  [
+    'a small body that unpacks to a long one',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(1_000_000))),
+    UpstreamInvalid,
+  ],
+  [
+    'a body without an end',
+    (_, response) => {
+      const more = () => response.write('x'.repeat(500), () => setTimeout(more, 1));
+      more();
+    },
+    UpstreamInvalid,
+  ],
+  ['an answer that does not come', () => {}, UpstreamUnavailable],
+  ['a body that does not come', (_, response) => void response.writeHead(200).write('x'), UpstreamUnavailable],
+  [
+    'a body that breaks off',
+    (request, response) => response.writeHead(200, { 'content-length': 9 }).write('x', () => request.socket.destroy()),
+    UpstreamUnavailable,
+  ],
+  ['a connection that ends', (request) => request.socket.destroy(), UpstreamUnavailable],
+  ['503', (_, response) => response.writeHead(503).end(), UpstreamUnavailable],
+  ['429', (_, response) => response.writeHead(429).end(), UpstreamUnavailable],
+])('%s rejects', async (_, listener, kind) => {
+  await expect((await readerOf(listener))('/api/v1/snapshot')).rejects.toThrow(kind);
+});
+
+test.each([200, 404, 410])('%d is an answer, with its headers', async (status) => {
+  const reader = await readerOf((request, response) =>
+    response.writeHead(status, { etag: '"1"' }).end(`${request.url} ${request.headers['if-none-match']}`),
+  );
+  const { headers, body, ...rest } = await reader('/a?b', { 'if-none-match': '"0"' });
+  expect([rest, headers.get('etag'), Buffer.from(body).toString()]).toEqual([{ status }, '"1"', '/a?b "0"']);
+});
+
+test('a service that is not there rejects', async () => {
+  await expect(boundedReader(new URL('http://127.0.0.1:1'))('/')).rejects.toThrow(UpstreamUnavailable);
+});

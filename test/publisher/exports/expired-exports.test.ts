@@ -1,0 +1,97 @@
+/** The sweep removes exports of more than 35 days ago, and nothing that a kept manifest names. */
+import { describe, expect, test } from 'vitest';
+import { makeExport } from '../../../publisher/exports/make-export.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
+import { readAll } from '../../../storage/paging.ts';
+import { EXPORT_FILES } from '../../../storage/records/exports.ts';
+import { market } from '../world.ts';
+import { DAY_MS, days, exportWorld, keysOf } from './export-world.ts';
+import { readPackage, readResource } from './exported.ts';
+
+type ExportWorld = ReturnType<typeof exportWorld>;
+
+const sweep = (world: ExportWorld, dryRun = false) => collectGarbage(world.options.storage, { dryRun });
+
+/** Makes an export on each of so many days, with one more observation a day, and sweeps after each. */
+async function live(world: ExportWorld, count: number, from: number): Promise<void> {
+  for (let day = 0; day < count; day++) {
+    await world.ingest(days('a', 1, from + day));
+    await world.nextDay();
+    await sweep(world);
+  }
+}
+
+/** The dates whose manifest is there, after checking every byte that each of them promises. */
+async function readableDays(world: ExportWorld): Promise<readonly string[]> {
+  const dates = keysOf(world).flatMap((key) => /\/([\d-]{10})\/datapackage\.json$/.exec(key)?.[1] ?? []);
+  for (const date of dates) {
+    const url = `/api/v1/exports/${date}/datapackage.json`;
+    const { resources } = await readPackage(world.read, url);
+    for (const resource of resources) await readResource(world.read, resource, url);
+  }
+  return dates.sort();
+}
+
+test('36 manifests are kept, with all that they name, and no file of an earlier one', async () => {
+  const world = exportWorld();
+  await world.ingest([market('a')]);
+  await live(world, 40, 0);
+  const kept = await readableDays(world);
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([36, '2026-10-06', '2026-11-10']);
+  const named = new Set<string>();
+  for (const date of kept) {
+    const { resources } = await readPackage(world.read, `/api/v1/exports/${date}/datapackage.json`);
+    for (const { path } of resources) named.add(path);
+  }
+  const stored = keysOf(world).filter((key) => /\/parts\/(?!.*-schema-)/.test(key));
+  expect(stored.map((key) => key.slice(key.indexOf('parts/'))).sort()).toEqual([...named].sort());
+  expect((await sweep(world)).unknown).toEqual([]);
+});
+
+describe('what a sweep finds', () => {
+  test('a dry run names the objects and removes nothing', async () => {
+    const world = exportWorld();
+    await world.ingest([market('a'), ...days('a', 2)]);
+    await world.nextDay();
+    await live(world, 1, 2);
+    world.clock.nowMs += 34 * DAY_MS;
+    await world.nextDay();
+    const before = keysOf(world);
+    const { removed } = await sweep(world, true);
+    expect(removed.filter((key) => key.includes('/exports/')).length).toBeGreaterThan(5);
+    expect(keysOf(world)).toEqual(before);
+    expect((await sweep(world)).removed.filter((key) => key.includes('/exports/'))).toEqual(
+      removed.filter((key) => key.includes('/exports/')),
+    );
+  });
+
+  test('a deployment that makes no exports any more: the last ones go too', async () => {
+    const world = exportWorld();
+    await world.ingest([market('a'), ...days('a', 2)]);
+    await world.nextDay();
+    world.clock.nowMs += 37 * DAY_MS;
+    await world.ingest(days('a', 1, 5));
+    await publish(world.options.storage as never);
+    await sweep(world);
+    expect(keysOf(world).filter((key) => !key.includes('-schema-'))).toEqual([]);
+    // Switched on again.
+    expect((await makeExport(world.options)).kind).toBe('made');
+    expect(await readableDays(world)).toHaveLength(1);
+  });
+
+  test('a file without a record is a leftover; one that a run has just put is not', async () => {
+    const world = exportWorld();
+    await world.ingest([market('a'), ...days('a', 600)]);
+    let asked = 0;
+    await world.nextDay({ hasTime: () => ++asked === 1 });
+    await sweep(world);
+    expect(keysOf(world).filter((key) => key.endsWith('.parquet'))).toHaveLength(1);
+    const [file] = await readAll(world.ledger, EXPORT_FILES);
+    await world.ledger.transact([{ kind: 'delete', key: file as never, if: { kind: 'any' } }], { attemptId: 'a-1' });
+    // A walk begins once a generation has expired.
+    world.clock.nowMs += 2 * DAY_MS;
+    await sweep(world);
+    expect(keysOf(world)).toEqual([]);
+  });
+});

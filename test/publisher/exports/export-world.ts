@@ -1,0 +1,47 @@
+/** A small deployment with a log, whose exports have small parts. */
+import { type ExportOptions, makeExport } from '../../../publisher/exports/make-export.ts';
+import { readEntries } from '../../../publisher/log/log-chunks.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { withLog } from '../log/test-log.ts';
+import { createWorld, price, readerOf, type World } from '../world.ts';
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+export const SOURCE = {
+  label: 'a test',
+  url: 'https://example.com/source',
+  publisher: 'Example',
+  licence: 'CC-BY-4.0',
+  attribution: 'Data by Example',
+};
+
+/** The days of a small deployment that has a log and exports. */
+export function exportWorld() {
+  const world = createWorld();
+  const dependencies = withLog(world.dependencies);
+  const options: ExportOptions = {
+    storage: dependencies,
+    readEntries: (tile, width) => readEntries(world.ledger, tile, width),
+    partEntries: 256,
+  };
+  const read = readerOf(world.objects);
+  return {
+    ...world,
+    read,
+    options,
+    /** Publishes everything, and makes the export of the next day. */
+    async nextDay(more: Partial<ExportOptions> = {}) {
+      while ((await publish(dependencies)).isMoreDue);
+      world.clock.nowMs += DAY_MS;
+      const outcome = await makeExport({ ...options, ...more });
+      return outcome;
+    },
+  };
+}
+
+export const keysOf = (world: World) => [...world.objects.snapshot().keys()].filter((key) => key.includes('/exports/'));
+
+/** Long ago, because a day in the future is refused. */
+export const FIRST_DAY = -1_000;
+
+export const days = (slug: string, count: number, from = 0) =>
+  Array.from({ length: count }, (_, day) => price(slug, FIRST_DAY + from + day, 100 + from + day));

@@ -1,0 +1,170 @@
+/** The log that publishing writes: its entries, their order, and that it only grows. */
+import { describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { publishedHeadsKey } from '../../../storage/records/publication.ts';
+import { removeMarket } from '../remove-market.ts';
+import { setStanding } from '../standing.ts';
+import { createWorld, market, price, type World } from '../world.ts';
+import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
+
+function loggedWorld(): World {
+  const world = createWorld();
+  return { ...world, dependencies: withLog(world.dependencies) };
+}
+
+const source = (label: string) => {
+  return { label, url: `https://example.com/${label}`, publisher: null, licence: null, attribution: null };
+};
+
+/** The entries that one more generation adds, in short. */
+async function added(world: World): Promise<readonly string[]> {
+  const before = await readTexts(world.objects);
+  await publish(world.dependencies);
+  const after = await readTexts(world.objects);
+  expect(after.slice(0, before.length)).toEqual(before);
+  return (await readLog(world.objects)).slice(before.length).map(brief);
+}
+
+test('a log without entries has a checkpoint from the first generation on', async () => {
+  const world = loggedWorld();
+  await publish(world.dependencies);
+  expect(await readLog(world.objects)).toEqual([]);
+  expect((await readCheckpoint(world.objects))?.size).toBe(0);
+  expect((await publish(world.dependencies)).kind).toBe('unchanged');
+});
+
+describe('the entries of a generation', () => {
+  test('are those of each market in order: definition, sources, observations in the order of the history', async () => {
+    const world = loggedWorld();
+    const definition = { ...market('b'), sources: [source('one'), source('two')] } as IngestRecordInput;
+    await world.ingest([definition, market('a'), price('b', 3, 5), price('b', 1, 7), price('a', 0, 1)]);
+    await publish(world.dependencies);
+    const entries = await readLog(world.objects);
+    expect(entries.map(brief)).toEqual([
+      'market a 1',
+      'observation a 1 2026-01-01',
+      'market b 2',
+      'source b 2',
+      'source b 2',
+      'observation b 2 2026-01-02',
+      'observation b 2 2026-01-04',
+    ]);
+    expect(entries[2]).toMatchObject({ sourceCount: 2, name: 'Market b', updatedAt: '2026-10-01T12:00:00.000Z' });
+    expect(entries[4]).toMatchObject({ position: 1, label: 'two', cadence: null, verification: null });
+    expect(entries[5]).toMatchObject({ kind: 'money', amountMinor: 7, minorDigits: 2, supersedes: null });
+    for (const name of ['supersededAt', 'supersededBy', 'firstRevision', 'decimal']) {
+      expect(entries[5]).not.toHaveProperty(name);
+    }
+  });
+
+  const CASES: readonly { readonly what: string; happen: (world: World) => Promise<unknown>; entries: string[] }[] = [
+    { what: 'nothing', happen: async () => undefined, entries: [] },
+    { what: 'known data', happen: (world) => world.ingest([market('a'), price('a', 0, 1)]), entries: [] },
+    {
+      what: 'a new observation',
+      happen: (world) => world.ingest([price('a', 9, 2)]),
+      entries: ['observation a 2 2026-01-10'],
+    },
+    {
+      what: 'a late observation before closed pages',
+      happen: (world) => world.ingest([price('b', -1, 2)]),
+      entries: ['observation b 10 2025-12-31'],
+    },
+    {
+      what: 'a correction, which states only the new version',
+      happen: (world) => world.ingest([price('b', 0, 77)], 'correct'),
+      entries: ['observation b 10 2026-01-01'],
+    },
+    {
+      what: 'a correction of what no generation has published: both versions, each with its own revision',
+      happen: async (world) => {
+        await world.ingest([price('a', 9, 2)]);
+        await world.ingest([price('a', 9, 3)], 'correct');
+      },
+      entries: ['observation a 2 2026-01-10', 'observation a 3 2026-01-10'],
+    },
+    {
+      what: 'a new name',
+      happen: (world) => world.ingest([{ ...market('a'), name: 'Another' } as IngestRecordInput]),
+      entries: ['market a 2'],
+    },
+    {
+      what: 'one more source, which the definition counts',
+      happen: (world) => world.ingest([{ ...market('a'), sources: [source('one')] } as IngestRecordInput]),
+      entries: ['market a 2', 'source a 2'],
+    },
+    {
+      what: 'a standing, after which the definition states the revision',
+      happen: ({ ledger }) => setStanding(ledger, 'a', disputed('price'), 'claim-1'),
+      entries: ['standing a 2', 'market a 2'],
+    },
+    {
+      what: 'a standing and a later observation, which states the revision and the time',
+      happen: async (world) => {
+        await setStanding(world.ledger, 'a', disputed('price'), 'claim-1');
+        world.clock.nowMs += 1000;
+        await world.ingest([price('a', 9, 2)]);
+      },
+      entries: ['standing a 3', 'observation a 3 2026-01-10'],
+    },
+    {
+      what: 'a removed market, and what was not published before is never stated',
+      happen: async (world) => {
+        await world.ingest([price('b', 9, 2)]);
+        await removeMarket(world, 'b');
+        await world.ingest([price('a', 9, 2)]);
+      },
+      entries: ['observation a 2 2026-01-10', 'removal b 11'],
+    },
+  ];
+
+  test.each(CASES)('after $what', async ({ happen, entries }) => {
+    const world = loggedWorld();
+    await world.ingest([market('a'), market('b'), price('a', 0, 1)]);
+    await world.ingest(Array.from({ length: 9 }, (_, day) => price('b', day, day + 1)));
+    await publish(world.dependencies);
+    await happen(world);
+    expect(await added(world)).toEqual(entries);
+    expect(await added(world)).toEqual([]);
+  });
+});
+
+function disputed(metric: string) {
+  return { representedBy: null, disputes: { [metric]: 'claim-1' }, comparisons: {}, verifications: {} };
+}
+
+test('a log of several tiles is as if it had been written at once', async () => {
+  const world = loggedWorld();
+  await world.ingest([market('a')]);
+  let day = 0;
+  for (const count of [100, 155, 1, 300, 212]) {
+    const some = Array.from({ length: count }, (_, index) => price('a', --day, index + 1));
+    await world.ingest(some);
+    await publish(world.dependencies);
+  }
+  const entries = await readLog(world.objects);
+  expect(entries).toHaveLength(769);
+});
+
+test('the snapshot names the log, and the published record of a market its revision in it', async () => {
+  const world = loggedWorld();
+  await world.ingest([market('a'), price('a', 0, 1)]);
+  await publish(world.dependencies);
+  const checkpoint = await readCheckpoint(world.objects);
+  const snapshot = await world.objects.get('public/api/v1/snapshot.json');
+  const { log } = JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString('utf8'));
+  expect(log).toEqual({ size: 2, root: checkpoint?.root.toString('base64') });
+  expect((await world.ledger.get(publishedHeadsKey('a')))?.value.logged).toBe(1);
+});
+
+test('a new key is named by an entry in a checkpoint that the old key signs too', async () => {
+  const world = loggedWorld();
+  await world.ingest([market('a')]);
+  await publish(world.dependencies);
+  const both = withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2), testSigner(1)] });
+  await publish(both);
+  expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: testSigner(2).vkey });
+  await readLog(world.objects, 2);
+  expect((await publish(both)).kind).toBe('unchanged');
+});

@@ -1,0 +1,124 @@
+/** `tidemark mirror` as a process, beside a running server: killed at any moment, it goes on. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { httpReader } from '../../publisher/verify/reader.ts';
+import { verify } from '../../publisher/verify/verify.ts';
+import { MAIN, tidemark } from '../cli/tidemark.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { market, price } from '../publisher/world.ts';
+import { makeTemporaryFolder, temporaryFolder } from '../storage/temporary-folder.ts';
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let data: string;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  data = join(temporary.folder, 'data');
+  server = startServer({ TIDEMARK_DATA: data, TIDEMARK_SAMPLE: 'no' });
+  url = await server.started;
+  await ingest([market('old'), ...Array.from({ length: 100 }, (_, day) => price('old', day, 1 + day))]);
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+let day = 0;
+const ingestSome = () => ingest([market('mirrored'), price('mirrored', day++, 100 + day)]);
+
+async function ingest(records: readonly object[]): Promise<void> {
+  const input = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const { code, errors } = await tidemark(['ingest', '-', '--data', data], { input });
+  expect(code, errors).toBe(0);
+}
+
+interface Serving {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** Serves on a free port. */
+async function startMirror(folder: string): Promise<Serving> {
+  const { PATH = '' } = process.env;
+  const words = ['mirror', url, folder, '--serve', '--port', '0', '--every', '0.05'];
+  const child = spawn(process.execPath, [MAIN, ...words], { env: { PATH }, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const serving = Promise.withResolvers<string>();
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    const [, address] = /serving address=(\S+)/.exec(output) ?? [];
+    if (address !== undefined) serving.resolve(address);
+  });
+  child.once('close', () => serving.reject(new Error(`it ended:\n${output}`)));
+  return { child, url: await serving.promise };
+}
+
+async function kill({ child }: Serving): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'close');
+}
+
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await sleep(50);
+}
+
+const bodyOf = async (base: string, path: string) => await (await fetch(new URL(path, base))).text();
+
+test('it serves what the service serves, and says how old that is', async () => {
+  const mirror = await startMirror(join(await temporaryFolder(), 'mirror'));
+  await until(async () => (await bodyOf(mirror.url, '/api/v1/mirror')).includes('"current"'));
+  const document = await (await fetch(`${mirror.url}/api/v1/mirror`)).json();
+  expect(document).toMatchObject({ of: url, state: 'current', ageSeconds: expect.any(Number) });
+  expect((await fetch(`${mirror.url}/healthz`)).status).toBe(200);
+  expect((await verify(httpReader(mirror.url))).findings).toEqual([]);
+  for (const path of ['/api/v1/markets', '/api/v1/markets/old', '/api/v1/markets/old/history']) {
+    expect(await bodyOf(mirror.url, path)).toBe(await bodyOf(url, path));
+  }
+  expect((await fetch(`${mirror.url}/api/v1/me`)).status).toBe(404);
+  mirror.child.kill('SIGTERM');
+  expect(await once(mirror.child, 'close')).toEqual([0, null]);
+});
+
+test('killed at any moment, it keeps its promises, and goes on', async () => {
+  const folder = join(await temporaryFolder(), 'mirror');
+  for (let round = 0; round < 4; round++) {
+    const mirror = await startMirror(folder);
+    const ingested = ingestSome();
+    await sleep(Math.random() * 700);
+    await Promise.all([kill(mirror), ingested]);
+  }
+  const mirror = await startMirror(folder);
+  await until(async () => (await bodyOf(mirror.url, '/api/v1/mirror')).includes('"current"'));
+  const { generation } = JSON.parse(await bodyOf(url, '/api/v1/snapshot')) as { generation: number };
+  await until(async () => (await bodyOf(mirror.url, '/api/v1/mirror')).includes(`"generation":${generation}`));
+  expect((await verify(httpReader(mirror.url))).findings).toEqual([]);
+  await kill(mirror);
+});
+
+describe('one round', () => {
+  test('prints what it has, and ends with 0', async () => {
+    const folder = join(await temporaryFolder(), 'mirror');
+    const { code, output } = await tidemark(['mirror', url, folder, '--once', '--json']);
+    expect([code, JSON.parse(output)]).toMatchObject([0, { of: url, state: 'current' }]);
+    expect(JSON.parse(await readFile(join(folder, 'mirror.json'), 'utf8'))).toMatchObject({ url: `${url}/` });
+  });
+
+  test.each<[string, readonly string[], number]>([
+    ['without an answer', ['http://127.0.0.1:1', '--once'], 5],
+    ['over http elsewhere', ['http://data.example', '--once'], 2],
+    ['of something that is no URL', ['data.example', '--once'], 2],
+    ['with a limit that is no number', ['http://127.0.0.1:1', '--max-bytes', 'much'], 2],
+    ['with a port that is none', ['http://127.0.0.1:1', '--port', '70000'], 2],
+  ])('%s ends with its code', async (_, [of = '', ...options], code) => {
+    const folder = join(await temporaryFolder(), 'mirror');
+    expect(await tidemark(['mirror', of, folder, ...options])).toMatchObject({ code, output: expect.any(String) });
+  });
+});
