@@ -1,4 +1,5 @@
 /** The publisher's dependencies beside storage, clock and ids: the same in every benchmark. */
+import { ed25519Signer, privateNoteKey } from '../contract/log/notes.ts';
 import { waitlistBody } from '../contract/waitlist.ts';
 import { DEFAULT_PAGE_SIZES, type PublisherDependencies } from '../publisher/dependencies.ts';
 import { staticBodies } from '../publisher/plan/static-bodies.ts';
@@ -8,4 +9,10 @@ export const DEPLOYMENT: Pick<PublisherDependencies, 'pageSizes' | 'staticBodies
   pageSizes: DEFAULT_PAGE_SIZES,
   staticBodies: staticBodies({ waitlist: waitlistBody({ email: 'keys@tidemark.example' }), openapi: {} }),
   caches: NO_CACHES,
+};
+
+/** With it, the publisher writes the log. The key is of no other use. */
+export const LOG: NonNullable<PublisherDependencies['log']> = {
+  origin: 'tidemark.bench/log',
+  signers: [ed25519Signer(privateNoteKey('tidemark.bench/log', new Uint8Array(32)))],
 };

@@ -3,6 +3,7 @@ import { readCommandLine, refuseArguments } from '../scripts/command-line.ts';
 import type { Benchmark } from './benchmark.ts';
 import { benchCosts } from './costs.ts';
 import { benchIngest } from './ingest.ts';
+import { benchLog } from './log.ts';
 import { benchLongHistory } from './long-history.ts';
 import { benchPublishAll } from './publish-all.ts';
 import { benchPublishMany } from './publish-many.ts';
@@ -29,6 +30,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   'while-uploading': benchWhileUploading,
   restart: benchRestart,
   'publish-all': benchPublishAll,
+  log: benchLog,
   read: benchRead,
   costs: benchCosts,
 };

@@ -3,7 +3,6 @@
  * is a process that does nothing but serve the same objects by the same edge.
  */
 import { join } from 'node:path';
-import type { IngestRecordInput } from '../contract/ingest-records.ts';
 import { SNAPSHOT_URL } from '../contract/routes.ts';
 import { openDirectoryObjects } from '../storage/directory-objects.ts';
 import { openSqliteLedger } from '../storage/sqlite-ledger.ts';
@@ -13,8 +12,7 @@ import { startEmbedded } from './embedded-process.ts';
 import { publishDue, SettableClock } from './publish-due.ts';
 import { elapsedMs, interleave, ratios } from './rounds.ts';
 import { ask, startScript } from './server-process.ts';
-import { dependenciesOn, ingest } from './synthetic-ledger.ts';
-import { readSample, type SampleMarket, syntheticMarket } from './synthetic-markets.ts';
+import { dependenciesOn, fillWithHistories } from './synthetic-ledger.ts';
 import { number, printHeading, printTable, withSpread } from './table.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -22,9 +20,6 @@ const OBSERVATIONS = 60_000;
 const FULL_OBSERVATIONS = 600_000;
 const QUICK_OBSERVATIONS = 2_000;
 const EACH_MARKET = 200;
-const BATCH_ROWS = 1_000;
-const FIRST_MS = Date.UTC(2015, 0, 1);
-const HOUR_MS = 60 * 60 * 1000;
 /** In seconds. */
 const PROMISES = { sample: 1, many: 3 };
 
@@ -87,25 +82,9 @@ async function publishedFolder(workspace: Workspace, observations: number): Prom
   const folder = workspace.folder('restart-many');
   const ledger = openSqliteLedger(join(folder, 'ledger.sqlite'), { exclusive: true });
   const objects = await openDirectoryObjects(join(folder, 'objects'));
-  const sample = await readSample();
-  let batch: IngestRecordInput[] = [];
-  for (let index = 0; index < observations / EACH_MARKET; index++) {
-    batch.push(...rowsOf(syntheticMarket(sample, index)));
-    while (batch.length >= BATCH_ROWS) await ingest(ledger, batch.splice(0, BATCH_ROWS));
-  }
-  if (batch.length > 0) await ingest(ledger, batch);
-  batch = [];
+  await fillWithHistories(ledger, observations / EACH_MARKET, EACH_MARKET);
   const clock = new SettableClock(Date.now);
   await publishDue({ ...dependenciesOn(ledger), ...DEPLOYMENT, objects }, clock);
   ledger.close();
   return folder;
-}
-
-function rowsOf({ market, observations }: SampleMarket): readonly IngestRecordInput[] {
-  const [observation] = observations as [SampleMarket['observations'][number]];
-  const observedAt = (hour: number) => new Date(FIRST_MS + hour * HOUR_MS).toISOString();
-  return [
-    market,
-    ...Array.from({ length: EACH_MARKET }, (_, hour) => ({ ...observation, observedAt: observedAt(hour) })),
-  ];
 }

@@ -5,7 +5,7 @@ export const EXIT_CODES = {
   findings: {
     code: 1,
     meaning:
-      'Findings of `verify`, faults of `doctor`; a run that failed; a service that is not healthy; or the machine is at fault.',
+      'Findings of `verify`, a receipt that proves nothing, faults of `doctor`; a run that failed; a service that is not healthy; or the machine is at fault.',
   },
   usage: {
     code: 2,
@@ -20,6 +20,7 @@ export const EXIT_CODES = {
   },
   unreachable: { code: 5, meaning: 'No answer that settles the request, after all retries.' },
   unfinished: { code: 6, meaning: 'Accepted, but not finished while the command waited.' },
+  forked: { code: 7, meaning: 'The log of the service contradicts itself. The evidence is kept.' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
 export type Exit = keyof typeof EXIT_CODES;

@@ -7,6 +7,7 @@ import { addIngestCommands } from './ingest/commands.ts';
 import { addBackupCommands } from './local/backup-commands.ts';
 import { addLocalCommands } from './local/commands.ts';
 import { addLogCommands } from './local/log-commands.ts';
+import { addReceiptCommands } from './log/commands.ts';
 import { addMappingCommands } from './mapping/commands.ts';
 import { addMirrorCommand } from './mirror/command.ts';
 import { seconds } from './numbers.ts';
@@ -56,6 +57,7 @@ export async function createProgram(words: readonly string[] = []): Promise<Comm
   addLogCommands(program);
   addDoctorCommand(program);
   addReadCommands(program);
+  addReceiptCommands(program);
   addMirrorCommand(program);
   addMappingCommands(program);
   addIngestCommands(program);

@@ -112,11 +112,22 @@ const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
-const EDITION = `${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})`;
+const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
 
 /** All bodies of an edition have one tag. */
-function editionTag(name: { readonly edition: string }): string {
-  return `edition-${name.edition}`;
+function editionKind<Kind extends 'edition' | 'edition-list' | 'edition-market' | 'edition-history'>(
+  rest: string,
+  path: (name: Extract<PublicObjectName, { kind: Kind }>) => string,
+): PublicObjectPolicy<Kind> {
+  return {
+    path: (name) => editionUrl(name.edition) + path(name),
+    pattern: whole(`${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})${rest}`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: ({ edition }) => `edition-${edition}`,
+    retention: 'edition',
+  };
 }
 
 /** Whole-string pattern of a path. */
@@ -242,42 +253,10 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'snapshot',
     retention: 'head',
   },
-  edition: {
-    path: (name) => editionUrl(name.edition),
-    pattern: whole(EDITION),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: editionTag,
-    retention: 'edition',
-  },
-  'edition-list': {
-    path: (name) => `${editionUrl(name.edition)}/markets`,
-    pattern: whole(`${EDITION}/markets`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: editionTag,
-    retention: 'edition',
-  },
-  'edition-market': {
-    path: (name) => `${editionUrl(name.edition)}/markets/${name.slug}`,
-    pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: editionTag,
-    retention: 'edition',
-  },
-  'edition-history': {
-    path: (name) => `${editionUrl(name.edition)}/markets/${name.slug}/history`,
-    pattern: whole(`${EDITION}/markets/(?<slug>${SLUG_PATTERN})/history`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: editionTag,
-    retention: 'edition',
-  },
+  edition: editionKind('', () => ''),
+  'edition-list': editionKind('/markets', () => '/markets'),
+  'edition-market': editionKind(EDITION_MARKET, ({ slug }) => `/markets/${slug}`),
+  'edition-history': editionKind(`${EDITION_MARKET}/history`, ({ slug }) => `/markets/${slug}/history`),
   'log-checkpoint': {
     path: () => `${LOG_ROOT}/checkpoint`,
     pattern: whole(`${LOG_ROOT}/checkpoint`),

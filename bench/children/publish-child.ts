@@ -1,8 +1,11 @@
-/** Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. */
+/**
+ * Publishes the ledger whose path is given into a directory store beside it, and prints what that took, as JSON. With
+ * `log` after the path, the log too.
+ */
 import { dirname, join } from 'node:path';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';
-import { DEPLOYMENT } from '../deployment.ts';
+import { DEPLOYMENT, LOG } from '../deployment.ts';
 import { maxRssBytes } from '../own-memory.ts';
 import { publishDue, SettableClock } from '../publish-due.ts';
 import { cpuMs, elapsedMs } from '../rounds.ts';
@@ -15,7 +18,7 @@ export interface PublishReport {
   readonly maxRssBytes: number;
 }
 
-const [path] = process.argv.slice(2);
+const [path, withLog] = process.argv.slice(2);
 if (path === undefined) throw new RangeError('give the path of a ledger');
 const dataFolder = dirname(path);
 const ledger = openSqliteLedger(path, { exclusive: true });
@@ -28,6 +31,7 @@ const dependencies = {
   nowMs: clock.nowMs,
   newAttemptId: () => `publish-${++attempts}`,
   ...DEPLOYMENT,
+  ...(withLog === 'log' && { log: LOG, projections: new Set(['log'] as const) }),
 };
 let spentMs = 0;
 const tookMs = await elapsedMs(async () => {

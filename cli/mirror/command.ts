@@ -1,8 +1,9 @@
 /** `tidemark mirror`: a verified copy of all public files of a service, kept up to date, and served if asked. */
 import { type Command, Option } from 'commander';
+import { verifierKey } from '../../contract/log/notes.ts';
 import { CommandError, type Exit, endWith } from '../exit-codes.ts';
 import { byteCount, portNumber, seconds } from '../numbers.ts';
-import { printFields, printJson } from '../output.ts';
+import { counted, printFields, printJson } from '../output.ts';
 import { type GlobalOptions, isLoopbackName, parseUrl } from '../profile.ts';
 
 interface MirrorFlags extends GlobalOptions {
@@ -12,6 +13,7 @@ interface MirrorFlags extends GlobalOptions {
   readonly every: number;
   readonly once?: boolean;
   readonly maxBytes: number;
+  readonly logKey?: string;
   readonly allowHttp?: boolean;
 }
 
@@ -24,7 +26,12 @@ Examples:
   tidemark mirror https://data.example ./mirror --serve --port 8788
   tidemark mirror https://data.example ./mirror --once`;
 
-const EXITS: Readonly<Record<string, Exit>> = { behind: 'unfinished', faulty: 'findings', unreachable: 'unreachable' };
+const EXITS: Readonly<Record<string, Exit>> = {
+  behind: 'unfinished',
+  faulty: 'findings',
+  unreachable: 'unreachable',
+  forked: 'forked',
+};
 
 export function addMirrorCommand(program: Command): void {
   program
@@ -42,11 +49,15 @@ export function addMirrorCommand(program: Command): void {
         .argParser(byteCount)
         .default(20e9, '20g'),
     )
+    .option(
+      '--log-key <vkey>',
+      'the verifier key of its log, as its operator told you (default: the one that it shows first)',
+    )
     .option('--allow-http', 'follow a service over http on another machine, which anybody on the way can change')
     .addHelpText('after', HELP)
     .action(async (text: string, folder: string, _, command: Command) => {
       const options = command.optsWithGlobals<MirrorFlags>();
-      const { host, port, every, maxBytes } = options;
+      const { host, port, every, maxBytes, logKey } = options;
       const { runMirror } = await import('../../embedded/commands/mirror.ts');
       const { end, document } = await runMirror({
         url: serviceUrl(text, options),
@@ -55,13 +66,18 @@ export function addMirrorCommand(program: Command): void {
         everySeconds: every,
         isOnce: options.once === true,
         maxBytes,
+        logKey: logKey === undefined ? null : checkedKey(logKey),
         environment: process.env,
       });
       const exit = EXITS[end];
       if (exit !== undefined) endWith(exit);
       if (!options.once) return;
       if (options.json) return await printJson(document);
-      await printFields(Object.entries(document));
+      const { log, ...fields } = document;
+      await printFields([
+        ...Object.entries(fields),
+        ['log', log && `${log.origin}, ${counted(log.size, 'entry', 'entries')}`],
+      ]);
     });
 }
 
@@ -74,4 +90,12 @@ function serviceUrl(text: string, { allowHttp }: MirrorFlags): URL {
     `Anybody on the way to ${url.origin} could change its answers.`,
     'Use its https URL. In a network that you trust: --allow-http.',
   );
+}
+
+function checkedKey(vkey: string): string {
+  try {
+    return verifierKey(vkey).vkey;
+  } catch (cause) {
+    throw new CommandError('usage', (cause as Error).message, 'Write it as GET /api/v1/log/vkey shows it.', { cause });
+  }
 }

@@ -4,6 +4,7 @@ import type { AsOf } from '../../client/as-of.ts';
 import type { Share } from '../../publisher/verify/share.ts';
 import { CommandError } from '../exit-codes.ts';
 import { openClient } from '../http/client.ts';
+import { logKeyOption } from '../log/commands.ts';
 import { seconds } from '../numbers.ts';
 import { type GlobalOptions, readProfile } from '../profile.ts';
 import type { HistoryForm } from './markets.ts';
@@ -24,6 +25,8 @@ interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
   readonly edition?: string;
+  readonly log?: boolean;
+  readonly logKey?: readonly string[];
 }
 
 interface PublishFlags extends GlobalOptions {
@@ -110,14 +113,34 @@ Example:
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
     .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
     .option('--edition <name>', 'an edition, instead of the newest generation')
-    .addHelpText('after', '\nExample:\n  tidemark verify https://data.example')
+    .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
+    .addOption(logKeyOption())
+    .addHelpText(
+      'after',
+      `
+With --log, the keys and the newest checkpoint are remembered in logs.json, beside the configuration file.
+
+Examples:
+  tidemark verify https://data.example
+  tidemark verify https://data.example --log`,
+    )
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [], edition = null } = options;
+      const { share, removed = [], edition = null, log = false, logKey } = options;
+      if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
+      if (edition !== null && log) {
+        throw new CommandError(
+          'usage',
+          '--log checks the newest generation, not an edition.',
+          'Leave one of them out.',
+        );
+      }
+      const { knownLogsPath } = await import('../log/known-logs.ts');
+      const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
       const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
-      await verifyService(readUrl, asked, edition, options.json === true);
+      await verifyService(readUrl, asked, { edition, logCheck }, options.json === true);
     });
 
   program

@@ -4,21 +4,37 @@ import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
 import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
+import { type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
+import { readKnownLogs, rememberLog } from '../log/known-logs.ts';
 import { counted, note, printFields, printJson, Table } from '../output.ts';
 
 /** Longer than a shared cache keeps a body. */
 const PAUSE_SECONDS = FRESH_SECONDS + 1;
 
+/** How the signed log is to be checked, too. */
+export interface LogCheck {
+  /** The keys of the log. Null: those that are remembered, or on first use those that the log names. */
+  readonly vkeys: readonly string[] | null;
+  /** See `known-logs.ts`. */
+  readonly memory: string;
+}
+
+/** What is checked, beside all public bodies. */
+export interface VerifiedParts {
+  /** The name of the edition that is checked; null: what is published now. */
+  readonly edition: string | null;
+  /** Null: the log is left out. */
+  readonly logCheck: LogCheck | null;
+}
+
 /**
  * Ends with `findings` if there is any.
- *
- * @param edition the name of the edition that is checked; null: what is published now
  */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
-  edition: string | null,
+  { edition, logCheck }: VerifiedParts,
   asJson: boolean,
 ): Promise<void> {
   const pause = async (): Promise<boolean> => {
@@ -26,26 +42,61 @@ export async function verifyService(
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const reader = edition === null ? readerOf(url) : editionReader(readerOf(url), edition);
-  const report = await confirmFindings(reader, asked, pause);
-  if (report.findings.length > 0) endWith('findings');
-  if (asJson) return await printJson(report);
+  const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
+  const { findings, ...report } = await confirmFindings(reader, asked, pause);
+  const log = logCheck === null ? null : await verifyTheLog(url, logCheck, pause);
+  const all = [...findings, ...(log?.findings ?? [])];
+  if (all.length > 0) endWith('findings');
+  if (asJson) return await printJson({ findings: all, ...report, ...(log && { log: shownLog(log) }) });
   const table = new Table(['RULE', 'URL', 'FINDING']);
-  for (const { rule, url: where, detail } of report.findings) await table.add([rule, where, detail]);
+  for (const { rule, url: where, detail } of all) await table.add([rule, where, detail]);
   await table.end();
   // A pipe gets the findings alone, so it stays empty without one.
-  if (!process.stdout.isTTY) return note(`${counted(report.findings.length, 'finding')} at ${url.origin}`);
+  if (!process.stdout.isTTY) return note(`${counted(all.length, 'finding')} at ${url.origin}`);
   const { generation, markets, observations, pages, missingValues } = report;
   await printFields([
-    ['findings', report.findings.length],
+    ['findings', all.length],
     ['generation', generation],
     ['read', `${counted(markets, 'market')}, ${counted(observations, 'observation')}, ${counted(pages, 'page')}`],
     ['missing values', missingValues],
+    ...(log === null
+      ? []
+      : ([['log', `${counted(log.size, 'entry', 'entries')}, every public value rendered again`]] as const)),
   ]);
 }
 
+function shownLog({ size, vkeys, takenDown }: VerifyLogReport) {
+  return { size, vkeys, takenDown };
+}
+
+async function verifyTheLog(
+  url: URL,
+  { vkeys, memory }: LogCheck,
+  pause: () => Promise<boolean>,
+): Promise<VerifyLogReport> {
+  const known = readKnownLogs(memory).get(url.href);
+  // A key that is given now need not have signed a checkpoint that another key has signed: both count for that one.
+  const report = await verifyLog(publicReaderOf(url), {
+    vkeys: vkeys ?? known?.vkeys ?? [],
+    seen: known?.checkpoint ?? null,
+    pause,
+  });
+  if (report.checkpoint !== null) {
+    const { checkpoint } = report;
+    rememberLog(memory, url.href, { vkeys: [...report.vkeys], checkpoint });
+    if (vkeys === null && known === undefined) {
+      note(`First look at this log. From now on it must be signed by one of these keys, as it names them itself:`);
+      for (const vkey of report.vkeys) note(`  ${vkey}`);
+      note('Compare them with what its operator says elsewhere.');
+    }
+  }
+  if (report.takenDown > 0)
+    note(`${counted(report.takenDown, 'entry', 'entries')} of the log: taken down. The tree holds their hashes.`);
+  return report;
+}
+
 /** A server that does not answer is no finding: nothing is known about it. */
-function readerOf(url: URL): PublicReader {
+export function publicReaderOf(url: URL): PublicReader {
   const reader = httpReader(url.href);
   return async (path, headers) => {
     try {

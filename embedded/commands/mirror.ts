@@ -1,5 +1,6 @@
 /** `tidemark mirror`: follows a service, and serves the copy if it is asked to. */
 
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
@@ -10,6 +11,8 @@ import { createEdgeServer } from '../edge/server.ts';
 import { listen } from '../listen.ts';
 import { type Log, openLog, readLogFormat } from '../log.ts';
 import { MirrorFull } from '../mirror/copy.ts';
+import { UpstreamForked } from '../mirror/follow-log.ts';
+import { FORK_FILE } from '../mirror/fork-evidence.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { divertMirror, type MirrorDocument } from '../mirror/mirror-document.ts';
 import { openMirrorFolder } from '../mirror/mirror-folder.ts';
@@ -23,12 +26,14 @@ export interface MirrorCommand {
   readonly everySeconds: number;
   readonly isOnce: boolean;
   readonly maxBytes: number;
+  /** The verifier key of the log; null: the one that the service shows. */
+  readonly logKey: string | null;
   /** For `TIDEMARK_LOG`. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
 export interface MirrorResult {
-  readonly end: 'current' | 'behind' | 'faulty' | 'unreachable' | 'stopped';
+  readonly end: 'current' | 'behind' | 'faulty' | 'forked' | 'unreachable' | 'stopped';
   readonly document: MirrorDocument;
 }
 
@@ -58,14 +63,24 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   const pause = async (durationMs: number) => void (await sleep(durationMs, null, { signal: stop.signal }));
   const { nowMs } = systemRuntime;
-  const mirror = new Mirror({ folder, upstream: boundedReader(url), maxBytes: command.maxBytes, nowMs, pause });
+  const { maxBytes, logKey } = command;
+  const onTrusted = (vkey: string) => log.info('trusting the key that the service shows', { vkey });
+  const mirror = new Mirror({ folder, upstream: boundedReader(url), maxBytes, logKey, onTrusted, nowMs, pause });
   try {
     await mirror.open();
     const server = await serve(command, mirror, folder.objects, log);
     try {
       while (true) {
-        const end = await oneRound(mirror, log);
-        if (isOnce) return { end, document: mirror.document };
+        const end = mirror.isForked ? 'forked' : await oneRound(mirror, log);
+        if (end === 'forked') {
+          log.fault(
+            'the log is forked',
+            `see ${folder.path}/${FORK_FILE}; nothing is followed until that file is removed`,
+          );
+          // Readers keep the last good copy.
+          if (server !== null && !isOnce) await once(stop.signal, 'abort');
+        }
+        if (isOnce || end === 'forked') return { end, document: mirror.document };
         await pause(everySeconds * 1000);
       }
     } finally {
@@ -73,7 +88,7 @@ export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
       server?.closeAllConnections();
     }
   } catch (error) {
-    if (stop.signal.aborted) return { end: 'stopped', document: mirror.document };
+    if (stop.signal.aborted) return { end: mirror.isForked ? 'forked' : 'stopped', document: mirror.document };
     throw error;
   } finally {
     folder.close();
@@ -90,6 +105,7 @@ async function oneRound(mirror: Mirror, log: Log): Promise<End> {
       log.info('mirrored', { generation, state, markets: copied, waiting: waiting.length });
     return state;
   } catch (error) {
+    if (error instanceof UpstreamForked) return 'forked';
     if (!PASSING.some((kind) => error instanceof kind)) throw error;
     log.fault('round failed', error);
     return error instanceof UpstreamInvalid ? 'faulty' : 'unreachable';

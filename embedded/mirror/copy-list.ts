@@ -35,8 +35,9 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
     list.itemsOf(ALL_MARKETS),
     async (item) => {
       slugs.add(item.slug);
-      if (await isCopied(world, item)) return;
-      const outcome = await copyMarket(world, item.slug, item.revision);
+      const least = Math.max(item.revision, world.log?.due.get(item.slug) ?? 0);
+      if (await isCopied(world, item, least)) return;
+      const outcome = await copyMarket(world, item.slug, least);
       if (outcome.kind === 'copied') copied++;
       else if (outcome.kind === 'faulty') faulty.push(...outcome.findings);
       // Removed since the list was read: the next list leaves it out.
@@ -47,6 +48,23 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
   await pages.storeLast();
   const found = [...bodyFaults(findings), ...faulty];
   return { head: found.length + stale.length === 0 ? list.head : null, slugs, copied, stale, findings: found };
+}
+
+/**
+ * Takes over markets that the log has changed and the list does not show so. A market that is removed waits for the list
+ * without it.
+ */
+export async function copyDueMarkets(world: MirrorWorld): Promise<Omit<CopiedList, 'head' | 'slugs'>> {
+  const [stale, findings]: [string[], Finding[]] = [[], []];
+  let copied = 0;
+  for (const [slug, revision] of world.log?.due ?? []) {
+    const outcome = await copyMarket(world, slug, revision);
+    if (outcome.kind === 'copied') copied++;
+    else if (outcome.kind === 'faulty') findings.push(...outcome.findings);
+    else if (outcome.kind === 'gone') world.log?.due.delete(slug);
+    else stale.push(slug);
+  }
+  return { copied, stale, findings };
 }
 
 export async function putList({ copy, generation }: MirrorWorld, head: Checked<unknown>): Promise<void> {

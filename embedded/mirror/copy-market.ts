@@ -55,6 +55,7 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
   // The target first. Its pages are there already.
   await copy.put({ kind: 'history', slug }, { body, generation, nextCursor: nextCursorOf(body) });
   await copy.put({ kind: 'market', slug }, { body: market.text, generation });
+  world.log?.due.delete(slug);
   return { kind: 'copied', market: market.value };
 }
 
@@ -143,11 +144,17 @@ export function nextCursorOf(body: Uint8Array): string | null {
   }
 }
 
-/** Whether the copy has this body of the market, byte for byte, or a later one. */
-export async function isCopied({ copy, broken }: MirrorWorld, item: Market): Promise<boolean> {
-  if (broken.has(item.slug)) return false;
-  const present = await copy.reader(marketUrl(item.slug));
-  if (present.status !== 200 || (await copy.head({ kind: 'history', slug: item.slug })) === null) return false;
+/** Whether the copy has this body of the market, byte for byte, or a later one, of that revision at least. */
+export async function isCopied({ copy, broken, log }: MirrorWorld, item: Market, atLeast: number): Promise<boolean> {
+  const { slug } = item;
+  if (broken.has(slug) || (await copy.head({ kind: 'history', slug })) === null) return false;
+  const present = await copy.reader(marketUrl(slug));
+  if (present.status !== 200) return false;
   const text = Buffer.from(present.body).toString('utf8');
-  return text === canonicalJson(item) || (JSON.parse(text) as Market).revision > item.revision;
+  const { revision } = JSON.parse(text) as Market;
+  // After a reset, also an earlier revision is news.
+  if (revision < atLeast || log?.due.get(slug) === 0) return false;
+  if (text !== canonicalJson(item) && revision <= item.revision) return false;
+  log?.due.delete(slug);
+  return true;
 }

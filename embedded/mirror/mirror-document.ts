@@ -14,7 +14,9 @@ export interface MirrorDocument {
   readonly generation: number | null;
   /** Seconds since the copy was last known to be that of the service; null: never. */
   readonly ageSeconds: number | null;
-  /** `current`, `behind`, `faulty` or `unreachable`: the outcome of the last round. */
+  /** The log that is verified; null: none. */
+  readonly log: { readonly origin: string; readonly size: number } | null;
+  /** `current`, `behind`, `faulty`, `forked` or `unreachable`: the outcome of the last round. */
   readonly state: string;
 }
 

@@ -22,6 +22,14 @@ const stateSchema = z.strictObject({
   url: z.url(),
   /** The end of the last round that ended with `current`; null: none has. */
   lastSuccessAt: z.iso.datetime().nullable(),
+  /** Of `MirrorLogState`; null: the service has no log. */
+  log: z
+    .strictObject({
+      vkeys: z.array(z.string()).min(1).readonly(),
+      checkpoint: z.string().nullable(),
+      bodiesAt: z.int().min(0),
+    })
+    .nullable(),
 });
 
 export type MirrorState = Readonly<z.infer<typeof stateSchema>>;
@@ -65,7 +73,7 @@ async function openLocked(path: string, url: URL, lock: DatabaseSync): Promise<M
   if (known === null && existsSync(join(path, 'objects'))) {
     throw new StartError(`${path} holds objects, and is no folder of a mirror: name another one.`);
   }
-  const state = known ?? { format: 1, url: url.href, lastSuccessAt: null };
+  const state = known ?? { format: 1, url: url.href, lastSuccessAt: null, log: null };
   if (state.url !== url.href) {
     throw new StartError(`${path} is a mirror of ${state.url}: name another folder for ${url.href}.`);
   }

@@ -3,12 +3,15 @@ import type { PageSizes } from '../../publisher/dependencies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { MirrorCopy } from './copy.ts';
+import type { MirrorLog } from './mirror-log.ts';
 
 export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   /** The service that is mirrored. */
   readonly upstream: PublicReader;
   readonly copy: MirrorCopy;
   readonly pageSizes: PageSizes;
+  /** Null: the service has no log. */
+  readonly log: MirrorLog | null;
   /** Markets with a gap in their copied history: taken over again, also if they did not change. */
   readonly broken: ReadonlySet<string>;
   /** Of the snapshot that this round has read. */

@@ -1,18 +1,29 @@
 /** A mirror in its folder: rounds, sweeps, and what it tells about itself. */
-import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { verifierKey } from '../../contract/log/notes.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { DEFAULT_PAGE_SIZES, type PageSizes } from '../../publisher/dependencies.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import { MirrorCopy } from './copy.ts';
+import { UpstreamForked } from './follow-log.ts';
+import { hasForkEvidence, keepForkEvidence } from './fork-evidence.ts';
 import type { MirrorDocument } from './mirror-document.ts';
 import type { MirrorFolder } from './mirror-folder.ts';
+import { MirrorLog } from './mirror-log.ts';
 import { copiedSnapshot, copyOnce, type RoundReport } from './round.ts';
 import { sweepCopy } from './sweep-copy.ts';
-import { UpstreamUnavailable } from './upstream.ts';
+import { UpstreamInvalid, UpstreamUnavailable } from './upstream.ts';
 
 export interface MirrorOptions extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly folder: MirrorFolder;
   readonly upstream: PublicReader;
   readonly maxBytes: number;
+  /** The key of the log, which the operator knows from elsewhere. Null: the first one that the service shows. */
+  readonly logKey: string | null;
+  /** Receives the key of a log that was trusted because the service shows it. */
+  readonly onTrusted: (vkey: string) => void;
+  readonly pageSizes?: PageSizes;
 }
 
 /** A sweep reads the head of every file. */
@@ -21,47 +32,70 @@ const SWEEP_EVERY_MS = 6 * 3600 * 1000;
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #copy: MirrorCopy;
+  #log: MirrorLog | null = null;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #lost: readonly string[] = [];
   #broken: ReadonlySet<string> = new Set();
   #generation: number | null = null;
-  #state: RoundReport['state'] | 'unreachable' | 'starting' = 'starting';
+  #state: MirrorDocument['state'] = 'starting';
 
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#copy = new MirrorCopy(options.folder.objects, options.maxBytes);
   }
 
-  /** Whether a whole copy is there. To be called before anything else: it reads what earlier processes left. */
-  async open(): Promise<boolean> {
+  /** To be called before anything else: reads what earlier processes left. */
+  async open(): Promise<void> {
+    const { folder, upstream, logKey } = this.#options;
+    if (hasForkEvidence(folder.path)) this.#state = 'forked';
     this.#generation = (await copiedSnapshot(this.#copy))?.value.generation ?? null;
-    return this.isComplete;
+    const known = folder.state.log;
+    const given = logKey === null || known?.vkeys.includes(logKey) ? [] : [logKey];
+    if (known === null && given.length === 0) return;
+    const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
+    this.#log = await MirrorLog.open(upstream, this.#copy, state);
   }
 
+  /** Whether a whole copy is there. */
   get isComplete(): boolean {
     return this.#generation !== null;
   }
 
-  /** One round; a sweep before it, if one is due. Rejects as {@link copyOnce} does; then the copy is as good as before. */
+  /** The log has contradicted itself: nothing is followed any more. */
+  get isForked(): boolean {
+    return this.#state === 'forked';
+  }
+
+  /**
+   * One round; a sweep before it, if one is due. Rejects as {@link copyOnce} does, and with UpstreamForked; then the copy is
+   * as good as before.
+   */
   async follow(): Promise<RoundReport> {
+    const { folder, nowMs } = this.#options;
     try {
       const report = await this.#follow();
       this.#state = report.state;
       return report;
     } catch (error) {
       this.#state = error instanceof UpstreamUnavailable ? 'unreachable' : 'faulty';
+      if (error instanceof UpstreamForked) {
+        this.#state = 'forked';
+        keepForkEvidence(folder.path, folder.state.url, error, new Date(nowMs()).toISOString());
+      }
       throw error;
     }
   }
 
   async #follow(): Promise<RoundReport> {
-    const { folder, upstream, nowMs, pause } = this.#options;
+    const { folder, upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     if (nowMs() - this.#sweptAtMs >= SWEEP_EVERY_MS) await this.#sweep();
     const askedAtMs = nowMs();
-    const world = { upstream, copy: this.#copy, pageSizes: DEFAULT_PAGE_SIZES, broken: this.#broken, nowMs, pause };
-    const report = await copyOnce(world);
+    this.#log ??= await this.#findLog();
+    const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
+    const report = await copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
     this.#lost = report.lost;
-    this.#generation = (await copiedSnapshot(this.#copy))?.value.generation ?? null;
+    this.#generation = (await copiedSnapshot(copy))?.value.generation ?? null;
+    folder.state = { ...folder.state, log: log?.state ?? null };
     if (report.state === 'current') {
       this.#broken = new Set();
       folder.state = { ...folder.state, lastSuccessAt: new Date(askedAtMs).toISOString() };
@@ -70,9 +104,26 @@ export class Mirror {
     return report;
   }
 
+  /** The first key is trusted, as a browser trusts the first key of a host: later ones must follow from it. */
+  async #findLog(): Promise<MirrorLog | null> {
+    const { upstream, onTrusted } = this.#options;
+    const { status, body } = await upstream(`${LOG_ROOT}/vkey`);
+    if (status !== 200) return null;
+    const vkeys = Buffer.from(body).toString('utf8').trimEnd().split('\n');
+    try {
+      vkeys.map(verifierKey);
+    } catch (cause) {
+      if (!(cause instanceof LogFaultError)) throw cause;
+      throw new UpstreamInvalid(`GET ${LOG_ROOT}/vkey: ${cause.message}`, { cause });
+    }
+    for (const vkey of vkeys) onTrusted(vkey);
+    return await MirrorLog.open(upstream, this.#copy, { vkeys, checkpoint: null, bodiesAt: 0 });
+  }
+
   async #sweep(): Promise<void> {
     const { folder, nowMs } = this.#options;
-    const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, new Set(this.#lost), nowMs());
+    const sizes = [this.#log?.checkpoint?.size ?? 0, this.#log?.state.bodiesAt ?? 0];
+    const { unreached, broken } = await sweepCopy(this.#copy, folder.unreached, new Set(this.#lost), sizes, nowMs());
     folder.unreached = unreached;
     this.#broken = new Set(broken);
     this.#sweptAtMs = nowMs();
@@ -81,10 +132,12 @@ export class Mirror {
   get document(): MirrorDocument {
     const { folder, nowMs } = this.#options;
     const { lastSuccessAt, url } = folder.state;
+    const checkpoint = this.#log?.checkpoint ?? null;
     return {
       of: new URL(url).origin,
       generation: this.#generation,
       ageSeconds: lastSuccessAt === null ? null : Math.max(0, Math.floor((nowMs() - Date.parse(lastSuccessAt)) / 1000)),
+      log: checkpoint && { origin: checkpoint.origin, size: checkpoint.size },
       state: this.#state,
     };
   }

@@ -16,7 +16,14 @@ import { type Checked, checkAnswer, Findings } from '../../publisher/verify/chec
 import type { Finding } from '../../publisher/verify/report.ts';
 import type { MirrorCopy } from './copy.ts';
 import { copyDocuments } from './copy-documents.ts';
-import { type CopiedList, copyListedMarkets, copyRemovals, putList, unlistedMarkets } from './copy-list.ts';
+import {
+  type CopiedList,
+  copyDueMarkets,
+  copyListedMarkets,
+  copyRemovals,
+  putList,
+  unlistedMarkets,
+} from './copy-list.ts';
 import { bodyFaults } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 import { UpstreamInvalid } from './upstream.ts';
@@ -49,29 +56,47 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation'>): Promise<
   let snapshot = await readSnapshot(fixed);
   const before = await copiedSnapshot(fixed.copy);
   checkDirection(before?.value ?? null, snapshot.value);
-  if (before?.text === snapshot.text && fixed.broken.size === 0) {
+  const world: MirrorWorld = { ...fixed, generation: snapshot.value.generation };
+  const { log, generation } = world;
+  await log?.follow(generation);
+  if (before?.text === snapshot.text && world.broken.size === 0 && !log?.due.size) {
+    await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
-  const world: MirrorWorld = { ...fixed, generation: snapshot.value.generation };
   let list: CopiedList = await copyListedMarkets(world);
-  let copied = list.copied;
-  const isSettled = () => list.head !== null && list.head.digest === snapshot.value.listDigest;
-  for (let tries = 1; tries < MOST_TRIES && list.findings.length === 0 && !isSettled(); tries++) {
+  let due = await copyDueMarkets(world);
+  let copied = list.copied + due.copied;
+  const isSettled = async () =>
+    list.head !== null &&
+    due.stale.length === 0 &&
+    list.head.digest === snapshot.value.listDigest &&
+    (log === null || (await log.agreesWith(snapshot.value)) !== 'ahead');
+  const hasFaults = () => list.findings.length + due.findings.length > 0;
+  for (let tries = 1; tries < MOST_TRIES && !hasFaults() && !(await isSettled()); tries++) {
     await world.pause(CACHED_MS);
     snapshot = await readSnapshot(fixed);
+    await log?.follow(generation);
     list = await copyListedMarkets(world);
-    copied += list.copied;
+    due = await copyDueMarkets(world);
+    copied += list.copied + due.copied;
   }
-  const findings = [...list.findings, ...(await copyDocuments(world))];
+  const findings = [...list.findings, ...due.findings, ...(await copyDocuments(world))];
+  if (log !== null && (await log.agreesWith(snapshot.value)) === 'no') {
+    findings.push({ url: SNAPSHOT_URL, rule: 'digest', detail: 'names another log than the one that is signed' });
+  }
   let lost: readonly string[] = [];
   if (list.head !== null) {
     const unlisted = await unlistedMarkets(world, list.slugs);
     await putList(world, list.head);
     lost = await copyRemovals(world, unlisted);
   }
-  if (findings.length === 0 && isSettled()) await putSnapshot(world, snapshot);
-  const state = findings.length > 0 ? 'faulty' : isSettled() ? 'current' : 'behind';
-  return { state, snapshot: snapshot.value, copied, waiting: list.stale, findings, lost };
+  const isCurrent = findings.length === 0 && (await isSettled());
+  // Bodies, tiles, checkpoint, snapshot: the order in which the service puts them.
+  if (findings.length === 0) await log?.putCheckpoint(generation);
+  if (isCurrent) await putSnapshot(world, snapshot);
+  const state = findings.length > 0 ? 'faulty' : isCurrent ? 'current' : 'behind';
+  const waiting = [...new Set([...list.stale, ...due.stale])];
+  return { state, snapshot: snapshot.value, copied, waiting, findings, lost };
 }
 
 async function readSnapshot({ upstream }: Pick<MirrorWorld, 'upstream'>): Promise<Checked<Snapshot>> {

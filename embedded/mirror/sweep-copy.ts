@@ -3,7 +3,15 @@
  * cursor lifetime after the first sweep that did not reach it. To be called between two rounds. A page that a killed
  * round left behind is found in the same way.
  */
-import { PUBLIC_PREFIX, type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
+import {
+  LOG_ROOT,
+  PUBLIC_PREFIX,
+  type PublicObjectName,
+  parsePublicKey,
+  publicKey,
+  publicPath,
+} from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { MirrorCopy } from './copy.ts';
 
@@ -21,11 +29,13 @@ export interface SweepReport {
  * Walks all objects; counts `copy.usedBytes` again. Reads heads of files only.
  *
  * @param lost markets that the service does not have any more
+ * @param logSizes the sizes of the log whose partial tiles are in use
  */
 export async function sweepCopy(
   copy: MirrorCopy,
   before: Unreached,
   lost: ReadonlySet<string>,
+  logSizes: readonly number[],
   nowMs: number,
 ): Promise<SweepReport> {
   const unreached: Record<string, number> = {};
@@ -34,6 +44,7 @@ export async function sweepCopy(
   /** Pages come slug by slug, so that the pages of one market are in memory. */
   let chain: { readonly owner: string; readonly cursors: ReadonlySet<string> } | null = null;
   const isReached = async (name: PublicObjectName): Promise<boolean> => {
+    if ('tile' in name) return isTileReached(name, logSizes);
     if (!('cursor' in name)) return !('slug' in name && lost.has(name.slug));
     const owner = name.kind === 'history-page' ? name.slug : '';
     if (chain?.owner !== owner) chain = { owner, cursors: (await chainOf(copy, owner)).cursors };
@@ -60,6 +71,13 @@ export async function sweepCopy(
   }
   copy.usedBytes = usedBytes;
   return { unreached, removed, broken };
+}
+
+function isTileReached(name: Extract<PublicObjectName, { readonly tile: string }>, sizes: readonly number[]): boolean {
+  const tile = parseTilePath(publicPath(name).slice(LOG_ROOT.length + 1));
+  if (tile === null) return false;
+  const level = typeof tile.level === 'number' ? tile.level : 0;
+  return tile.width === TILE_WIDTH || sizes.some((size) => widthOfTile(level, tile.n, size) === tile.width);
 }
 
 /** The pages after a head, by the metadata of their files. `owner` is a slug, or empty for the list. */

@@ -15,7 +15,7 @@ export type Recount = Pick<
 >;
 
 /** @param observations all of them, in the order of the history */
-export function recountOf(observations: readonly StoredObservation[]): Recount {
+export function recountOf(observations: readonly Pick<StoredObservation, 'sort' | 'revision' | 'value'>[]): Recount {
   const sum = new HistorySum();
   const latest: MarketRecordValue['latest'] = {};
   for (const item of observations) {

@@ -25,7 +25,12 @@ export type VerifyRule =
   | 'link'
   | 'forbidden'
   | 'conditional'
-  | 'unsettled';
+  | 'unsettled'
+  /** Of the log: a wrong file or entry; a wrong signature; another past than before; a body that it does not give. */
+  | 'log'
+  | 'signature'
+  | 'fork'
+  | 'not-in-log';
 
 export interface VerifyReport {
   /** Empty if every promise holds. */

@@ -31,7 +31,9 @@ function faultOf(words: readonly string[]): string | null {
       if (!known.some(({ long }) => long === name)) return `${command.name()} has no option ${name}`;
     }
   }
-  return command.commands.length > 0 && !words.some((word) => /^--(help|version)$/.test(word))
+  // A command may have commands of its own and work alone, too: then it has arguments.
+  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
+  return isGroup && !words.some((word) => /^--(help|version)$/.test(word))
     ? `${words.join(' ')} names no command`
     : null;
 }

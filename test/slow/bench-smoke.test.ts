@@ -33,6 +33,7 @@ const NAMES = [
   'while-uploading',
   'restart',
   'publish-all',
+  'log',
   'read',
   'costs',
 ];

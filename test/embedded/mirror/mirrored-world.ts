@@ -1,17 +1,21 @@
 /** A small service, and a copy of it. */
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
+import type { MirrorLog } from '../../../embedded/mirror/mirror-log.ts';
 import { copyOnce, type RoundReport } from '../../../embedded/mirror/round.ts';
+import type { LogSettings } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
+import { withLog } from '../../publisher/log/test-log.ts';
 import { removeMarket } from '../../publisher/remove-market.ts';
 import { createWorld, market, price, publicObjects, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
 
 export const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const;
 
 /** Seven markets on three pages, the first with a history of three pages. */
-export async function publishedWorld(): Promise<World> {
-  const world = createWorld();
+export async function publishedWorld(log?: LogSettings): Promise<World> {
+  const plain = createWorld();
+  const world = log === undefined ? plain : { ...plain, dependencies: withLog(plain.dependencies, log) };
   const first = Array.from({ length: 10 }, (_, day) => price('a', day, 100 + day));
   await world.ingest([
     ...SLUGS.map((slug) => market(slug)),
@@ -35,6 +39,7 @@ export interface RoundOptions {
   readonly upstream?: PublicReader;
   readonly objects?: ObjectStore;
   readonly maxBytes?: number;
+  readonly log?: MirrorLog;
   readonly broken?: ReadonlySet<string>;
   readonly pause?: (durationMs: number) => Promise<void>;
 }
@@ -44,6 +49,7 @@ export async function roundOf(world: World, copied: ObjectStore, options: RoundO
   return await copyOnce({
     upstream,
     copy: new MirrorCopy(copied, maxBytes),
+    log: options.log ?? null,
     pageSizes: SMALL_PAGES,
     broken,
     nowMs: () => world.clock.nowMs,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { MirrorCopy } from '../../../embedded/mirror/copy.ts';
 import { sweepCopy, type Unreached } from '../../../embedded/mirror/sweep-copy.ts';
 import { PAGE_RETENTION_SECONDS } from '../../../publisher/sweep/collect-garbage.ts';
+import { readCheckpoint, readTexts, TEST_LOG } from '../../publisher/log/test-log.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { changeWorld, publishedWorld, roundOf, servedBy } from './mirrored-world.ts';
 
@@ -12,9 +13,9 @@ const NONE: ReadonlySet<string> = new Set();
 const pagesOf = (objects: MemoryObjects) => [...servedBy(objects).keys()].filter((key) => key.includes('-pages/'));
 const bytesOf = (objects: MemoryObjects) =>
   [...objects.snapshot().values()].reduce((sum, { body }) => sum + body.byteLength, 0);
-const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE) => {
+const sweep = async (objects: MemoryObjects, before: Unreached, nowMs: number, lost = NONE, sizes: number[] = []) => {
   const copy = new MirrorCopy(objects, 1e9);
-  const report = await sweepCopy(copy, before, lost, nowMs);
+  const report = await sweepCopy(copy, before, lost, sizes, nowMs);
   expect(copy.usedBytes).toBe(bytesOf(objects));
   return report;
 };
@@ -60,4 +61,28 @@ test('a market with a gap in its history is found, and taken over again', async 
   expect(broken).toEqual(['a']);
   expect(await roundOf(world, copied, { broken: new Set(broken) })).toMatchObject({ state: 'current', copied: 1 });
   expect(servedBy(copied)).toEqual(servedBy(world.objects));
+});
+
+test('partial tiles of an earlier size go, full ones and those in use stay', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  for (const [key, { body, metadata }] of world.objects.snapshot()) {
+    if (key.includes('/log/')) await copied.put(key, body, metadata, { kind: 'absent' });
+  }
+  const first = [...servedBy(copied).keys()];
+  await changeWorld(world);
+  for (const [key, { body, metadata }] of world.objects.snapshot()) {
+    if (key.includes('/log/')) await copied.put(key, body, metadata, { kind: 'absent' });
+  }
+  const { size } = (await readCheckpoint(world.objects)) ?? { size: 0 };
+  const { unreached } = await sweep(copied, {}, 0, NONE, [size]);
+  const partial = first.filter((key) => key.includes('.p/'));
+  expect(partial).toHaveLength(3);
+  expect(Object.keys(unreached)).toEqual(partial);
+  expect((await sweep(copied, {}, 0, NONE, [size, (await readTexts(world.objects)).length])).unreached).toEqual(
+    unreached,
+  );
+  const earlier = Number(/p\/(\d+)/.exec(partial[0] ?? '')?.[1]);
+  expect((await sweep(copied, {}, 0, NONE, [size, earlier])).unreached).toEqual({});
+  expect((await sweep(copied, unreached, RETENTION_MS, NONE, [size])).removed).toBe(3);
 });

@@ -1,0 +1,51 @@
+/** `tidemark receipt`: proofs of single values from the log. */
+import { type Command, Option } from 'commander';
+import { openClient } from '../http/client.ts';
+import type { ReceiptFlags } from './receipt-flags.ts';
+
+/** Also of `verify`. */
+export function logKeyOption(): Option {
+  return new Option('--log-key <vkey...>', 'the verifier key of the log, as its operator states it');
+}
+
+export function addReceiptCommands(program: Command): void {
+  const receipt = program
+    .command('receipt')
+    .description('write a proof that the log has a value, for use without a network')
+    .argument('<slug>', 'the market')
+    .option('--observed-at <time>', 'the moment of the value, as the history has it')
+    .option('--metric <name>', 'the metric', 'price')
+    .option('--source <url>', 'the sourceUrl, if several sources have a value of that moment')
+    .option('-o, --output <file>', 'write it there (default: print it)')
+    .addOption(logKeyOption())
+    .addHelpText(
+      'after',
+      `
+Example:
+  tidemark receipt gold-usd --observed-at 2026-09-29T00:00:00Z -o gold.tlog-proof`,
+    )
+    .action(async (slug: string, _, command: Command) => {
+      const options = command.optsWithGlobals<ReceiptFlags>();
+      const { writeReceipt } = await import('./write-receipt.ts');
+      await writeReceipt(await openClient(options), slug, options);
+    });
+
+  receipt
+    .command('verify')
+    .description('check a receipt, without a network; ends with 1 if it proves nothing')
+    .argument('<file>', 'the receipt')
+    .addOption(logKeyOption())
+    .addHelpText(
+      'after',
+      `
+Without --log-key, the keys count that an earlier \`tidemark verify --log\` has remembered.
+
+Example:
+  tidemark receipt verify gold.tlog-proof`,
+    )
+    .action(async (file: string, _, command: Command) => {
+      const options = command.optsWithGlobals<ReceiptFlags>();
+      const { verifyReceipt } = await import('./verify-receipt.ts');
+      await verifyReceipt(file, options);
+    });
+}

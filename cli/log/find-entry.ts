@@ -1,0 +1,56 @@
+/** Finds the entry of an observation in a log of any length, with few requests. */
+import { laterInstant, millisecondInstant } from '../../contract/instants.ts';
+import { TILE_WIDTH } from '../../contract/log/tiles.ts';
+import type { LogFiles, ReadEntry } from '../../publisher/verify/log-files.ts';
+
+/** An observation, and when it was recorded. */
+export interface SoughtEntry {
+  readonly id: string;
+  readonly recordedAt: string;
+}
+
+export interface FoundEntry {
+  readonly index: number;
+  readonly text: string;
+}
+
+/**
+ * Entries stand in the order of generations. So the times of bundles grow, but for markets that were put off, and for
+ * the beginning of a log whose service is older. The search begins at the first bundle that is new enough, goes on to the end, and then
+ * looks at all earlier ones. Null: the log has no such entry.
+ */
+export async function findEntry(files: LogFiles, size: number, sought: SoughtEntry): Promise<FoundEntry | null> {
+  const bundles = Math.ceil(size / TILE_WIDTH);
+  const read = (n: number) => files.entries(n, Math.min(TILE_WIDTH, size - n * TILE_WIDTH));
+  const recordedAt = millisecondInstant(sought.recordedAt);
+  let [low, high] = [0, bundles - 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const newest = newestIn(await read(middle));
+    if (newest !== null && millisecondInstant(newest) < recordedAt) low = middle + 1;
+    else high = middle;
+  }
+  for (const n of order(low, bundles)) {
+    for (const [index, { text }] of (await read(n)).entries()) {
+      if (text !== null && idIn(text) === sought.id) return { index: n * TILE_WIDTH + index, text };
+    }
+  }
+  return null;
+}
+
+function* order(from: number, end: number): Generator<number> {
+  for (let n = from; n < end; n++) yield n;
+  for (let n = from - 1; n >= 0; n--) yield n;
+}
+
+/** Null if no entry of the bundle says when it was recorded. */
+function newestIn(entries: readonly ReadEntry[]): string | null {
+  return entries.reduce<string | null>((newest, { text }) => {
+    const instant = text === null ? undefined : (JSON.parse(text) as Partial<SoughtEntry>).recordedAt;
+    return instant === undefined ? newest : laterInstant(instant, newest);
+  }, null);
+}
+
+function idIn(text: string): string | undefined {
+  return (JSON.parse(text) as Partial<SoughtEntry>).id;
+}

@@ -1,0 +1,68 @@
+/**
+ * The logs that this user has checked: for each base URL the keys, and the signed checkpoint that was seen last. No
+ * secret, but whoever could change it could hide a fork. So it has mode 600, beside the file of profiles.
+ */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { configPath, readSecret } from '../config-file.ts';
+import { CommandError } from '../exit-codes.ts';
+import type { GlobalOptions } from '../profile.ts';
+
+const knownLogSchema = z.strictObject({
+  /** Verifier keys, oldest first. */
+  vkeys: z.array(z.string()).min(1),
+  /** The signed note. */
+  checkpoint: z.string(),
+});
+
+const fileSchema = z.record(z.string(), knownLogSchema);
+
+export type KnownLog = z.infer<typeof knownLogSchema>;
+
+/** `logs.json` in the folder of the configuration file. */
+export function knownLogsPath(options: Pick<GlobalOptions, 'config'>, environment = process.env): string {
+  return join(dirname(options.config ?? configPath(environment)), 'logs.json');
+}
+
+/**
+ * By base URL.
+ *
+ * @throws CommandError if others may change the file, or it is not as it was written
+ */
+export function readKnownLogs(path: string): ReadonlyMap<string, KnownLog> {
+  const text = readSecret(path);
+  if (text === null) return new Map();
+  const parsed = fileSchema.safeParse(jsonOf(text));
+  if (parsed.success) return new Map(Object.entries(parsed.data));
+  throw new CommandError(
+    'usage',
+    `${path} is not as this program writes it.`,
+    'Remove it to forget which checkpoints were seen. Then a log that was changed before is not noticed.',
+  );
+}
+
+/** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
+export function rememberLog(path: string, url: string, known: KnownLog): void {
+  const logs = new Map(readKnownLogs(path)).set(url, known);
+  const draft = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rmSync(draft, { force: true });
+    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(logs), null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (cause) {
+    const message = `The checkpoint cannot be remembered in ${path}: ${(cause as Error).message}`;
+    throw new CommandError('usage', message, 'Name a configuration file in a folder of yours with --config.', {
+      cause,
+    });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

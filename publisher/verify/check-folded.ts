@@ -1,0 +1,123 @@
+/** Compares the public bodies of one market with what the log gives: every byte, and nothing more or less. */
+import { canonicalJson } from '../../contract/canonical-json.ts';
+import { isCursorOf } from '../../contract/cursors.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { removedMarketDocument } from '../../contract/removed-market.ts';
+import { historyUrl, marketUrl } from '../../contract/routes.ts';
+import { sha256Hex } from '../../storage/sha256.ts';
+import type { Folded, LogFold } from '../log/fold.ts';
+import type { FoldedMarket, PublicRepresentative } from '../log/folded-market.ts';
+import { historyPageBody, marketBody } from '../plan/render.ts';
+import type { Findings } from './check-body.ts';
+import type { PublicReader } from './reader.ts';
+
+/** What the log says of all markets that are shown: as the snapshot counts them. */
+export interface FoldedCounts {
+  markets: number;
+  observations: number;
+  unknownValues: number;
+}
+
+/** The market as the log has it; null with a finding if its entries contradict each other. */
+export function foldedMarket(fold: LogFold, slug: string, findings: Findings): Folded | null {
+  try {
+    return fold.market(slug);
+  } catch (error) {
+    if (!(error instanceof LogFaultError)) throw error;
+    findings.add(marketUrl(slug), 'log', error.message);
+    return null;
+  }
+}
+
+/** @param pageSize observations on a closed page of a history */
+export async function checkFolded(
+  reader: PublicReader,
+  findings: Findings,
+  slug: string,
+  folded: Folded,
+  pageSize: number,
+): Promise<void> {
+  if (folded.kind === 'removed') {
+    const expected = canonicalJson(removedMarketDocument(folded.removal));
+    for (const url of [marketUrl(slug), historyUrl(slug)]) await compare(reader, findings, url, 410, () => expected);
+    return;
+  }
+  const expectedMarket = (text: string) => {
+    const representative = representativeOf(text);
+    const { representedBy } = folded;
+    if ((representedBy === null) !== (representative === null)) return null;
+    if (representative !== null && !isNamed(representedBy?.digest ?? null, representative)) return null;
+    return marketBody(slug, folded.revision, folded.record(representative));
+  };
+  await compare(reader, findings, marketUrl(slug), 200, expectedMarket);
+  await checkPages(reader, findings, slug, folded, pageSize);
+}
+
+/** Newest page first. Of a cursor, only the number of the generation is not in the log. */
+async function checkPages(
+  reader: PublicReader,
+  findings: Findings,
+  slug: string,
+  { observations, record }: FoldedMarket,
+  pageSize: number,
+): Promise<void> {
+  const { quantity } = record(null).unit;
+  let page = Math.max(0, Math.ceil(observations.length / pageSize) - 1);
+  for (let cursor: string | null = null; ; page--) {
+    const url: string = cursor === null ? historyUrl(slug) : `${historyUrl(slug)}?cursor=${cursor}`;
+    const onPage = observations.slice(page * pageSize, (page + 1) * pageSize);
+    const shown = onPage.map(({ observation }) => observation);
+    const text = await compare(reader, findings, url, 200, (found) => {
+      const next = nextCursorOf(found);
+      if ((next === null) !== (page === 0) || (cursor !== null && !isCursorOf(cursor, sha256Hex(found)))) return null;
+      return historyPageBody(shown, next, quantity);
+    });
+    cursor = text === null ? null : nextCursorOf(text);
+    if (cursor === null) return;
+  }
+}
+
+/** The body, if it is what the log gives; otherwise null, with a finding. */
+async function compare(
+  reader: PublicReader,
+  findings: Findings,
+  url: string,
+  status: 200 | 410,
+  expectedOf: (found: string) => string | null,
+): Promise<string | null> {
+  const response = await reader(url);
+  if (response.status !== status) {
+    findings.add(url, 'not-in-log', `answered ${response.status}, by the log ${status}`);
+    return null;
+  }
+  const found = Buffer.from(response.body);
+  const text = found.toString('utf8');
+  const expected = expectedOf(text);
+  if (expected !== null && Buffer.from(expected).equals(found)) return text;
+  findings.add(url, 'not-in-log', 'holds other bytes than the entries of the log give');
+  return null;
+}
+
+/** A name that was public before the log began has no digest. */
+function isNamed(digest: string | null, { name, salt }: PublicRepresentative): boolean {
+  return digest === null ? salt === null : salt !== null && sha256Hex(`${salt}\n${name}`) === digest;
+}
+
+function representativeOf(text: string): PublicRepresentative | null {
+  const { representedBy: name, representedBySalt: salt } = objectOf(text);
+  return typeof name === 'string' ? { name, salt: typeof salt === 'string' ? salt : null } : null;
+}
+
+function nextCursorOf(text: string): string | null {
+  const { page } = objectOf(text) as { readonly page?: { readonly nextCursor?: unknown } };
+  return typeof page?.nextCursor === 'string' ? page.nextCursor : null;
+}
+
+function objectOf(text: string): { readonly [name: string]: unknown } {
+  try {
+    const json = JSON.parse(text) as unknown;
+    return typeof json === 'object' && json !== null ? (json as { readonly [name: string]: unknown }) : {};
+  } catch {
+    return {};
+  }
+}

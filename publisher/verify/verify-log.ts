@@ -1,0 +1,217 @@
+/**
+ * The second oracle: everything public follows from the signed log, and everything in the log is public. Reads by GET
+ * alone; trusts only the keys, and the checkpoint that was seen before. docs/log.md says what this proves.
+ */
+import { hash } from 'node:crypto';
+import pMap from 'p-map';
+import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
+import { problemType } from '../../contract/edge-problems.ts';
+import type { LogCheckpoint } from '../../contract/log/checkpoint.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
+import { openNote, type VerifierKey } from '../../contract/log/notes.ts';
+import { snapshotSchema } from '../../contract/market.ts';
+import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from '../../contract/routes.ts';
+import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
+import { checkBody, Findings } from './check-body.ts';
+import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
+import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, VKEY_URL } from './log-files.ts';
+import { LogWalk } from './log-walk.ts';
+import type { PublicReader } from './reader.ts';
+import type { Finding } from './report.ts';
+import { ALL_MARKETS } from './share.ts';
+import { ListWalk } from './walk-pages.ts';
+
+export interface VerifyLogOptions {
+  /** The verifier keys of the log. Empty: the log's own word is taken, as on first use. */
+  readonly vkeys: readonly string[];
+  /** The signed checkpoint that was seen last. Null: none was. */
+  readonly seen: string | null;
+  readonly pageSizes?: PageSizes;
+  /**
+   * Waits for longer than a cache keeps a body. Then everything that disagreed is looked at again, with the log as it is
+   * then. False, or absent: there is no time for that.
+   */
+  readonly pause?: () => Promise<boolean>;
+}
+
+export interface VerifyLogReport {
+  readonly findings: readonly Finding[];
+  /** The checkpoint to remember, byte for byte. Null if the log cannot be used: then what was remembered stays. */
+  readonly checkpoint: string | null;
+  /** The keys to remember: those that were given or found, and those that entries have announced. */
+  readonly vkeys: readonly string[];
+  readonly size: number;
+  readonly takenDown: number;
+}
+
+/** As `confirmFindings` looks twice. A market that changes all the time gets one more chance. */
+const LOOKS_MAX = 3;
+const MARKETS_AT_ONCE = 8;
+
+/** Rejects only if the reader does. Every fault of an answer is a finding. */
+export async function verifyLog(reader: PublicReader, options: VerifyLogOptions): Promise<VerifyLogReport> {
+  const findings = new Findings();
+  const files = new LogFiles(reader);
+  const walk = new LogWalk(files, findings);
+  const vkeys = new Set(options.vkeys);
+  let checkpoint: string | null = null;
+  let rest: readonly Finding[] = [];
+  try {
+    if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
+    const keys = keysOf([...vkeys], VKEY_URL);
+    const seen = options.seen === null ? null : openSigned(options.seen, keys);
+    const look = new Look(reader, files, walk, keys, options.pageSizes ?? DEFAULT_PAGE_SIZES);
+    const note = await look.readOn(seen);
+    // Nothing is remembered of a log whose own files disagree.
+    if (findings.all.length === 0) checkpoint = note;
+    rest = await look.all();
+    for (let looks = 1; rest.length > 0 && looks < LOOKS_MAX && (await options.pause?.()) === true; looks++) {
+      await look.readOn(seen);
+      rest = await look.all(rest);
+    }
+  } catch (error) {
+    if (!(error instanceof LogFileError)) throw error;
+    findings.add(error.url, error.rule, error.message);
+  }
+  for (const vkey of walk.fold.vkeys) vkeys.add(vkey);
+  return {
+    findings: [...findings.all, ...rest],
+    checkpoint: findings.all.length === 0 ? checkpoint : null,
+    vkeys: [...vkeys],
+    size: walk.size,
+    takenDown: walk.takenDown,
+  };
+}
+
+/** Compares everything public with the log as far as it was read. */
+class Look {
+  readonly #reader: PublicReader;
+  readonly #files: LogFiles;
+  readonly #walk: LogWalk;
+  readonly #keys: readonly VerifierKey[];
+  readonly #pageSizes: PageSizes;
+  #note = '';
+  #checkpoint: LogCheckpoint | null = null;
+
+  constructor(
+    reader: PublicReader,
+    files: LogFiles,
+    walk: LogWalk,
+    keys: readonly VerifierKey[],
+    pageSizes: PageSizes,
+  ) {
+    this.#reader = reader;
+    this.#files = files;
+    this.#walk = walk;
+    this.#keys = keys;
+    this.#pageSizes = pageSizes;
+  }
+
+  /** Reads the log up to its checkpoint. Returns the checkpoint as it is signed. */
+  async readOn(seen: LogCheckpoint | null): Promise<string> {
+    this.#note = await this.#files.checkpointNote();
+    this.#checkpoint = openSigned(this.#note, this.#keys);
+    const { size } = this.#checkpoint;
+    if (seen !== null && size < seen.size) {
+      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log has ${size} entries, and had ${seen.size}`);
+    }
+    await this.#walk.to(this.#checkpoint, seen);
+    return this.#note;
+  }
+
+  /**
+   * @param again looks only at the markets of these findings, and at everything that is about all markets
+   * @returns what disagrees
+   */
+  async all(again?: readonly Finding[]): Promise<readonly Finding[]> {
+    const findings = new Findings();
+    const { fold } = this.#walk;
+    const wanted = again && new Set(again.map(({ url }) => slugOf(url)));
+    const counts: FoldedCounts = { markets: 0, observations: 0, unknownValues: 0 };
+    const shown = new Set<string>();
+    await pMap(
+      fold.slugs(),
+      async (slug) => {
+        const folded = foldedMarket(fold, slug, findings);
+        if (folded?.kind === 'shown') {
+          shown.add(slug);
+          counts.markets++;
+          counts.observations += folded.observations.length;
+          counts.unknownValues += folded.record(null).unknownValues;
+        }
+        if (folded === null || wanted?.has(slug) === false) return;
+        await checkFolded(this.#reader, findings, slug, folded, this.#pageSizes.observations);
+      },
+      { concurrency: MARKETS_AT_ONCE },
+    );
+    await this.#checkKeys(findings);
+    await this.#checkDocuments(findings);
+    await this.#checkListAndSnapshot(findings, shown, counts);
+    return findings.all;
+  }
+
+  /** Each key that the log names must have signed the checkpoint: else its readers would trust the wrong ones. */
+  async #checkKeys(findings: Findings): Promise<void> {
+    try {
+      const named = keysOf(await this.#files.vkeys(), VKEY_URL);
+      const { signedBy } = openNote(this.#note, named);
+      const missing = named.find((key) => !signedBy.includes(key));
+      if (missing) findings.add(VKEY_URL, 'signature', `names ${missing.vkey}, which has not signed the checkpoint`);
+    } catch (error) {
+      if (!(error instanceof LogFileError || error instanceof LogFaultError)) throw error;
+      findings.add(VKEY_URL, 'signature', error.message);
+    }
+  }
+
+  /** They explain the use of the API, and are in no log. Their own entity tags say whether they are whole. */
+  async #checkDocuments(findings: Findings): Promise<void> {
+    for (const url of [WAITLIST_URL, OPENAPI_URL, problemType('not-found')]) {
+      const { status, headers, body } = await this.#reader(url);
+      const named = /^(?:W\/)?"([0-9a-f]{32})"$/.exec(headers.get('etag') ?? '')?.[1];
+      if (status !== 200 || named === undefined || digestsOf(body).includes(named)) continue;
+      findings.add(url, 'digest', 'holds other bytes than its entity tag names');
+    }
+  }
+
+  async #checkListAndSnapshot(findings: Findings, shown: ReadonlySet<string>, counts: FoldedCounts): Promise<void> {
+    const list = new ListWalk(this.#reader, findings, this.#pageSizes.markets);
+    const listed = new Set<string>();
+    for await (const { slug } of list.itemsOf(ALL_MARKETS)) {
+      listed.add(slug);
+      if (!shown.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the list, and not in the log');
+    }
+    const snapshot = await checkBody(this.#reader, findings, SNAPSHOT_URL, snapshotSchema);
+    if (snapshot === null || this.#checkpoint === null) return;
+    const { value } = snapshot;
+    const log = { size: this.#checkpoint.size, root: this.#checkpoint.root.toString('base64') };
+    const differ = (one: Json, other: Json) => canonicalJson(one) !== canonicalJson(other);
+    if (differ(value.log ?? null, log)) {
+      findings.add(SNAPSHOT_URL, 'not-in-log', 'names another log than the checkpoint');
+    }
+    if (list.head !== null && list.head.digest !== value.listDigest) {
+      findings.add(MARKETS_URL, 'digest', 'is not the list that the snapshot names');
+    }
+    // The list has a cadence, and the counts go with it.
+    if (value.listGeneration !== value.generation) return;
+    if (differ(value.counts, { ...counts })) {
+      findings.add(
+        SNAPSHOT_URL,
+        'count',
+        `counts ${canonicalJson(value.counts)}, by the log ${canonicalJson({ ...counts })}`,
+      );
+    }
+    for (const slug of shown) {
+      if (!listed.has(slug)) findings.add(marketUrl(slug), 'not-in-log', 'is in the log, and not in the list');
+    }
+  }
+}
+
+/** As entity tags have them: half of a SHA-256; on S3, an MD5. Other tags say nothing about bytes. */
+function digestsOf(body: Uint8Array): readonly string[] {
+  return [hash('sha256', body, 'hex').slice(0, 32), hash('md5', body, 'hex')];
+}
+
+/** The market that a URL is about; the URL itself for any other. */
+function slugOf(url: string): string {
+  return /^\/api\/v1\/markets\/([^/?]+)/.exec(url)?.[1] ?? url;
+}

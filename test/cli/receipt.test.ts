@@ -1,0 +1,150 @@
+/** `receipt` and `verify --log`, in this process, against a small published log over HTTP. */
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CommandError } from '../../cli/exit-codes.ts';
+import { createProgram } from '../../cli/program.ts';
+import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
+import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { publish } from '../../publisher/publish.ts';
+import { testSigner, withLog } from '../publisher/log/test-log.ts';
+import { loggedReader } from '../publisher/verify/logged-reader.ts';
+import { createWorld, market, price, type World } from '../publisher/world.ts';
+import { runs } from '../runs.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+const VKEY = testSigner().vkey;
+const GOLDEN = join(import.meta.dirname, '../contract/log/golden');
+const GOLDEN_KEY = readFileSync(join(GOLDEN, 'vkey'), 'utf8').trim().split('\n')[1] as string;
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let world: World;
+let server: Server;
+let url: string;
+let printed: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  world = createWorld(DEFAULT_PAGE_SIZES);
+  await world.ingest([market('a'), market('b'), price('a', 0, 4129), price('a', 1, null), price('b', 0, 5)]);
+  await publish(withLog(world.dependencies));
+  await world.ingest([price('a', 0, 4130)], 'correct');
+  await publish(withLog(world.dependencies));
+  const reader = loggedReader(world.objects);
+  server = createServer(async (request, response) => {
+    const { status, headers, body } = await reader(request.url as string, request.headers as Record<string, string>);
+    response.writeHead(status, Object.fromEntries(headers)).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await temporary.remove();
+});
+
+beforeEach(() => {
+  printed = '';
+  const keep = (chunk: unknown) => {
+    printed += String(chunk);
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep);
+});
+
+const config = () => join(temporary.folder, 'config.json');
+const logs = () => join(temporary.folder, 'logs.json');
+
+/** What it prints, and its exit code; or the name of its fault. */
+async function run(...words: readonly string[]): Promise<string | number> {
+  const program = await createProgram(words);
+  process.exitCode = 0;
+  try {
+    await program.parseAsync([...words, '--config', config()], { from: 'user' });
+    return Number(process.exitCode);
+  } catch (error) {
+    return (error as CommandError).exit;
+  } finally {
+    process.exitCode = 0;
+  }
+}
+
+describe('verify --log', () => {
+  test('takes the key of the log on its word once, says so, and remembers it in a file of mode 600', async () => {
+    expect(await run('verify', url, '--log')).toBe(0);
+    expect(printed).toContain(VKEY);
+    expect(statSync(logs()).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(logs(), 'utf8'))).toMatchObject({ [`${url}/`]: { vkeys: [VKEY] } });
+    printed = '';
+    expect(await run('verify', url, '--log', '--json')).toBe(0);
+    expect(printed).not.toContain('First look');
+    expect(JSON.parse(printed)).toMatchObject({ findings: [], log: { size: 6, vkeys: [VKEY], takenDown: 0 } });
+  });
+
+  test('refuses a file of others, a file that it has not written, and a key without --log', async () => {
+    writeFileSync(logs(), '{}', { mode: 0o600 });
+    const others = join(temporary.folder, 'logs.json');
+    writeFileSync(others, '{"a":{}}');
+    expect(await run('verify', url, '--log')).toBe('usage');
+    writeFileSync(others, '{}');
+    expect(await run('verify', url, '--log')).toBe(0);
+    expect(await run('verify', url, '--log-key', VKEY)).toBe('usage');
+  });
+});
+
+describe('receipt', () => {
+  const receipt = () => join(temporary.folder, 'a.tlog-proof');
+  const make = (...words: readonly string[]) => run('receipt', 'a', '--url', url, ...words);
+
+  test('writes a proof of the newest version, which needs the key alone', async () => {
+    expect(await make('--observed-at', '2026-01-01T00:00:00Z', '-o', receipt())).toBe(0);
+    printed = '';
+    expect(await run('receipt', 'verify', receipt(), '--log-key', VKEY)).toBe(0);
+    expect(printed).toContain('value\t41.30 USD\n');
+    expect(printed).toContain('corrects\tobs_');
+    expect(await run('receipt', 'verify', receipt(), '--log-key', testSigner(2).vkey)).toBe('findings');
+  });
+
+  test('prints it without a file, also of an unknown value, given as another spelling of its moment', async () => {
+    expect(await make('--observed-at', '2026-01-02T00:00:00.000+00:00', '--metric', 'price')).toBe(0);
+    expect(JSON.parse(String(parseTlogProof(printed).extra))).toMatchObject({ unknownReason: 'not-published' });
+  });
+
+  test.each([
+    ['nothing', []],
+    ['no moment', ['--observed-at', 'yesterday']],
+    ['a moment without a value', ['--observed-at', '2026-01-03T00:00:00Z']],
+    ['another metric', ['--observed-at', '2026-01-01T00:00:00Z', '--metric', 'volume']],
+    ['another source', ['--observed-at', '2026-01-01T00:00:00Z', '--source', 'https://example.com/z']],
+  ])('of %s is refused', async (_, words) => {
+    expect(await make(...words)).toBe('usage');
+  });
+
+  test('verify: a golden one is proven; any changed byte of it is found', async () => {
+    const file = join(temporary.folder, 'changed.tlog-proof');
+    const golden = readFileSync(join(GOLDEN, 'entry-8.tlog-proof'));
+    // The first line of signatures is of a key that is not asked for.
+    const signatures = golden.indexOf('\n—');
+    const unknown = [golden.indexOf('\n', signatures + 1), signatures];
+    for (let at = 0; at < golden.length; at += runs(67, 5)) {
+      const changed = Buffer.from(golden);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      writeFileSync(file, changed);
+      const isIgnored = at < (unknown[0] as number) && at > (unknown[1] as number);
+      const outcome = await run('receipt', 'verify', file, '--log-key', GOLDEN_KEY);
+      if (!isIgnored) expect([at, outcome]).toEqual([at, 'findings']);
+    }
+    writeFileSync(file, golden);
+    printed = '';
+    expect(await run('receipt', 'verify', file, '--log-key', GOLDEN_KEY, '--json')).toBe(0);
+    expect(JSON.parse(printed)).toMatchObject({ index: 8, size: 262, entry: { market: 'gold-usd' } });
+    expect(await run('receipt', 'verify', file)).toBe('usage');
+    expect(await run('receipt', 'verify', join(temporary.folder, 'none'))).toBe('usage');
+  });
+});

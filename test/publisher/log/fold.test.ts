@@ -1,0 +1,172 @@
+/** The fold: from entries to records; and entries that contradict each other. */
+import { describe, expect, test } from 'vitest';
+import { entryText, type LogEntry, type ObservationEntry } from '../../../contract/log/entries.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { type Folded, LogFold } from '../../../publisher/log/fold.ts';
+import { observationId } from '../../../storage/records/markets.ts';
+
+const MARKET: LogEntry = {
+  format: 1,
+  type: 'market',
+  market: 'a',
+  revision: 1,
+  updatedAt: '2026-01-01T00:00:00Z',
+  name: 'A',
+  kind: 'test',
+  status: 'active',
+  nativeCurrency: 'USD',
+  unit: { of: 'unit', quantity: 1 },
+  sourceCount: 0,
+};
+
+/** Version `ordinal` of the value of that day. */
+function observation(day: number, ordinal = 0, more: Partial<ObservationEntry> = {}): ObservationEntry {
+  const observedAt = `2026-01-${String(day).padStart(2, '0')}T00:00:00Z`;
+  const identity = { market: 'a', metric: 'price', observedAt, sourceUrl: 'https://example.com/a' };
+  return {
+    format: 1,
+    type: 'observation',
+    ...identity,
+    revision: 2 + ordinal,
+    id: observationId({ ...identity, ordinal }),
+    kind: 'money',
+    amountMinor: 100 * day + ordinal,
+    currency: 'USD',
+    minorDigits: 2,
+    sourceLabel: 'a test',
+    recordedAt: `2026-02-0${1 + ordinal}T00:00:00Z`,
+    releasedAt: null,
+    confidence: 'high',
+    status: 'final',
+    sourceValue: null,
+    rounded: false,
+    unknownReason: null,
+    retraction: null,
+    supersedes: ordinal === 0 ? null : observationId({ ...identity, ordinal: ordinal - 1 }),
+    ...more,
+  } as ObservationEntry;
+}
+
+const SOURCE: LogEntry = {
+  format: 1,
+  type: 'source',
+  market: 'a',
+  revision: 3,
+  position: 0,
+  label: 'one',
+  url: 'https://example.com/',
+  publisher: null,
+  licence: null,
+  attribution: null,
+  cadence: null,
+  verification: { outcome: 'gone', subject: 'source', verifiedAt: '2026-02-01T00:00:00Z' },
+};
+const REMOVAL: LogEntry = {
+  format: 1,
+  type: 'removal',
+  market: 'a',
+  revision: 9,
+  reason: 'why',
+  replacedBy: null,
+  removedAt: '2026-03-01T00:00:00Z',
+};
+const RESET: LogEntry = { format: 1, type: 'reset', market: 'a' };
+
+function fold(...entries: readonly LogEntry[]): Folded | null {
+  const log = new LogFold();
+  for (const entry of entries) log.add(entryText(entry));
+  return log.market('a');
+}
+
+function shown(...entries: readonly LogEntry[]) {
+  const folded = fold(...entries);
+  if (folded?.kind !== 'shown') throw new Error('not shown');
+  return { ...folded, value: folded.record(null) };
+}
+
+describe('the fold gives', () => {
+  test('histories in their order, with the links that later versions give to earlier ones', () => {
+    const { observations, revision, value } = shown(MARKET, observation(3), observation(1), observation(3, 1));
+    const links = observations.map(({ observation: { observedAt, supersededBy, supersededAt } }) => [
+      observedAt.slice(8, 10),
+      supersededBy,
+      supersededAt,
+    ]);
+    expect(links).toEqual([
+      ['01', null, null],
+      ['03', observation(3, 1).id, '2026-02-02T00:00:00Z'],
+      ['03', null, null],
+    ]);
+    expect([revision, value.updatedAt, value.observations]).toEqual([3, '2026-02-02T00:00:00Z', 3]);
+    expect(value.latest.price?.metric).toMatchObject({ amountMinor: 301 });
+  });
+
+  test('the newest definition, and no source beyond its number', () => {
+    const two = { ...MARKET, revision: 3, sourceCount: 1, name: 'B' };
+    expect(shown(MARKET, two, SOURCE).value).toMatchObject({ name: 'B', sources: [{ label: 'one' }] });
+    expect(shown(two, SOURCE).value.standing?.verifications).toMatchObject({
+      'https://example.com/': { outcome: 'gone' },
+    });
+    expect(shown(two, SOURCE, MARKET).value.sources).toEqual([]);
+  });
+
+  test('the same, if an observation is stated again at another revision', () => {
+    const again = { ...observation(1), revision: 7 };
+    expect(shown(MARKET, observation(1), again).observations).toHaveLength(1);
+  });
+
+  test('only what follows a reset, and nothing without it', () => {
+    expect(shown(MARKET, observation(1), RESET, MARKET, observation(2)).observations).toHaveLength(1);
+    expect(fold(MARKET, observation(1), RESET)).toBeNull();
+    expect(fold()).toBeNull();
+    expect(fold(REMOVAL, RESET, MARKET)?.kind).toBe('shown');
+  });
+
+  test('a removal, also of a market that nothing defines', () => {
+    const removal = { reason: 'why', replacedBy: null, removedAt: '2026-03-01T00:00:00Z' };
+    expect(fold(MARKET, observation(1), REMOVAL)).toEqual({ kind: 'removed', removal });
+    expect(fold(REMOVAL)).toEqual({ kind: 'removed', removal });
+  });
+
+  test('keys that entries announce', () => {
+    const log = new LogFold();
+    const vkey = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
+    log.add(entryText({ format: 1, type: 'key', vkey }));
+    expect([log.vkeys, log.slugs()]).toEqual([[vkey], []]);
+  });
+
+  test('every observation of many markets, more than wait in memory at once', () => {
+    const log = new LogFold();
+    log.add(entryText(MARKET));
+    for (let at = 0; at < 400; at++) {
+      const observedAt = new Date(Date.UTC(2026, 0, 1, at)).toISOString().replace('.000', '');
+      const identity = { market: 'a', metric: 'price', observedAt, sourceUrl: 'https://example.com/a' };
+      const id = observationId({ ...identity, ordinal: 0 });
+      log.add(entryText(observation(1, 0, { observedAt, id, sourceLabel: 'x'.repeat(500) })));
+    }
+    const folded = log.market('a');
+    expect(folded?.kind === 'shown' && folded.observations.length).toBe(400);
+  });
+});
+
+describe('the fold refuses', () => {
+  const CASES: readonly [what: string, entries: readonly LogEntry[]][] = [
+    ['a market without a definition', [observation(1)]],
+    ['a source that has no entry', [{ ...MARKET, sourceCount: 1 } as LogEntry]],
+    ['an entry after a removal', [MARKET, REMOVAL, MARKET]],
+    ['another content under a known id', [MARKET, observation(1), observation(1, 0, { sourceLabel: 'other' })]],
+    ['a correction of nothing', [MARKET, observation(1, 1)]],
+    ['a correction before its observation', [MARKET, observation(1, 1), observation(1)]],
+    [
+      'two corrections of one version',
+      [MARKET, observation(1), observation(1, 1), observation(1, 1, { id: observation(1, 2).id })],
+    ],
+    ['an id of another observation', [MARKET, observation(1, 0, { id: observation(2).id })]],
+    ['a wrong number of decimals', [MARKET, observation(1, 0, { minorDigits: 3 })]],
+    ['a currency that is not in ISO 4217', [MARKET, observation(1, 0, { currency: 'XXA' })]],
+  ];
+
+  test.each(CASES)('%s', (_, entries) => {
+    expect(() => fold(...entries)).toThrow(LogFaultError);
+  });
+});

@@ -1,0 +1,17 @@
+/** Reads a small deployment with a log. */
+import { VKEY_URL } from '../../../publisher/verify/log-files.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { testSigner } from '../log/test-log.ts';
+import { readerOf } from '../world.ts';
+
+/** The store, with the file that names the log's keys: the configuration of a deployment writes that one. */
+export function loggedReader(objects: ObjectStore): PublicReader {
+  const read = readerOf(objects);
+  return async (url, headers) => {
+    const answer = await read(url, headers);
+    if (url !== VKEY_URL || answer.status !== 404) return answer;
+    const fields = new Map([['content-type', 'text/plain; charset=utf-8']]);
+    return { status: 200, headers: fields, body: Buffer.from(`${testSigner().vkey}\n`) };
+  };
+}

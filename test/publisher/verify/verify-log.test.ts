@@ -1,0 +1,313 @@
+/** `verify --log`: everything public follows from the log, and a change anywhere is found. */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { leafHash } from '../../../contract/log/merkle.ts';
+import { signNote, verifierKey } from '../../../contract/log/notes.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
+import { publish } from '../../../publisher/publish.ts';
+import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import { verify } from '../../../publisher/verify/verify.ts';
+import { type VerifyLogOptions, verifyLog } from '../../../publisher/verify/verify-log.ts';
+import type { ObjectStore } from '../../../storage/object-store.ts';
+import { runs, sampled } from '../../runs.ts';
+import { LOG_ORIGIN, testSigner, withLog } from '../log/test-log.ts';
+import { removeMarket } from '../remove-market.ts';
+import { setStanding } from '../standing.ts';
+import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { damagedReader, type Edit, type Loose, withBody, withBytes, withHeader, withStatus } from './damaged-reader.ts';
+import { loggedReader } from './logged-reader.ts';
+
+const VKEY = testSigner().vkey;
+const CHECKPOINT = '/api/v1/log/checkpoint';
+const VKEYS = '/api/v1/log/vkey';
+const SNAPSHOT = '/api/v1/snapshot';
+const day = { graceSeconds: 60, period: 'day', releaseTime: '15:00' } as const;
+
+const VERIFICATION = { outcome: 'moved', subject: 'source', verifiedAt: '2026-09-30T08:00:00Z' } as const;
+
+/** Two list pages; a history of three pages with corrections, a retraction, several sources, an unknown value, a removal. */
+async function loggedWorld(): Promise<World> {
+  const plain = createWorld();
+  const world = { ...plain, dependencies: withLog(plain.dependencies) };
+  const source = { publisher: 'P', licence: 'CC0-1.0', attribution: null };
+  const sources = [
+    { label: 'a test', url: 'https://example.com/a', cadence: day, ...source },
+    { label: 'other', url: 'https://example.com/b', ...source },
+  ];
+  await world.ingest(['a', 'b', 'c', 'd', 'gone'].map((slug) => market(slug)));
+  await world.ingest([{ ...market('a'), sources } as IngestRecordInput]);
+  await world.ingest([
+    { ...market('d'), sources: [{ label: 'd', url: 'https://example.com/d', ...source }] } as IngestRecordInput,
+  ]);
+  await world.ingest(Array.from({ length: 10 }, (_, at) => price('a', at, 100 + at)));
+  await world.ingest([price('b', 0, null), price('c', 0, 7), price('gone', 0, 1)]);
+  await publish(world.dependencies);
+  await world.ingest([price('a', 2, 1), price('c', 0, 8)], 'correct');
+  await world.ingest([
+    { ...price('a', 12, 9), sourceLabel: 'other', sourceUrl: 'https://example.com/b' } as IngestRecordInput,
+  ]);
+  const verifications = { 'https://example.com/d': VERIFICATION };
+  await setStanding(
+    world.ledger,
+    'd',
+    { representedBy: null, disputes: { price: 'clm_1' }, comparisons: {}, verifications },
+    'standing',
+  );
+  await removeMarket(world, 'gone', 'a');
+  await publish(world.dependencies);
+  return world;
+}
+
+let world: World;
+let reader: PublicReader;
+
+beforeAll(async () => {
+  world = await loggedWorld();
+  reader = loggedReader(world.objects);
+});
+
+function check(damaged: PublicReader, options: Partial<VerifyLogOptions> = {}) {
+  return verifyLog(damaged, { vkeys: [VKEY], seen: null, pageSizes: SMALL_PAGES, ...options });
+}
+
+async function found(damaged: PublicReader, options: Partial<VerifyLogOptions> = {}): Promise<readonly string[]> {
+  const { findings } = await check(damaged, options);
+  return findings.map(({ rule, url }) => `${rule} ${url}`).sort();
+}
+
+test('a sound log and its bodies have no finding, with a key that is given or on first use', async () => {
+  const report = await check(reader);
+  expect(report.findings).toEqual([]);
+  const { size } = openCheckpoint(report.checkpoint as string, [verifierKey(VKEY)]);
+  expect([report.size, report.vkeys, report.takenDown]).toEqual([size, [VKEY], 0]);
+  expect(await check(reader, { vkeys: [] })).toEqual(report);
+  expect(await check(reader, { seen: report.checkpoint })).toEqual(report);
+});
+
+describe('a changed byte of any object that readers reach', () => {
+  /** The store with one object changed. */
+  function changed(key: string, at: number): ObjectStore {
+    return {
+      ...world.objects,
+      async get(asked) {
+        const got = await world.objects.get(asked);
+        if (asked !== key || got.kind !== 'found') return got;
+        const body = Buffer.from(got.body);
+        body.writeUInt8(body.readUInt8(at) ^ 1, at);
+        return { ...got, body };
+      },
+    };
+  }
+
+  async function isFound(objects: ObjectStore): Promise<boolean> {
+    const { findings } = await check(loggedReader(objects));
+    if (findings.length > 0) return true;
+    return (await verify(loggedReader(objects), { pageSizes: SMALL_PAGES })).findings.length > 0;
+  }
+
+  test('is found', async () => {
+    const read = new Set<string>();
+    const watched: ObjectStore = {
+      ...world.objects,
+      get: (key) => {
+        read.add(key);
+        return world.objects.get(key);
+      },
+    };
+    expect(await isFound(watched)).toBe(false);
+    const objects = [...world.objects.snapshot()].filter(([key]) => key.startsWith(`${PUBLIC_PREFIX}/`));
+    // Nothing leads to pages and tiles that later ones have replaced, nor to the answer for a wrong URL.
+    const unread = objects.filter(([key]) => !read.has(key)).map(([key]) => parsePublicKey(key)?.kind);
+    expect(unread.filter((kind) => !UNREAD.has(kind ?? ''))).toEqual([]);
+    const missed: string[] = [];
+    for (const [index, [key, { body }]] of sampled(
+      objects.filter(([one]) => read.has(one)),
+      3,
+    ).entries()) {
+      for (let look = 0; look < runs(1, 9); look++) {
+        // Another place in each object, and always the same in each run.
+        const at = (index * 31 + look * 97) % body.byteLength;
+        if (!isUnproven(key, body, at) && !(await isFound(changed(key, at)))) missed.push(`${key} at ${at}`);
+      }
+    }
+    expect(missed).toEqual([]);
+  });
+
+  const UNREAD = new Set(['not-found', 'history-page', 'market-list-page', 'log-tile', 'log-ndjson']);
+
+  /** The snapshot's time and number of its generation are in no log. The header of gzip holds a system and a time. */
+  function isUnproven(key: string, body: Uint8Array, at: number): boolean {
+    if (key.endsWith('.gz')) return at < GZIP_HEADER_BYTES;
+    if (!key.endsWith('/snapshot.json')) return false;
+    const text = Buffer.from(body).toString('utf8');
+    return [...text.matchAll(/"(generation|publishedAt|listGeneration)":[^,}]+/g)].some(
+      ({ 0: { length }, index }) => at >= index && at < index + length,
+    );
+  }
+});
+
+const GZIP_HEADER_BYTES = 10;
+const TILE = '/api/v1/log/tile/0/000';
+const withEntry = (from: string, to: string) =>
+  withBytes((bytes) => gzipSync(gunzipSync(bytes).toString().replace(from, to)));
+
+describe('damage', () => {
+  let size: number;
+  let files: { readonly [name in 'tile' | 'entries' | 'ndjson']: string };
+
+  beforeAll(async () => {
+    size = (await check(reader)).size;
+    files = {
+      tile: `${TILE}.p/${size}`,
+      entries: `/api/v1/log/tile/entries/000.p/${size}`,
+      ndjson: `/api/v1/log/ndjson/000.p/${size}.gz`,
+    };
+  });
+
+  test('of a body: another value, another market, no market', async () => {
+    const other = damagedReader(reader, { '/api/v1/markets/b': () => reader('/api/v1/markets/c') });
+    expect(await found(other)).toEqual(['not-in-log /api/v1/markets/b']);
+    const lost = damagedReader(reader, { '/api/v1/markets/b': withStatus(404) });
+    expect(await found(lost)).toEqual(['not-in-log /api/v1/markets/b']);
+    const back = damagedReader(reader, { '/api/v1/markets/gone': () => reader('/api/v1/markets/c') });
+    expect(await found(back)).toEqual(['not-in-log /api/v1/markets/gone']);
+    const price = damagedReader(reader, {
+      '/api/v1/markets/c/history': withBody((body) => {
+        body.data[0].sourceLabel = 'another';
+      }),
+    });
+    expect(await found(price)).toEqual(['not-in-log /api/v1/markets/c/history']);
+  });
+
+  test('of the list: a market that is not in the log', async () => {
+    const more = damagedReader(reader, {
+      '/api/v1/markets': withBody((body) => {
+        body.data[0].slug = '0';
+      }),
+    });
+    expect(await found(more)).toEqual(
+      expect.arrayContaining([
+        'digest /api/v1/markets',
+        'not-in-log /api/v1/markets/0',
+        'not-in-log /api/v1/markets/a',
+      ]),
+    );
+  });
+
+  test('of the snapshot: another log, other counts', async () => {
+    const edit = (change: (body: Loose) => unknown) => damagedReader(reader, { [SNAPSHOT]: withBody(change) });
+    expect(await found(edit((body) => body.log.size++))).toEqual([`not-in-log ${SNAPSHOT}`]);
+    expect(await found(edit((body) => delete body.log))).toEqual([`not-in-log ${SNAPSHOT}`]);
+    expect(await found(edit((body) => body.counts.observations++))).toEqual([`count ${SNAPSHOT}`]);
+  });
+
+  test('of a file of the log', async () => {
+    const one = (url: string, edit: Edit) => found(damagedReader(reader, { [url]: edit }));
+    const { tile, entries, ndjson } = files;
+    const flip = withBytes((bytes) => bytes.fill(bytes.readUInt8(40) ^ 1, 40, 41));
+    expect(await one(tile, flip)).toEqual([`log ${tile}`]);
+    expect(await one(tile, withStatus(404))).toEqual([`status ${tile}`]);
+    expect(
+      await one(
+        entries,
+        withBytes((bytes) => bytes.subarray(0, -1)),
+      ),
+    ).toEqual([`log ${entries}`]);
+    expect(await one(entries, withHeader('content-type', 'text/html'))).toEqual([`headers ${entries}`]);
+    expect(await one(ndjson, withEntry('Market b', 'Market B'))).toEqual([`log ${ndjson}`]);
+    expect(
+      await one(
+        ndjson,
+        withBytes((bytes) => bytes.subarray(0, -9)),
+      ),
+    ).toEqual([`log ${ndjson}`]);
+    expect(await one(ndjson, withEntry('\n', ''))).toEqual([`log ${ndjson}`]);
+    expect(
+      await one(
+        CHECKPOINT,
+        withBytes((bytes) => bytes.subarray(1)),
+      ),
+    ).toEqual([`signature ${CHECKPOINT}`]);
+    expect(await one(CHECKPOINT, withStatus(404))).toEqual([`status ${CHECKPOINT}`]);
+    expect(
+      await one(
+        VKEYS,
+        withBytes(() => Buffer.from(`${testSigner(2).vkey}\n`)),
+      ),
+    ).toEqual([`signature ${VKEYS}`]);
+    expect(await one(VKEYS, withStatus(404))).toEqual([`signature ${VKEYS}`]);
+  });
+
+  test('of an entry in all of its files: the signed root is another one', async () => {
+    const swap = (text: string) => text.replace('Market b', 'Market B');
+    const both = damagedReader(reader, {
+      [files.ndjson]: withEntry('Market b', 'Market B'),
+      [files.entries]: withBytes((bytes) => Buffer.from(swap(bytes.toString('latin1')), 'latin1')),
+    });
+    expect(await found(both)).toEqual([`log ${CHECKPOINT}`, `log ${files.tile}`]);
+  });
+});
+
+describe('the key and the past', () => {
+  test('of another log are found, and nothing of it is remembered', async () => {
+    const report = await check(reader, { vkeys: [testSigner(2).vkey] });
+    expect(report.findings).toMatchObject([{ rule: 'signature', url: CHECKPOINT }]);
+    expect(report.checkpoint).toBeNull();
+  });
+
+  test('another root at the size that was seen, or a smaller log, is a fork', async () => {
+    const { checkpoint, size } = await check(reader);
+    const { root } = openCheckpoint(checkpoint as string, [verifierKey(VKEY)]);
+    const signed = (at: number, hash: Buffer) =>
+      signNote(checkpointText({ origin: LOG_ORIGIN, size: at, root: hash }), [testSigner()]);
+    for (const seen of [await signed(3, root), await signed(size, leafHash('')), await signed(size + 1, root)]) {
+      const report = await check(reader, { seen });
+      expect(report.findings).toMatchObject([{ rule: 'fork', url: CHECKPOINT }]);
+      expect(report.checkpoint).toBeNull();
+    }
+  });
+
+  test('a checkpoint of an earlier generation is its beginning', async () => {
+    const small = createWorld();
+    const logged = withLog(small.dependencies);
+    const read = loggedReader(small.objects);
+    await small.ingest([market('a'), price('a', 0, 1)]);
+    await publish(logged);
+    const { checkpoint: seen } = await check(read);
+    await small.ingest([price('a', 1, 2)]);
+    await publish(logged);
+    expect(await check(read, { seen })).toMatchObject({ findings: [], size: 3 });
+  });
+});
+
+test('what is published meanwhile is no finding: it is looked at again, with the log as it is then', async () => {
+  const small = createWorld();
+  const logged = withLog(small.dependencies);
+  const read = loggedReader(small.objects);
+  await small.ingest([market('a'), market('b'), price('a', 0, 1)]);
+  await publish(logged);
+  let days = 0;
+  const disturbed = (): PublicReader => {
+    let hasRead = false;
+    return async (url, headers) => {
+      if (url === '/api/v1/markets/a' && !hasRead) {
+        hasRead = true;
+        small.clock.nowMs += 60_000;
+        await small.ingest([price('a', ++days, 2)]);
+        await small.ingest([market(`c-${small.clock.nowMs}`)]);
+        await publish(logged);
+      }
+      return read(url, headers);
+    };
+  };
+  expect((await check(disturbed())).findings).not.toEqual([]);
+  let pauses = 0;
+  const pause = async () => {
+    pauses++;
+    return true;
+  };
+  expect((await check(disturbed(), { pause })).findings).toEqual([]);
+  expect(pauses).toBe(1);
+});
