@@ -115,19 +115,19 @@ const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
 
 /** All bodies of an edition have one tag. */
-function editionKind<Kind extends 'edition' | 'edition-list' | 'edition-market' | 'edition-history'>(
+function editionKind<Name extends Extract<PublicObjectName, { readonly edition: string }>>(
   rest: string,
-  path: (name: Extract<PublicObjectName, { kind: Kind }>) => string,
-): PublicObjectPolicy<Kind> {
+  path: (name: Name) => string,
+) {
   return {
-    path: (name) => editionUrl(name.edition) + path(name),
+    path: (name: Name) => editionUrl(name.edition) + path(name),
     pattern: whole(`${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})${rest}`),
     contentType: JSON_TYPE,
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,
-    cacheTag: ({ edition }) => `edition-${edition}`,
+    cacheTag: ({ edition }: Name) => `edition-${edition}`,
     retention: 'edition',
-  };
+  } as const;
 }
 
 /** Whole-string pattern of a path. */
