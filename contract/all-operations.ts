@@ -1,6 +1,6 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import type * as z from 'zod';
-import { editionReads } from './operations/editions.ts';
+import { editionReads } from './operations/edition-reads.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicReadOperations } from './operations/public-reads.ts';
 import { OPERATIONS } from './operations.ts';

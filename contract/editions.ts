@@ -1,7 +1,6 @@
 /** Editions: generations that an operator has named, so that readers can cite them. */
 import * as z from 'zod';
 import { SLUG_MAX_LENGTH, SLUG_PATTERN } from './limits.ts';
-import { snapshotSchema } from './market.ts';
 import { instantSchema } from './metric.ts';
 import { publicTextSchema } from './public-text.ts';
 
@@ -12,23 +11,6 @@ export const editionNameSchema = z
   .describe('The name of the edition in URLs: lower-case words joined by single hyphens, e.g. `2026-q3`.');
 
 export const editionNoteSchema = publicTextSchema(500).nullable();
-
-/** `GET /api/v1/editions/{name}`: the public document. It never changes. */
-export const publicEditionSchema = z.strictObject({
-  name: editionNameSchema,
-  note: editionNoteSchema.describe('What the operator says about the edition. Null: nothing.'),
-  ...snapshotSchema.pick({ generation: true, publishedAt: true, counts: true, listDigest: true }).shape,
-  log: z
-    .strictObject({
-      size: z.int().min(0).describe('The number of entries of the log at this generation.'),
-      root: z.string().describe('The root hash of the log at this size, in base64.'),
-    })
-    .nullable()
-    .describe('The position of the log. Null: the deployment had no log.'),
-  markets: z.string().describe('The path of the first page of its markets, from the root of the host.'),
-});
-
-export type PublicEdition = z.infer<typeof publicEditionSchema>;
 
 /** An edition as its operators see it. */
 export const editionSchema = z.strictObject({

@@ -6,7 +6,7 @@ import type * as z from 'zod';
 import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
-import { editionSchema, publicEditionSchema } from './editions.ts';
+import { editionSchema } from './editions.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import {
   batchReportSchema,
@@ -45,6 +45,7 @@ import { sourceVerificationRecordSchema } from './operations/source-verification
 import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
+import { publicEditionSchema } from './public-edition.ts';
 import { removedMarketSchema } from './removed-market.ts';
 import { waitlistSchema } from './waitlist.ts';
 

@@ -9,7 +9,7 @@ import { assertSameOrigin } from './commit/same-origin.ts';
 import { type Head, supersededIfMoved, swapHead } from './commit/swap-head.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
 import { EditionKeeper } from './editions/edition-keeper.ts';
-import { continueEdition } from './editions/make-edition.ts';
+import type { continueEdition } from './editions/make-edition.ts';
 import { clearMarks } from './plan/marks.ts';
 import { planGeneration } from './plan/plan-generation.ts';
 import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
@@ -78,13 +78,17 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   await answerAwaiting(dependencies, awaiting, value, draft);
 
   // 9. Copy a part of an edition that an operator has asked for.
-  const isEditionDue = await continueEdition(dependencies, editions, published as Head);
+  const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
   const { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
   const isMoreDue = isFreshLeft || isRefreshLeft || isEditionDue;
   const marks = draft.marks.length;
   return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }
+
+/** Loaded when an edition is due, which is rare. */
+const makeEdition: typeof continueEdition = async (...parts) =>
+  await (await import('./editions/make-edition.ts')).continueEdition(...parts);
 
 /**
  * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors

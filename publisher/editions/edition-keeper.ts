@@ -53,6 +53,11 @@ export class EditionKeeper {
     return new EditionKeeper(storage, (await readPage(storage.ledger, DUE_EDITIONS, { limit: 2 })).items);
   }
 
+  /** Whether an edition is open, or waits. */
+  get isDue(): boolean {
+    return this.#open !== null || this.waiting !== null;
+  }
+
   get open(): Item<OpenEditionValue> | null {
     return this.#open;
   }

@@ -1,7 +1,7 @@
 /** Makes editions, a part at a time, between generations. See edition-keeper.ts for the safety of copies. */
 import pMap from 'p-map';
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import type { PublicEdition } from '../../contract/editions.ts';
+import type { PublicEdition } from '../../contract/public-edition.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import { editionUrl } from '../../contract/routes.ts';
 import { removed, replaced } from '../../storage/changes.ts';

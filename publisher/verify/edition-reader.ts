@@ -1,6 +1,6 @@
 /** Reads an edition as if it were the whole service, so that `verify` checks its every promise. */
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import { publicEditionSchema } from '../../contract/editions.ts';
+import { publicEditionSchema } from '../../contract/public-edition.ts';
 import { editionUrl, MARKETS_URL, SNAPSHOT_URL } from '../../contract/routes.ts';
 import type { PublicReader } from './reader.ts';
 
