@@ -25,7 +25,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   'upload-arrived': 400 * KILOBYTE,
   sources: 480 * KILOBYTE,
   'first-key': 250 * KILOBYTE,
-  publish: 650 * KILOBYTE,
+  publish: 660 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
   repair: 500 * KILOBYTE,
