@@ -2,6 +2,7 @@
 import { readCommandLine, refuseArguments } from '../scripts/command-line.ts';
 import type { Benchmark } from './benchmark.ts';
 import { benchCosts } from './costs.ts';
+import { benchFreshness } from './freshness.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLog } from './log.ts';
 import { benchLongHistory } from './long-history.ts';
@@ -31,6 +32,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   restart: benchRestart,
   'publish-all': benchPublishAll,
   log: benchLog,
+  freshness: benchFreshness,
   read: benchRead,
   costs: benchCosts,
 };

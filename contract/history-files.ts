@@ -1,73 +1,45 @@
-/**
- * Histories as files: the rows of CSV and NDJSON, the index, and the answer if a file would be too long. A file shows
- * the standing history, oldest first: each observation in its newest version. All versions are on the history's pages.
- */
+/** The index of a history's pages and files, and the answer in the place of a file that would be too long. */
 import * as z from 'zod';
-import { canonicalJson, type Json } from './canonical-json.ts';
-import { csvRecord } from './csv.ts';
+import type { Json } from './canonical-json.ts';
 import { type ProblemCode, problemType } from './edge-problems.ts';
+import { FILE_BYTES_MAX, FILE_ROWS_MAX, type HistoryFormat } from './history-rows.ts';
 import { cursorSchema } from './market.ts';
-import { instantSchema, type PublicObservation } from './metric.ts';
+import { instantSchema } from './metric.ts';
 import { PROBLEMS } from './problems.ts';
 import { EXPORTS_URL, historyFileUrl, historyIndexUrl, historyUrl } from './routes.ts';
 
-/** The maximum number of rows in one file. */
-export const FILE_ROWS_MAX = 20_000;
-
-/** The maximum size of one file. Only rows with very long texts reach it before the number of rows. */
-export const FILE_BYTES_MAX = 24 * 1024 * 1024;
-
-export const HISTORY_FORMATS = ['csv', 'ndjson'] as const;
-export type HistoryFormat = (typeof HISTORY_FORMATS)[number];
-
-/** The columns of CSV: new ones are added at the end. `decimal` and `decimalPerUnit` are exact. */
-export const HISTORY_COLUMNS = [
-  ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
-  ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
-  ...['supersededAt', 'retraction', 'supersedes', 'supersededBy', 'id', 'releasedAt', 'minorDigits'],
-] as const;
-
-/** One observation as a CSV record, without its line end. */
-export function historyCsvRecord(observation: PublicObservation): string {
-  const fields = observation as unknown as Readonly<Record<string, string | number | boolean | null>>;
-  return csvRecord(HISTORY_COLUMNS.map((column) => fields[column]));
-}
-
-/** The beginning of each file, and each row as one line. RFC 4180 ends lines with CRLF. */
-export const HISTORY_FILE_FORMS: {
-  readonly [Format in HistoryFormat]: {
-    readonly header: string;
-    readonly line: (observation: PublicObservation) => string;
-  };
-} = {
-  csv: { header: `${HISTORY_COLUMNS.join(',')}\r\n`, line: (observation) => `${historyCsvRecord(observation)}\r\n` },
-  ndjson: { header: '', line: (observation) => `${canonicalJson(observation as unknown as Json)}\n` },
-};
+/** More than any history of this service will have. */
+const CLOSED_PAGES_MAX = 1_000_000;
+const YEARS_MAX = 10_000;
 
 const closedPageSchema = z.strictObject({
-  cursor: cursorSchema,
-  count: z.int().min(1),
+  cursor: cursorSchema.describe('The `cursor` with which the history shows this page.'),
+  count: z.int().min(1).describe('The number of observations on it, superseded ones included.'),
   firstObservedAt: instantSchema.describe('Of its oldest observation.'),
   lastObservedAt: instantSchema.describe('Of its newest observation.'),
 });
 
 const yearSchema = z.strictObject({
-  year: z.string().regex(/^\d{4}$/),
-  csv: z.string(),
-  ndjson: z.string(),
+  year: z
+    .string()
+    .regex(/^\d{4}$/)
+    .describe('A calendar year of `observedAt`, in UTC.'),
+  csv: z.string().describe('The URL of its CSV file.'),
+  ndjson: z.string().describe('The URL of its NDJSON file.'),
 });
 
 /** `GET /api/v1/markets/{slug}/history/index`. */
 export const historyIndexSchema = z.strictObject({
   closedPages: z
     .array(closedPageSchema)
-    .describe('Pages that no append changes, oldest first. GET each with its `cursor`, in any order or at once.'),
-  openPage: z.strictObject({ href: z.string() }).describe('The newest page: everything after the last closed page.'),
-  years: z
-    .array(yearSchema)
-    .describe('The calendar years (UTC) that have observations, oldest first, with their files.'),
-  csv: z.string().describe('The whole standing history.'),
-  ndjson: z.string(),
+    .max(CLOSED_PAGES_MAX)
+    .describe('Pages that no append changes, oldest first. They can be read in any order, or at once.'),
+  openPage: z
+    .strictObject({ href: z.string().describe('The URL of the history, which shows its newest page.') })
+    .describe('The newest page: everything after the last closed page.'),
+  years: z.array(yearSchema).max(YEARS_MAX).describe('The years that have observations, oldest first.'),
+  csv: z.string().describe('The URL of the whole standing history as CSV.'),
+  ndjson: z.string().describe('The URL of the whole standing history as NDJSON.'),
 });
 
 export type HistoryIndex = z.infer<typeof historyIndexSchema>;
@@ -100,8 +72,8 @@ export const historyTooLongSchema = z.strictObject({
   title: z.literal(title),
   status: z.literal(status),
   code: z.literal(CODE),
-  detail: z.string(),
-  instead: z.array(z.string()).describe('The URLs to GET instead.'),
+  detail: z.string().describe('Why, for people. The wording may change.'),
+  instead: z.array(z.string()).max(YEARS_MAX).describe('The URLs to GET instead.'),
 });
 
 /** @param year null: the file of the whole history, whose rows are in those of the given years */

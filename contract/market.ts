@@ -10,6 +10,7 @@ import {
   SLUG_PATTERN,
 } from './limits.ts';
 import { currencyCodeSchema, instantSchema, metricNameSchema, metricSchema, sourceUrlSchema } from './metric.ts';
+import { PROJECTIONS } from './projections.ts';
 import { publicTextSchema } from './public-text.ts';
 
 export const slugSchema = z
@@ -192,6 +193,11 @@ export const snapshotSchema = z.strictObject({
     .describe(
       'The list shows the markets as of this generation. A long list is published less often than its markets.',
     ),
+  projections: z
+    .array(z.enum(PROJECTIONS))
+    .max(PROJECTIONS.length)
+    .exactOptional()
+    .describe('The kinds of files that this deployment publishes besides JSON bodies. Left out: none.'),
   log: z
     .strictObject({
       size: z.int().min(0).describe('The number of entries.'),

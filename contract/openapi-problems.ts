@@ -111,7 +111,12 @@ type JsonSchema = { readonly [name: string]: Json };
 /** An operation's problems by status. `refer` makes references to header fields and to schemas. */
 export function problemResponsesOf(
   operation: OperationDefinition,
-  refer: { readonly header: (name: string) => Json; readonly problem: JsonSchema; readonly removedMarket: JsonSchema },
+  refer: {
+    readonly header: (name: string) => Json;
+    readonly problem: JsonSchema;
+    readonly removedMarket: JsonSchema;
+    readonly historyTooLong: JsonSchema;
+  },
 ): readonly ProblemResponse[] {
   const byStatus = Map.groupBy(problemCodesOf(operation), (code) => String(PROBLEMS[code].status));
   return Array.from(byStatus, ([status, codes]) => {
@@ -123,9 +128,11 @@ export function problemResponsesOf(
       headers,
       content: {
         [PROBLEM_CONTENT_TYPE]: {
-          schema: codes.includes('market-removed')
-            ? refer.removedMarket
-            : { allOf: [refer.problem, { type: 'object', properties: { code: { type: 'string', enum: codes } } }] },
+          schema: codes.includes('history-too-long')
+            ? { oneOf: [refer.removedMarket, refer.historyTooLong] }
+            : codes.includes('market-removed')
+              ? refer.removedMarket
+              : { allOf: [refer.problem, { type: 'object', properties: { code: { type: 'string', enum: codes } } }] },
         },
       },
     };

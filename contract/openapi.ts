@@ -8,6 +8,7 @@ import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './ca
 import type { Json } from './canonical-json.ts';
 import { editionSchema } from './editions.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
+import { historyIndexSchema, historyTooLongSchema } from './history-files.ts';
 import {
   batchReportSchema,
   batchRequestSchema,
@@ -88,7 +89,9 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
+    HistoryIndex: historyIndexSchema,
     HistoryPage: historyPageSchema,
+    HistoryTooLong: historyTooLongSchema,
     Instant: instantSchema,
     IssuedApiKey: issuedApiKeySchema,
     Market: marketSchema,
@@ -237,12 +240,12 @@ function requestBodyOf(row: OperationDefinition, body: z.ZodType, schemas: Docum
 }
 
 function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared: Map<string, Json>): Json {
-  const { status, description, body } = row.success;
+  const { status, description, body, mediaType = 'application/json' } = row.success;
   const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
   const headersOf = (names: readonly string[]) =>
     Object.fromEntries([...CORS_HEADERS, ...names].map((name) => [name, header(name)]));
   const content = body && {
-    'application/json': { schema: schemas.toJson(body, 'output'), example: row.example.response as Json },
+    [mediaType]: { schema: schemas.toJson(body, 'output'), example: row.example.response as Json },
   };
   const headers = headersOf(responseHeadersOf(row));
   const responses: Record<string, Json> = { [status]: { description, headers, ...(content && { content }) } };
@@ -255,7 +258,13 @@ function responsesOf(row: OperationDefinition, schemas: DocumentSchemas, shared:
   }
   const problem = schemas.toJson(problemSchema, 'output');
   const removedMarket = schemas.toJson(removedMarketSchema, 'output');
-  for (const { status, name, response } of problemResponsesOf(row, { header, problem, removedMarket })) {
+  const historyTooLong = schemas.toJson(historyTooLongSchema, 'output');
+  for (const { status, name, response } of problemResponsesOf(row, {
+    header,
+    problem,
+    removedMarket,
+    historyTooLong,
+  })) {
     shared.set(name, response);
     responses[status] = { $ref: `#/components/responses/${name}` };
   }

@@ -45,6 +45,7 @@ export type PublicObjectName =
   | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
   | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
   | { readonly kind: 'log-checkpoint' }
+  | { readonly kind: 'log-vkey' }
   /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
   | { readonly kind: 'log-tile'; readonly tile: string }
   | { readonly kind: 'log-ndjson'; readonly tile: string }
@@ -260,6 +261,15 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'log-checkpoint': {
     path: () => `${LOG_ROOT}/checkpoint`,
     pattern: whole(`${LOG_ROOT}/checkpoint`),
+    contentType: 'text/plain; charset=utf-8',
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: () => 'log',
+    retention: 'head',
+  },
+  'log-vkey': {
+    path: () => `${LOG_ROOT}/vkey`,
+    pattern: whole(`${LOG_ROOT}/vkey`),
     contentType: 'text/plain; charset=utf-8',
     mayBeGone: false,
     cacheControl: PUBLIC_CACHE_CONTROL,

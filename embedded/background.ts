@@ -21,6 +21,8 @@ import { startPublishLoop } from './publish-loop.ts';
 import { startSourceLoop } from './source-loop.ts';
 import { type LastVerify, startVerifyLoop } from './verify-loop.ts';
 import { startWakeLoop } from './wake-loop.ts';
+import { openWitness } from './witness-client.ts';
+import { startWitnessLoop } from './witness-loop.ts';
 import { startWorkLoop } from './work-loop.ts';
 import { createTurns, yieldingLedger } from './yielding-ledger.ts';
 
@@ -28,7 +30,7 @@ export interface BackgroundOptions {
   readonly dependencies: PublisherDependencies;
   readonly data: Pick<DataFolder, 'removeExpired' | 'emptyLog'>;
   readonly uploads: DirectoryUploads;
-  readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours'>;
+  readonly config: Pick<EmbeddedConfig, 'dataFolder' | 'uploadsKeptDays' | 'verifyEveryHours' | 'witnesses'>;
   readonly baseUrl: string;
   readonly ask: AskSource;
   readonly log: Log;
@@ -62,7 +64,18 @@ export function startBackground(options: BackgroundOptions): Background {
   const reportUnlessStopping = (what: string, cause: unknown) => isStopping || report(what, cause);
 
   const lost = watchLostObjects(dependencies, report);
-  const publishing = startPublishLoop(dependencies, { report, info, onRefreshAsked: () => working.wake(), lost });
+  const witnesses = dependencies.log === undefined ? [] : config.witnesses.map(openWitness);
+  const cosigning =
+    witnesses.length === 0
+      ? null
+      : startWitnessLoop({ storage: dependencies, witnesses, report: reportUnlessStopping, info });
+  const publishing = startPublishLoop(dependencies, {
+    report,
+    info,
+    onRefreshAsked: () => working.wake(),
+    onPublished: () => cosigning?.wake(),
+    lost,
+  });
   const working = startWorkLoop(
     { ...systemRuntime, ledger, uploads, breathe },
     { publishing, onErased: () => data.emptyLog(), report, info },
@@ -114,7 +127,7 @@ export function startBackground(options: BackgroundOptions): Background {
     stop: async () => {
       isStopping = true;
       // These may take seconds. A run that is cut short is continued by the next start.
-      for (const loop of [looking, expecting, exporting, verifying, fetching]) void loop?.stop();
+      for (const loop of [cosigning, looking, expecting, exporting, verifying, fetching]) void loop?.stop();
       await expiring.stop();
       await working.stop();
       await publishing.stop();

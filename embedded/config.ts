@@ -7,6 +7,7 @@ import { isLoopback } from '../lambdas/http/network.ts';
 import { DEFAULT_DATA_FOLDER } from './address-file.ts';
 import { isProxy, type Proxies } from './sender.ts';
 import { StartError } from './start-error.ts';
+import { parseWitnesses, type WitnessAddress } from './witness-client.ts';
 
 export interface EmbeddedConfig {
   readonly host: string;
@@ -35,6 +36,8 @@ export interface EmbeddedConfig {
   readonly metrics: MetricsConfig | null;
   /** The name of the log, for the first start; null: a random one. It never changes. */
   readonly logOrigin: string | null;
+  /** Witnesses that cosign the log. */
+  readonly witnesses: readonly WitnessAddress[];
   /** The issuer of user tokens. Null: this process, with a key of its own, for trying things out. */
   readonly issuer: IssuerConfig | null;
 }
@@ -68,7 +71,7 @@ export type Environment = { readonly [name: string]: string | undefined };
 
 /**
  * Reads `HOST`, `PORT`, `TIDEMARK_DATA`, `TIDEMARK_SAMPLE`, `TIDEMARK_WAITLIST_EMAIL`, `TIDEMARK_UPLOADS_KEPT_DAYS`, `TIDEMARK_LOCAL_ISSUER`,
- * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`,
+ * `TIDEMARK_PROJECTIONS`, `TIDEMARK_PROXIES`, `TIDEMARK_METRICS_PORT`, `TIDEMARK_METRICS_HOST`, `TIDEMARK_VERIFY_HOURS`, `TIDEMARK_LOG_ORIGIN`, `TIDEMARK_WITNESSES`,
  * and for an OIDC issuer `TIDEMARK_ISSUER`, `TIDEMARK_AUDIENCE`, `TIDEMARK_JWKS_URI`, `TIDEMARK_SCOPE_PREFIX`.
  *
  * @throws StartError for an invalid value
@@ -109,6 +112,7 @@ export function readConfig(environment: Environment): EmbeddedConfig {
     metrics: readMetrics(environment),
     verifyEveryHours: readVerifyHours(environment),
     logOrigin: readLogOrigin(environment),
+    witnesses: readWitnesses(environment),
     isLocalIssuerAllowed: isLoopback(host) || environment.TIDEMARK_LOCAL_ISSUER === 'everywhere',
     issuer: readIssuer(environment),
   };
@@ -143,6 +147,14 @@ function readLogOrigin({ TIDEMARK_LOG_ORIGIN: origin }: Environment): string | n
   if (isLogOrigin(origin)) return origin;
   throw new StartError(
     `TIDEMARK_LOG_ORIGIN is ${JSON.stringify(origin)}: set a name such as data.example.com/prices, in lower case, without https://.`,
+  );
+}
+
+function readWitnesses({ TIDEMARK_WITNESSES: text }: Environment): readonly WitnessAddress[] {
+  const witnesses = text ? parseWitnesses(text) : [];
+  if (witnesses !== null) return witnesses;
+  throw new StartError(
+    `TIDEMARK_WITNESSES is ${JSON.stringify(text)}: set pairs of a verifier key of a cosigner (type 4) and an https URL, with a space between, separated by commas.`,
   );
 }
 

@@ -6,12 +6,11 @@
 import { join } from 'node:path';
 import { LogFaultError } from '../contract/log/log-fault-error.ts';
 import { ed25519Signer, type NoteSigner, parseNote, privateNoteKey } from '../contract/log/notes.ts';
-import { PUBLIC_PREFIX } from '../contract/public-objects.ts';
+import { publicKey } from '../contract/public-objects.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { keepSecretFile, readSecretFile, type SecretFile } from './secret-files.ts';
 import { StartError } from './start-error.ts';
 
-const LOG_CHECKPOINT_KEY = `${PUBLIC_PREFIX}/api/v1/log/checkpoint`;
 const SEED_BYTES = 32;
 const SEE = 'See docs/operations.md, "The key of the log".';
 
@@ -141,7 +140,7 @@ export function publishedLog(checkpoint: string | null): PublishedLog | null {
 
 /** The published checkpoint; null if there is none. */
 export async function readLogCheckpoint(objects: Pick<ObjectStore, 'get'>): Promise<string | null> {
-  const found = await objects.get(LOG_CHECKPOINT_KEY);
+  const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
   return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
 }
 

@@ -23,6 +23,8 @@ export interface PublishLoopOptions {
   readonly info: Log['info'];
   /** Called when the worker has refresh marks to set. */
   readonly onRefreshAsked: () => void;
+  /** Called after each generation. */
+  readonly onPublished?: () => void;
   /** Lost objects: the publications of this loop put them back. */
   readonly lost?: Pick<LostObjects, 'failed' | 'prepare'>;
 }
@@ -35,7 +37,7 @@ export interface PublishLoop extends WakeLoop {
 /** Starts the loop. A failure is reported; the next interval tries again. */
 export function startPublishLoop(
   dependencies: PublisherDependencies,
-  { report, info, onRefreshAsked, lost }: PublishLoopOptions,
+  { report, info, onRefreshAsked, onPublished, lost }: PublishLoopOptions,
 ): PublishLoop {
   const { nowMs } = dependencies;
   /** The first wake-up that no complete round has followed, and the first since the running round began. */
@@ -56,6 +58,7 @@ export function startPublishLoop(
         const startedMs = performance.now();
         const outcome = await publish(dependencies);
         logGeneration(info, outcome, performance.now() - startedMs);
+        if (outcome.kind === 'published') onPublished?.();
         reportPutOff(outcome);
         if (outcome.asksForRefresh) onRefreshAsked();
         if (outcome.isMoreDue) loop.wake();

@@ -27,7 +27,7 @@ import { createHealth } from './health.ts';
 import { type IngestFile, ingestFile } from './ingest-file.ts';
 import { listen } from './listen.ts';
 import type { Log } from './log.ts';
-import { keepLogKeys, readLogCheckpoint } from './log-key.ts';
+import { keepLogKeys, type LogKeys, readLogCheckpoint } from './log-key.ts';
 import { publishIfNothingIsShown } from './lost-objects.ts';
 import { type MetricsServer, startMetricsServer } from './metrics/metrics-server.ts';
 import { WriteCounts } from './metrics/write-counts.ts';
@@ -59,6 +59,8 @@ export interface Service {
   /** The newest published generation. */
   readonly head: HeadValue;
   readonly operatorKey: OperatorKeyFile;
+  /** Null if no log is written. */
+  readonly logKeys: LogKeys | null;
   /** Closes open connections, lets a running publication finish, and closes the data folder. */
   stop(): Promise<void>;
 }
@@ -125,19 +127,20 @@ export async function startService(
       });
     }
     if ((await data.migrate(progress.migrating)) === 'migrated') progress.migrated();
+    const logKeys = config.projections.has('log') ? await openLogKeys(data.objects, config) : null;
     const dependencies: PublisherDependencies = {
       ledger: data.ledger,
       objects: data.objects,
       ...systemRuntime,
       pageSizes: DEFAULT_PAGE_SIZES,
       projections: config.projections,
-      ...(await logOf(config, data)),
       staticBodies: staticBodies({
         waitlist: waitlistBody({ email: config.waitlistEmail }),
         openapi: await readOpenApi(),
       }),
       caches: { purge: async (targets) => edge.purge(targets) },
       listEverySeconds,
+      ...(logKeys === null ? {} : { log: logKeys }),
     };
     await assertSameOrigin(dependencies);
     const logRefused = createRefusalLog(dependencies, ({ requestId, operation, fault, repeated }) => {
@@ -188,13 +191,22 @@ export async function startService(
       await closing;
       data.close();
     };
-    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, stop };
+    return { baseUrl, metricsUrl: metrics?.url ?? null, head, operatorKey: writeApi.operatorKey, logKeys, stop };
   } catch (error) {
     metrics?.stop();
     closeAll(server, data);
     if (!DAMAGES.some((damage) => error instanceof damage)) throw error;
     throw unusable(config.dataFolder, error as Error);
   }
+}
+
+/** @throws StartError as `keepLogKeys` does */
+async function openLogKeys(
+  objects: DataFolder['objects'],
+  { dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
+): Promise<LogKeys> {
+  const { randomBytes } = systemRuntime;
+  return keepLogKeys({ folder, origin, checkpoint: await readLogCheckpoint(objects), randomBytes });
 }
 
 /** Damage of the store that a rebuild does not repair: reported to the person who started the service. */
@@ -204,16 +216,6 @@ function closeAll(server: Server, data: DataFolder): void {
   server.close();
   server.closeAllConnections();
   data.close();
-}
-
-/** The signers of the log, if the deployment writes one. The first start makes the key. */
-async function logOf(
-  { projections, dataFolder: folder, logOrigin: origin }: EmbeddedConfig,
-  { objects }: DataFolder,
-): Promise<Pick<PublisherDependencies, 'log'>> {
-  if (!projections.has('log')) return {};
-  const checkpoint = await readLogCheckpoint(objects);
-  return { log: keepLogKeys({ folder, origin, checkpoint, randomBytes: systemRuntime.randomBytes }) };
 }
 
 /** Built by `npm run build:openapi`: to build it here would take longer than the rest of a start. */

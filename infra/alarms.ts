@@ -115,6 +115,7 @@ export function apiAlarms(configuration: Configuration): readonly AlarmRule[] {
     ['worker', HOUR],
     ['sources', HOUR],
     ['collect-garbage', HOUR],
+    ['export', HOUR],
   ];
   return [
     {

@@ -15,8 +15,10 @@ import {
 import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
 import { EDITIONS, ENDED_EDITIONS, OPEN_EDITION_KEY } from '../storage/records/editions.ts';
+import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
+import { logChunksOf } from '../storage/records/log.ts';
 import { MARKET_INDEX, marketPartition } from '../storage/records/markets.ts';
 import {
   AWAITING_GENERATION,
@@ -60,6 +62,9 @@ export const PARTITIONS = {
   editionsEnded: ENDED_EDITIONS.partition,
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
+  exportFiles: EXPORT_FILES.partition,
+  /** Parts and days. */
+  exports: EXPORT_DAYS.partition,
   firstKey: FIRST_KEY_KEY.partition,
   format: FORMAT_KEY.partition,
   generationOf: generationOfKey('').partition,
@@ -67,6 +72,7 @@ export const PARTITIONS = {
   head: HEAD_KEY.partition,
   idempotency: answersOf(ANY).partition,
   listChanges: LIST_CHANGES.partition,
+  logEntries: logChunksOf(0).partition.replace(/0$/, ANY),
   market: marketPartition(ANY),
   marketIndex: MARKET_INDEX.partition,
   /** Both lanes. */

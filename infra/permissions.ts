@@ -19,6 +19,7 @@ export const FUNCTION_NAMES = [
   'publish',
   'verify',
   'collect-garbage',
+  'export',
   'repair',
   'first-key',
 ] as const;
@@ -67,6 +68,7 @@ export const REDO_OBJECTS = 'redo/*';
 export const LAYOUT_OBJECTS = 'layout/*';
 
 const PUBLIC_OBJECTS = `${PUBLIC_PREFIX}/*`;
+const EXPORT_OBJECTS = `${PUBLIC_PREFIX}/api/v1/exports/*`;
 const UPLOADED_OBJECTS = `${UPLOADS_PREFIX}*`;
 const ARCHIVED_OBJECTS = `${ARCHIVE_PREFIX}*`;
 
@@ -258,20 +260,32 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: [
         ...FORMAT_READS,
-        ...[P.editions, P.editionsDue, P.editionsEnded],
+        ...[P.editions, P.editionsDue, P.editionsEnded, P.exportFiles, P.exports],
         ...[P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
       ],
       // The position where its next walk begins.
       put: [P.sweep],
       count: [],
       // HEAD has a partition of its own, so the sweep cannot delete it.
-      delete: [P.editionsEnded, P.generations, P.supersededPages],
+      delete: [P.editionsEnded, P.exportFiles, P.exports, P.generations, P.supersededPages],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
       put: [],
       delete: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
     },
+  },
+  // It reads the log, the definitions of markets and the published list. It can put exports, and nothing else.
+  export: {
+    ...NOTHING,
+    table: {
+      read: [...FORMAT_READS, P.exportFiles, P.exports, P.head, P.logEntries, P.market],
+      put: [P.exportFiles, P.exports],
+      count: [],
+      // Parts that are to be made again.
+      delete: [P.exports],
+    },
+    publicObjects: { read: [PUBLIC_OBJECTS, LAYOUT_OBJECTS], put: [EXPORT_OBJECTS], delete: [] },
   },
   // Invoked by hand only. It changes the ledger; the publisher then publishes the change.
   repair: {

@@ -26,6 +26,7 @@ const ENTRY_POINTS: { readonly [Name in FunctionName]: string } = {
   publish: 'publisher/entry/publish.ts',
   verify: 'publisher/entry/verify.ts',
   'collect-garbage': 'publisher/entry/collect-garbage.ts',
+  export: 'publisher/entry/export.ts',
   repair: 'publisher/entry/repair.ts',
 };
 

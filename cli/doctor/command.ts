@@ -5,10 +5,11 @@ import type { Diagnosis } from '../../embedded/doctor/diagnosis.ts';
 import { endWith } from '../exit-codes.ts';
 import { settings } from '../local/commands.ts';
 import { counted, note, print, printJson, Table } from '../output.ts';
-import { type GlobalOptions, readProfile } from '../profile.ts';
+import { type GlobalOptions, parseUrl, readProfile } from '../profile.ts';
 
 interface DoctorFlags extends GlobalOptions {
   readonly ledger?: boolean;
+  readonly mirror?: string;
 }
 
 const HELP = `
@@ -18,7 +19,8 @@ Ends with 1 if there is a fault, and with 0 if there are warnings only.
 
 Examples:
   tidemark doctor
-  tidemark doctor https://data.example --json`;
+  tidemark doctor https://data.example --json
+  tidemark doctor https://data.example --mirror https://mirror.example`;
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -26,6 +28,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check a data folder and a service, and say how to mend what is wrong; ends with 1 on a fault')
     .argument('[url]', 'the base URL of a service, as readers use it')
     .option('--ledger', 'read all of the ledger of a running server, by a snapshot in its data folder')
+    .option('--mirror <url>', 'a mirror of the service: how far it is behind')
     .addHelpText('after', HELP)
     .action(async (url: string | undefined, _, command: Command) => {
       const options = command.optsWithGlobals<DoctorFlags>();
@@ -37,7 +40,8 @@ export function addDoctorCommand(program: Command): void {
       const profile = isAsked ? await readProfile(remote === null ? options : { ...options, url: remote }) : null;
       const { examineService } = await import('./service.ts');
       const service = profile === null ? [] : await examineService(profile.readUrl, options.timeout);
-      await show([...folder.found, ...service], options.json === true);
+      const mirror = await examineItsMirror(options, profile?.readUrl ?? null);
+      await show([...folder.found, ...service, ...mirror], options.json === true);
     });
 }
 
@@ -46,6 +50,12 @@ async function examineLocal(named: string | null, { data, ledger }: DoctorFlags)
   if (named !== null && data === undefined) return { found: [], server: null };
   const { examineFolder } = await import('../../embedded/commands/doctor.ts');
   return await examineFolder(settings({ TIDEMARK_DATA: data }), { readsLedger: ledger === true, nowMs: Date.now() });
+}
+
+async function examineItsMirror({ mirror, timeout }: DoctorFlags, service: URL | null): Promise<readonly Diagnosis[]> {
+  if (mirror === undefined) return [];
+  const { examineMirror } = await import('./mirror.ts');
+  return await examineMirror(parseUrl(mirror), service, timeout);
 }
 
 async function show(found: readonly Diagnosis[], asJson: boolean): Promise<void> {

@@ -15,6 +15,7 @@ Settings in the environment:
   TIDEMARK_VERIFY_HOURS=N       how often the server verifies what it serves (default 24; 0: never)
   TIDEMARK_LOG_ORIGIN=NAME      the name of the signed log, for the first start, such as
                                 data.example.com/prices (default: a random one)
+  TIDEMARK_WITNESSES=LIST       witnesses that cosign the log: pairs of a key and a URL
   TIDEMARK_LOG=json|text|quiet  log lines for programs, for people (the default), or faults only
   TIDEMARK_PROXIES=LIST         proxies in front, as addresses or networks: they say who sends a
                                 request (X-Forwarded-For)

@@ -19,7 +19,11 @@ export interface FoundEntry {
  * the beginning of a log whose service is older. The search begins at the first bundle that is new enough, goes on to the end, and then
  * looks at all earlier ones. Null: the log has no such entry.
  */
-export async function findEntry(files: LogFiles, size: number, sought: SoughtEntry): Promise<FoundEntry | null> {
+export async function findEntry(
+  files: Pick<LogFiles, 'entries'>,
+  size: number,
+  sought: SoughtEntry,
+): Promise<FoundEntry | null> {
   const bundles = Math.ceil(size / TILE_WIDTH);
   const read = (n: number) => files.entries(n, Math.min(TILE_WIDTH, size - n * TILE_WIDTH));
   const recordedAt = millisecondInstant(sought.recordedAt);

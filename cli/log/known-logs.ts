@@ -18,7 +18,7 @@ const knownLogSchema = z.strictObject({
 
 const fileSchema = z.record(z.string(), knownLogSchema);
 
-export type KnownLog = z.infer<typeof knownLogSchema>;
+export type RememberedLog = z.infer<typeof knownLogSchema>;
 
 /** `logs.json` in the folder of the configuration file. */
 export function knownLogsPath(options: Pick<GlobalOptions, 'config'>, environment = process.env): string {
@@ -30,7 +30,7 @@ export function knownLogsPath(options: Pick<GlobalOptions, 'config'>, environmen
  *
  * @throws CommandError if others may change the file, or it is not as it was written
  */
-export function readKnownLogs(path: string): ReadonlyMap<string, KnownLog> {
+export function readKnownLogs(path: string): ReadonlyMap<string, RememberedLog> {
   const text = readSecret(path);
   if (text === null) return new Map();
   const parsed = fileSchema.safeParse(jsonOf(text));
@@ -43,7 +43,7 @@ export function readKnownLogs(path: string): ReadonlyMap<string, KnownLog> {
 }
 
 /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
-export function rememberLog(path: string, url: string, known: KnownLog): void {
+export function rememberLog(path: string, url: string, known: RememberedLog): void {
   const logs = new Map(readKnownLogs(path)).set(url, known);
   const draft = `${path}.${process.pid}`;
   try {

@@ -1,11 +1,12 @@
 /** `tidemark markets`: the published markets, and the history of each. */
 import { type AsOf, AsOfReading } from '../../client/as-of.ts';
+import { HISTORY_COLUMNS, historyCsvRecord } from '../../contract/history-rows.ts';
 import { Expectations } from '../../contract/late-sources.ts';
 import type { Market } from '../../contract/market.ts';
 import type { Metric, PublicObservation } from '../../contract/metric.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { type Client, jsonOf } from '../http/client.ts';
-import { type Cell, durationInWords, JsonList, print, printFields, printJson, Table } from '../output.ts';
+import { durationInWords, JsonList, print, printFields, printJson, Table } from '../output.ts';
 import { walkCollection } from './walk.ts';
 
 export async function listMarkets(client: Client, asJson: boolean): Promise<void> {
@@ -84,13 +85,6 @@ export async function showMarketAsOf(client: Client, slug: string, asOf: AsOf, a
 /** What a table shows of an observation; its CSV has all fields. */
 const SHOWN = ['observedAt', 'metric', 'value', 'unit', 'status', 'confidence', 'sourceLabel', 'note'] as const;
 
-/** The columns of CSV. `decimal` and `decimalPerUnit` are exact; an unknown value has neither. */
-const COLUMNS = [
-  ...['observedAt', 'metric', 'decimal', 'currency', 'decimalPerUnit', 'amountMinor', 'value', 'unit'],
-  ...['unknownReason', 'rounded', 'sourceValue', 'confidence', 'status', 'sourceLabel', 'sourceUrl', 'recordedAt'],
-  ...['supersededAt', 'retraction', 'supersedes', 'supersededBy', 'id', 'releasedAt', 'minorDigits'],
-] as const;
-
 export type HistoryForm = 'table' | 'csv' | 'ndjson' | 'json';
 
 /** @param asOf only what was visible at that moment; null: every version */
@@ -107,11 +101,9 @@ export async function printHistory(client: Client, slug: string, form: HistoryFo
     return;
   }
   if (form === 'csv') {
-    await print(csvLine(COLUMNS));
-    for await (const observation of observations) {
-      const fields = observation as unknown as Readonly<Record<string, Cell>>;
-      await print(csvLine(COLUMNS.map((column) => fields[column])));
-    }
+    // LF, as most tools write it.
+    await print(`${HISTORY_COLUMNS.join(',')}\n`);
+    for await (const observation of observations) await print(`${historyCsvRecord(observation)}\n`);
     return;
   }
   const table = new Table(SHOWN.map((name) => name.toUpperCase()));
@@ -153,19 +145,4 @@ function metricInWords(metric: Metric | null): string {
   if (metric === null) return 'never observed';
   const unit = metric.kind === 'money' ? metric.currency : metric.unit;
   return `${amountOf(metric)} ${unit}, ${metric.observedAt}, ${metric.status}, ${metric.sourceLabel}`;
-}
-
-/** RFC 4180, with LF as most tools write it. */
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvField).join(',')}\n`;
-}
-
-/** A spreadsheet takes a text with such a beginning for a formula, which may send what is in the sheet elsewhere. */
-const FORMULA = /^[=+\-@\t\r]/;
-const DECIMAL = /^-?\d+(\.\d+)?$/;
-
-function csvField(cell: Cell): string {
-  const written = String(cell ?? '');
-  const text = FORMULA.test(written) && !DECIMAL.test(written) ? `'${written}` : written;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

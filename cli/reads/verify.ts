@@ -75,7 +75,6 @@ async function verifyTheLog(
   pause: () => Promise<boolean>,
 ): Promise<VerifyLogReport> {
   const known = readKnownLogs(memory).get(url.href);
-  // A key that is given now need not have signed a checkpoint that another key has signed: both count for that one.
   const report = await verifyLog(publicReaderOf(url), {
     vkeys: vkeys ?? known?.vkeys ?? [],
     seen: known?.checkpoint ?? null,

@@ -24,6 +24,8 @@ export interface Success {
   readonly description: string;
   /** Null for 204. */
   readonly body: z.ZodType | null;
+  /** Default: JSON. */
+  readonly mediaType?: string;
   readonly headers?: readonly ('ETag' | 'Location')[];
 }
 

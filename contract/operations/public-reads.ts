@@ -3,6 +3,8 @@
  * document. infra/edge/router.ts routes them, not the router of the write API.
  */
 import * as z from 'zod';
+import { historyIndex, historyIndexSchema } from '../history-files.ts';
+import { FILE_ROWS_MAX, HISTORY_FILE_FORMS } from '../history-rows.ts';
 import { CURSOR_LIFETIME_SECONDS, MARKETS_PAGE_SIZE, OBSERVATIONS_PAGE_SIZE } from '../limits.ts';
 import { collectionSchema, cursorSchema, type Market, marketSchema, slugSchema, snapshotSchema } from '../market.ts';
 import { observationSchema, type PublicObservation } from '../metric.ts';
@@ -26,6 +28,17 @@ export const pagedQuery = z.strictObject({
     .describe('`nextCursor` of the previous page, unchanged. If left out: the first page.'),
 });
 const params = z.strictObject({ slug: slugSchema });
+
+const yearParams = z.strictObject({
+  slug: slugSchema,
+  year: z
+    .string()
+    .regex(/^\d{4}$/)
+    .describe('A calendar year of `observedAt`, in UTC.'),
+});
+
+/** Separate objects, because the document names each answer after its operation. */
+const fileSchema = () => z.string().describe('UTF-8 text without a byte order mark.');
 
 const metric = {
   kind: 'money',
@@ -101,6 +114,17 @@ const observation: PublicObservation = {
 const CURSOR = '4-25abf3f5c0d1e2938475610fedcba987';
 const tag = 'Public reads';
 
+const FILE_TEXT =
+  'Each observation in its newest version: superseded ones are only on the pages of the history. There is no file ' +
+  'before the first observation. Not every deployment publishes files: see `projections` of the snapshot.';
+const TOO_LONG_TEXT = `A file has at most ${FILE_ROWS_MAX.toLocaleString('en')} rows. A longer history answers 410 with the URLs of its years.`;
+const CSV_TEXT =
+  'New columns are added at the end. An unknown value is an empty field. A text that a spreadsheet would take for a ' +
+  'formula begins with an apostrophe.';
+const FILE_PROBLEMS = ['not-found', 'market-removed', 'history-too-long'] as const;
+const CSV_EXAMPLE = HISTORY_FILE_FORMS.csv.header + HISTORY_FILE_FORMS.csv.line(observation);
+const NDJSON_EXAMPLE = HISTORY_FILE_FORMS.ndjson.line(observation);
+
 export const publicReadOperations = defineOperations({
   listMarkets: {
     method: 'GET',
@@ -144,6 +168,92 @@ export const publicReadOperations = defineOperations({
       params: { slug: 'gold-usd' },
       response: { data: [observation], page: { nextCursor: CURSOR } },
     },
+  },
+  getHistoryIndex: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history/index',
+    tag,
+    summary: "Read which pages and files a market's history has",
+    description:
+      'The closed pages can be read in parallel, or only those of some dates. Not every deployment publishes files: see ' +
+      '`projections` of the snapshot.',
+    scopes: null,
+    params,
+    success: { status: 200, description: 'Closed pages, years and files', body: historyIndexSchema },
+    problems: ['not-found', 'market-removed'],
+    example: {
+      params: { slug: 'gold-usd' },
+      response: historyIndex(
+        'gold-usd',
+        [
+          {
+            cursor: CURSOR,
+            count: 64,
+            firstObservedAt: '2025-11-02T00:00:00Z',
+            lastObservedAt: '2026-09-05T00:00:00Z',
+          },
+        ],
+        ['2025', '2026'],
+      ),
+    },
+  },
+  getHistoryCsv: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history.csv',
+    tag,
+    summary: 'Read the whole standing history of a market as CSV, oldest first',
+    description: `${FILE_TEXT} ${CSV_TEXT} ${TOO_LONG_TEXT}`,
+    scopes: null,
+    params,
+    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    problems: FILE_PROBLEMS,
+    example: { params: { slug: 'gold-usd' }, response: CSV_EXAMPLE },
+  },
+  getHistoryNdjson: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history.ndjson',
+    tag,
+    summary: 'Read the whole standing history of a market as NDJSON, oldest first',
+    description: `${FILE_TEXT} ${TOO_LONG_TEXT}`,
+    scopes: null,
+    params,
+    success: {
+      status: 200,
+      description: 'One observation on each line, as in the pages of the history',
+      body: fileSchema(),
+      mediaType: 'application/x-ndjson',
+    },
+    problems: FILE_PROBLEMS,
+    example: { params: { slug: 'gold-usd' }, response: NDJSON_EXAMPLE },
+  },
+  getHistoryYearCsv: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history/{year}.csv',
+    tag,
+    summary: 'Read one calendar year of the standing history as CSV, oldest first',
+    description: `A year that has passed changes only by corrections. ${CSV_TEXT}`,
+    scopes: null,
+    params: yearParams,
+    success: { status: 200, description: 'RFC 4180, UTF-8, with a header', body: fileSchema(), mediaType: 'text/csv' },
+    problems: FILE_PROBLEMS,
+    example: { params: { slug: 'gold-usd', year: '2026' }, response: CSV_EXAMPLE },
+  },
+  getHistoryYearNdjson: {
+    method: 'GET',
+    path: '/api/v1/markets/{slug}/history/{year}.ndjson',
+    tag,
+    summary: 'Read one calendar year of the standing history as NDJSON, oldest first',
+    description: 'A year that has passed changes only by corrections.',
+    scopes: null,
+    params: yearParams,
+    success: {
+      status: 200,
+      description: 'One observation on each line, as in the pages of the history',
+      body: fileSchema(),
+      mediaType: 'application/x-ndjson',
+    },
+    problems: FILE_PROBLEMS,
+    example: { params: { slug: 'gold-usd', year: '2026' }, response: NDJSON_EXAMPLE },
   },
   getSnapshot: {
     method: 'GET',

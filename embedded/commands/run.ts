@@ -53,7 +53,11 @@ async function start(config: EmbeddedConfig, ask?: AskSource): Promise<void> {
   running = await startService(config, progress, log, ask);
   leaveAddress(config.dataFolder, running.baseUrl);
   terminal.done(summary(running.head));
-  if (running.operatorKey === 'made') terminal.done(`Made an operator key: ${shownFolder(config)}/operator-key`);
+  const made = [
+    ...(running.operatorKey === 'made' ? ['operator-key'] : []),
+    ...(running.logKeys?.isNew ? ['log-key'] : []),
+  ];
+  if (made.length > 0) terminal.done(`Made ${made.join(' and ')} in ${shownFolder(config)}`);
   for (const note of keyNotes(running, config)) terminal.note(note);
   terminal.say(welcome(running, config));
   if (format === 'json') {
@@ -120,7 +124,7 @@ function shownFolder({ dataFolder }: EmbeddedConfig): string {
   return shown === '' || shown.startsWith(`..${sep}`) ? dataFolder : shown;
 }
 
-function welcome({ baseUrl, metricsUrl, operatorKey }: Service, config: EmbeddedConfig): string {
+function welcome({ baseUrl, metricsUrl, operatorKey, logKeys }: Service, config: EmbeddedConfig): string {
   // Shells take brackets for a pattern.
   const url = (path: string) => (baseUrl.includes('[') ? `'${baseUrl}${path}'` : `${baseUrl}${path}`);
   const label = (text: string) => styleText('dim', text.padEnd(9));
@@ -142,7 +146,7 @@ function welcome({ baseUrl, metricsUrl, operatorKey }: Service, config: Embedded
   return `
   ${label('Address')}${styleText('bold', baseUrl)}
   ${label('Data in')}${folder}${metricsUrl === null ? '' : `\n  ${label('Metrics')}${metricsUrl}`}
-  ${label('Stop')}Ctrl-C; the next start continues
+${logKeys === null ? '' : `  ${label('Log')}${logKeys.origin}, signed by ${shownFolder(config)}/log-key\n`}  ${label('Stop')}Ctrl-C; the next start continues
 ${commands('Write, as the operator or as a user (more in the README)', writes)}${commands('Read', reads)}`;
 }
 

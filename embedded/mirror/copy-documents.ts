@@ -7,7 +7,7 @@ import { Findings } from '../../publisher/verify/check-body.ts';
 import { checkDocuments } from '../../publisher/verify/check-documents.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
-import { bodyFaults } from './copy-market.ts';
+import { bodyFaults } from './body-faults.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 const DOCUMENTS: readonly (readonly [url: string, name: PublicObjectName])[] = [

@@ -6,7 +6,8 @@ import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { ALL_MARKETS } from '../../publisher/verify/share.ts';
 import { ListWalk } from '../../publisher/verify/walk-pages.ts';
-import { bodyFaults, copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
+import { bodyFaults } from './body-faults.ts';
+import { copyMarket, goneBody, isCopied, nextCursorOf, PageCopier } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 /** Each of them holds the observations of one market in memory. */
@@ -51,13 +52,17 @@ export async function copyListedMarkets(world: MirrorWorld): Promise<CopiedList>
 }
 
 /**
- * Takes over markets that the log has changed and the list does not show so. A market that is removed waits for the list
+ * Takes over markets that the log has changed and the list does not show. A market that is removed waits for the list
  * without it.
  */
-export async function copyDueMarkets(world: MirrorWorld): Promise<Omit<CopiedList, 'head' | 'slugs'>> {
+export async function copyDueMarkets(
+  world: MirrorWorld,
+  listed: ReadonlySet<string>,
+): Promise<Omit<CopiedList, 'head' | 'slugs'>> {
   const [stale, findings]: [string[], Finding[]] = [[], []];
   let copied = 0;
   for (const [slug, revision] of world.log?.due ?? []) {
+    if (listed.has(slug)) continue;
     const outcome = await copyMarket(world, slug, revision);
     if (outcome.kind === 'copied') copied++;
     else if (outcome.kind === 'faulty') findings.push(...outcome.findings);

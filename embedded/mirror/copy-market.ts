@@ -8,6 +8,7 @@ import { type Checked, checkAnswer, Findings } from '../../publisher/verify/chec
 import { checkHistory } from '../../publisher/verify/check-history.ts';
 import type { PublicReader, PublicResponse } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyFaults } from './body-faults.ts';
 import type { CopiedBody } from './copy.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
@@ -21,18 +22,13 @@ export type CopyOutcome =
   | { readonly kind: 'stale' }
   | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
 
-/** The headers are not part of the copy: the mirror has its own. A proxy before the service may change them. */
-export function bodyFaults({ all }: Findings): readonly Finding[] {
-  return all.filter(({ rule }) => rule !== 'headers');
-}
-
 /** @param atLeast the revision of the link to it: an older body is not taken over */
 export async function copyMarket(world: MirrorWorld, slug: string, atLeast: number): Promise<CopyOutcome> {
   const { copy, generation, pageSizes } = world;
   const url = marketUrl(slug);
   const response = await world.upstream(url);
   if (response.status === 404) return { kind: 'lost' };
-  if (response.status === 410) return await removalOf(world.upstream, slug, response);
+  if (response.status === 410) return await removalOf(world, slug, response);
   const findings = new Findings();
   const market = checkAnswer(findings, url, response, marketSchema);
   if (market !== null && market.value.revision < atLeast) return { kind: 'stale' };
@@ -51,11 +47,19 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
   const faults = bodyFaults(findings);
   if (faults.some(({ rule }) => rule === 'older-than-its-link')) return { kind: 'stale' };
   if (faults.length > 0 || history === null) return { kind: 'faulty', findings: faults };
+  const known = new Map([
+    [url, response],
+    [historyUrl(slug), history],
+  ]);
+  const proof = await proofOf(world, slug, market.value.revision, known, findings);
+  if (bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
+  if (proof === 'stale') return { kind: 'stale' };
   const { body } = history as PublicResponse;
   // The target first. Its pages are there already.
   await copy.put({ kind: 'history', slug }, { body, generation, nextCursor: nextCursorOf(body) });
   await copy.put({ kind: 'market', slug }, { body: market.text, generation });
   world.log?.due.delete(slug);
+  if (proof === 'ahead') world.log?.unproven.add(slug);
   return { kind: 'copied', market: market.value };
 }
 
@@ -67,14 +71,34 @@ function checkOwnName(findings: Findings, slug: string, market: Checked<Market> 
   }
 }
 
-async function removalOf(upstream: PublicReader, slug: string, market: PublicResponse): Promise<CopyOutcome> {
+/** Whether the log says the same. In the last try of a round, bodies that are newer than the log are taken over. */
+async function proofOf(
+  { log, copy, pageSizes, acceptsAhead }: MirrorWorld,
+  slug: string,
+  revision: number | null,
+  known: ReadonlyMap<string, PublicResponse>,
+  findings: Findings,
+): Promise<'same' | 'ahead' | 'stale'> {
+  if (log === null) return 'same';
+  const reader: PublicReader = async (path) => known.get(path) ?? (await copy.reader(path));
+  const proof = await log.judge(slug, revision, reader, findings, pageSizes.observations);
+  return proof === 'ahead' && !acceptsAhead ? 'stale' : proof;
+}
+
+async function removalOf(world: MirrorWorld, slug: string, market: PublicResponse): Promise<CopyOutcome> {
   const findings = new Findings();
+  const history = await world.upstream(historyUrl(slug));
   const documents = [
     checkAnswer(findings, marketUrl(slug), market, removedMarketSchema, undefined, 410),
-    checkAnswer(findings, historyUrl(slug), await upstream(historyUrl(slug)), removedMarketSchema, undefined, 410),
+    checkAnswer(findings, historyUrl(slug), history, removedMarketSchema, undefined, 410),
   ];
   const [first, second] = documents.map((document) => document?.text);
   if (first !== second) return { kind: 'stale' };
+  const known = new Map([
+    [marketUrl(slug), market],
+    [historyUrl(slug), history],
+  ]);
+  if ((await proofOf(world, slug, null, known, findings)) === 'stale') return { kind: 'stale' };
   const faults = bodyFaults(findings);
   return first === undefined || faults.length > 0
     ? { kind: 'faulty', findings: faults }

@@ -20,7 +20,7 @@ import { UpstreamInvalid } from './upstream.ts';
 import { verifiedTiles } from './verified-tiles.ts';
 
 /** What a mirror keeps of a log. */
-export interface KnownLog {
+export interface FollowedLog {
   /** The keys that may sign it, oldest first: the first one was given or trusted, the others came by its entries. */
   readonly vkeys: readonly string[];
   /** The newest checkpoint whose tree was verified, as it was signed. Null: none yet. */
@@ -54,7 +54,7 @@ export interface FollowOptions {
  *
  * @throws UpstreamForked if the log contradicts `known`; UpstreamInvalid for everything else that cannot be verified
  */
-export async function followLog(known: KnownLog, options: FollowOptions): Promise<KnownLog> {
+export async function followLog(known: FollowedLog, options: FollowOptions): Promise<FollowedLog> {
   try {
     return await follow(known, options);
   } catch (error) {
@@ -63,7 +63,7 @@ export async function followLog(known: KnownLog, options: FollowOptions): Promis
   }
 }
 
-async function follow(known: KnownLog, options: FollowOptions): Promise<KnownLog> {
+async function follow(known: FollowedLog, options: FollowOptions): Promise<FollowedLog> {
   const { upstream, copy } = options;
   const note = (await readLogFile(upstream, 'checkpoint')).toString('utf8');
   if (note === known.checkpoint) return known;

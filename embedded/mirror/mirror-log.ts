@@ -1,17 +1,25 @@
 /** The log of a mirror: how far it is verified, and which markets its newer entries have changed. */
 import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
 import { takenDownHash } from '../../contract/log/entry-bundle.ts';
+import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { verifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
 import { LogTree } from '../../contract/log/tree.ts';
 import type { Snapshot } from '../../contract/market.ts';
+import { LOG_ROOT } from '../../contract/public-objects.ts';
+import { marketUrl } from '../../contract/routes.ts';
+import { LogFold } from '../../publisher/log/fold.ts';
+import { Findings } from '../../publisher/verify/check-body.ts';
+import { checkFolded, foldedMarket } from '../../publisher/verify/check-folded.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
+import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyFaults } from './body-faults.ts';
 import type { MirrorCopy } from './copy.ts';
-import { followLog, type KnownLog } from './follow-log.ts';
+import { type FollowedLog, followLog } from './follow-log.ts';
 import { linesOf, putLogFile, readLogFile, tilesOfCopy } from './log-copy.ts';
 
 /** What a mirror's folder keeps of the log. */
-export interface MirrorLogState extends KnownLog {
+export interface MirrorLogState extends FollowedLog {
   /** The bodies in the copy are as new as so many entries, or newer. */
   readonly bodiesAt: number;
 }
@@ -19,13 +27,19 @@ export interface MirrorLogState extends KnownLog {
 export class MirrorLog {
   readonly #upstream: PublicReader;
   readonly #copy: MirrorCopy;
-  #known: KnownLog;
+  #known: FollowedLog;
   #bodiesAt: number;
   /**
    * Markets whose bodies may be older than the log, with the revision that they must have. The service puts bodies
    * before the checkpoint.
    */
   readonly due = new Map<string, number>();
+  /** Markets whose bodies in the copy were newer than the log when they were taken over. */
+  readonly unproven = new Set<string>();
+  /** Everything that the verified entries say. */
+  readonly #fold = new LogFold();
+  #takenDown = 0;
+  #faults: Finding[] = [];
 
   private constructor(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState) {
     this.#upstream = upstream;
@@ -34,10 +48,11 @@ export class MirrorLog {
     this.#bodiesAt = state.bodiesAt;
   }
 
-  /** Reads the entries that an earlier process has verified, and whose bodies it has not taken over. */
+  /** Reads the entries that an earlier process has verified. */
   static async open(upstream: PublicReader, copy: MirrorCopy, state: MirrorLogState): Promise<MirrorLog> {
     const log = new MirrorLog(upstream, copy, state);
-    for await (const line of log.#entries(state.bodiesAt)) log.#note(line);
+    let index = 0;
+    for await (const line of log.#entries()) log.#note(line, index++ >= state.bodiesAt);
     return log;
   }
 
@@ -57,7 +72,7 @@ export class MirrorLog {
       upstream: this.#upstream,
       copy: this.#copy,
       generation,
-      onEntry: (line: string) => this.#note(line),
+      onEntry: (line: string) => this.#note(line, true),
     };
     this.#known = await followLog(this.#known, options);
   }
@@ -75,22 +90,94 @@ export class MirrorLog {
   async putCheckpoint(generation: number): Promise<void> {
     const { checkpoint } = this.#known;
     if (checkpoint === null || this.due.size > 0) return;
+    if (this.checkpoint?.size === this.#bodiesAt && (await this.#copy.head({ kind: 'log-checkpoint' })) !== null)
+      return;
+    await this.#copyKeys(generation);
     await putLogFile(this.#copy, 'checkpoint', Buffer.from(checkpoint), generation);
     this.#bodiesAt = this.checkpoint?.size ?? 0;
   }
 
-  /** The entries of the copy from an index on. */
-  async *#entries(from: number): AsyncGenerator<string> {
+  /** Readers of the copy find the keys that sign now. A key that did not come by the log is not shown. */
+  async #copyKeys(generation: number): Promise<void> {
+    const { status, body } = await this.#upstream(`${LOG_ROOT}/vkey`);
+    if (status !== 200) return;
+    const named = Buffer.from(body).toString('utf8').trimEnd().split('\n');
+    const unknown = named.find((vkey) => !this.#known.vkeys.includes(vkey));
+    if (unknown === undefined) await putLogFile(this.#copy, 'vkey', Buffer.from(body), generation);
+    else
+      this.#faults.push({
+        url: `${LOG_ROOT}/vkey`,
+        rule: 'signature',
+        detail: `names ${unknown}, which no entry announces`,
+      });
+  }
+
+  /**
+   * Whether the bodies of a market are what the log says, byte for byte. `ahead`: they are newer than the log as far as
+   * it is verified; `stale`: older. Faults are added to `findings`.
+   *
+   * @param revision of the market's body; null: its removal
+   * @param reader gives the bodies
+   */
+  async judge(
+    slug: string,
+    revision: number | null,
+    reader: PublicReader,
+    findings: Findings,
+    pageSize: number,
+  ): Promise<'same' | 'ahead' | 'stale'> {
+    // The text of an entry that was taken down is missing in its market, and nobody can say which one that is.
+    if (this.#takenDown > 0) return 'same';
+    const folded = foldedMarket(this.#fold, slug, findings);
+    if (folded === null) return 'ahead';
+    const isRemoved = folded.kind === 'removed';
+    if (isRemoved !== (revision === null)) return isRemoved ? 'stale' : 'ahead';
+    if (!isRemoved && folded.revision !== revision) return folded.revision > (revision ?? 0) ? 'stale' : 'ahead';
+    await checkFolded(reader, findings, slug, folded, pageSize);
+    return 'same';
+  }
+
+  /** Looks again at bodies that were newer than the log, and returns the faults that were found since it was last called. */
+  async proveRest(pageSize: number): Promise<readonly Finding[]> {
+    const findings = new Findings();
+    for (const slug of this.unproven) {
+      const { status, body } = await this.#copy.reader(marketUrl(slug));
+      const { revision } = JSON.parse(Buffer.from(body).toString('utf8')) as { readonly revision?: number };
+      const proof = await this.judge(
+        slug,
+        status === 200 ? (revision ?? 0) : null,
+        this.#copy.reader,
+        findings,
+        pageSize,
+      );
+      if (proof !== 'ahead') this.unproven.delete(slug);
+    }
+    const faults = [...this.#faults, ...bodyFaults(findings)];
+    this.#faults = [];
+    return faults;
+  }
+
+  /** The entries of the copy. */
+  async *#entries(): AsyncGenerator<string> {
     const size = this.checkpoint?.size ?? 0;
-    for (let n = Math.floor(from / TILE_WIDTH); n * TILE_WIDTH < size; n++) {
+    for (let n = 0; n * TILE_WIDTH < size; n++) {
       const width = widthOfTile(0, n, size);
-      const lines = linesOf(await readLogFile(this.#copy.reader, ndjsonPath(n, width)), n, width);
-      yield* lines.slice(Math.max(0, from - n * TILE_WIDTH));
+      yield* linesOf(await readLogFile(this.#copy.reader, ndjsonPath(n, width)), n, width);
     }
   }
 
-  #note(line: string): void {
-    if (takenDownHash(line) !== null) return;
+  #note(line: string, isNew: boolean): void {
+    if (takenDownHash(line) !== null) {
+      this.#takenDown++;
+      return;
+    }
+    try {
+      this.#fold.add(line);
+    } catch (error) {
+      if (!(error instanceof LogFaultError)) throw error;
+      this.#faults.push({ url: `${LOG_ROOT}/checkpoint`, rule: 'log', detail: error.message });
+    }
+    if (!isNew) return;
     const {
       market,
       revision = 0,

@@ -14,6 +14,8 @@ export interface MirrorWorld extends Pick<Runtime, 'nowMs' | 'pause'> {
   readonly log: MirrorLog | null;
   /** Markets with a gap in their copied history: taken over again, also if they did not change. */
   readonly broken: ReadonlySet<string>;
+  /** Whether bodies may be newer than the log is verified: they are proven in a later round. */
+  readonly acceptsAhead: boolean;
   /** Of the snapshot that this round has read. */
   readonly generation: number;
 }

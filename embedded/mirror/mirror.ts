@@ -46,14 +46,17 @@ export class Mirror {
 
   /** To be called before anything else: reads what earlier processes left. */
   async open(): Promise<void> {
-    const { folder, upstream, logKey } = this.#options;
-    if (hasForkEvidence(folder.path)) this.#state = 'forked';
+    if (hasForkEvidence(this.#options.folder.path)) this.#state = 'forked';
     this.#generation = (await copiedSnapshot(this.#copy))?.value.generation ?? null;
+  }
+
+  async #openLog(): Promise<MirrorLog | null> {
+    const { folder, upstream, logKey } = this.#options;
     const known = folder.state.log;
     const given = logKey === null || known?.vkeys.includes(logKey) ? [] : [logKey];
-    if (known === null && given.length === 0) return;
+    if (known === null && given.length === 0) return await this.#findLog();
     const state = { checkpoint: null, bodiesAt: 0, ...known, vkeys: [...(known?.vkeys ?? []), ...given] };
-    this.#log = await MirrorLog.open(upstream, this.#copy, state);
+    return await MirrorLog.open(upstream, this.#copy, state);
   }
 
   /** Whether a whole copy is there. */
@@ -90,7 +93,7 @@ export class Mirror {
     const { folder, upstream, nowMs, pause, pageSizes = DEFAULT_PAGE_SIZES } = this.#options;
     if (nowMs() - this.#sweptAtMs >= SWEEP_EVERY_MS) await this.#sweep();
     const askedAtMs = nowMs();
-    this.#log ??= await this.#findLog();
+    this.#log ??= await this.#openLog();
     const [copy, log, broken] = [this.#copy, this.#log, this.#broken];
     const report = await copyOnce({ upstream, copy, log, pageSizes, broken, nowMs, pause });
     this.#lost = report.lost;

@@ -14,6 +14,7 @@ import { type Snapshot, snapshotSchema } from '../../contract/market.ts';
 import { SNAPSHOT_URL } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
+import { bodyFaults } from './body-faults.ts';
 import type { MirrorCopy } from './copy.ts';
 import { copyDocuments } from './copy-documents.ts';
 import {
@@ -24,7 +25,6 @@ import {
   putList,
   unlistedMarkets,
 } from './copy-list.ts';
-import { bodyFaults } from './copy-market.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 import { UpstreamInvalid } from './upstream.ts';
 
@@ -52,19 +52,19 @@ const MOST_TRIES = 3;
  * Rejects with UpstreamUnavailable without an answer, with UpstreamInvalid for one that must not be taken, and with
  * MirrorFull. Whatever it rejects with, the copy is consistent.
  */
-export async function copyOnce(fixed: Omit<MirrorWorld, 'generation'>): Promise<RoundReport> {
+export async function copyOnce(fixed: Omit<MirrorWorld, 'generation' | 'acceptsAhead'>): Promise<RoundReport> {
   let snapshot = await readSnapshot(fixed);
   const before = await copiedSnapshot(fixed.copy);
   checkDirection(before?.value ?? null, snapshot.value);
-  const world: MirrorWorld = { ...fixed, generation: snapshot.value.generation };
+  const world: MirrorWorld = { ...fixed, acceptsAhead: false, generation: snapshot.value.generation };
   const { log, generation } = world;
   await log?.follow(generation);
-  if (before?.text === snapshot.text && world.broken.size === 0 && !log?.due.size) {
+  if (before?.text === snapshot.text && world.broken.size === 0 && !log?.due.size && !log?.unproven.size) {
     await log?.putCheckpoint(generation);
     return { state: 'current', snapshot: snapshot.value, copied: 0, waiting: [], findings: [], lost: [] };
   }
   let list: CopiedList = await copyListedMarkets(world);
-  let due = await copyDueMarkets(world);
+  let due = await copyDueMarkets(world, list.slugs);
   let copied = list.copied + due.copied;
   const isSettled = async () =>
     list.head !== null &&
@@ -76,11 +76,13 @@ export async function copyOnce(fixed: Omit<MirrorWorld, 'generation'>): Promise<
     await world.pause(CACHED_MS);
     snapshot = await readSnapshot(fixed);
     await log?.follow(generation);
-    list = await copyListedMarkets(world);
-    due = await copyDueMarkets(world);
+    const tried = { ...world, acceptsAhead: tries === MOST_TRIES - 1 };
+    list = await copyListedMarkets(tried);
+    due = await copyDueMarkets(tried, list.slugs);
     copied += list.copied + due.copied;
   }
-  const findings = [...list.findings, ...due.findings, ...(await copyDocuments(world))];
+  const proofs = (await log?.proveRest(world.pageSizes.observations)) ?? [];
+  const findings = [...list.findings, ...due.findings, ...proofs, ...(await copyDocuments(world))];
   if (log !== null && (await log.agreesWith(snapshot.value)) === 'no') {
     findings.push({ url: SNAPSHOT_URL, rule: 'digest', detail: 'names another log than the one that is signed' });
   }

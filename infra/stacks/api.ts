@@ -221,6 +221,14 @@ export class ApiStack extends Stack {
       memoryMegabytes: 1_024,
       variables: this.#storageVariables(),
     });
+    // An export that has no time left is continued by the next invocation. If that of today is there, it ends at once.
+    const exported = this.#addFunction('export', {
+      timeoutSeconds: LONGEST_SECONDS,
+      // A part is in memory as rows.
+      memoryMegabytes: ONE_CPU_MEGABYTES,
+      variables: this.#publishingVariables(),
+    });
+    addSchedule(this, 'ExportSchedule', exported, Duration.minutes(15));
     addSchedule(this, 'VerifySchedule', verify, Duration.hours(configuration.verifyEveryHours));
     addSchedule(this, 'CollectGarbageSchedule', collectGarbage, Duration.hours(1));
   }

@@ -1,6 +1,11 @@
 /** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
-import { type PublicObjectKind, parsePublicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import {
+  HISTORY_FILE_KINDS,
+  type PublicObjectKind,
+  parsePublicKey,
+  STATIC_KINDS,
+} from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
@@ -18,7 +23,17 @@ import { type Head, isRaised, markApplied, supersededIfMoved } from './swap-head
  * a link (sweep/collect-garbage.ts). A removed market leaves the list first, and then its bodies say so. The checkpoint
  * leads to the tiles, and the snapshot names the size of the log.
  */
-const PUT_ORDER = [...STATIC_KINDS, 'history', 'market', 'market-list', 'gone', 'log-checkpoint', 'snapshot'] as const;
+const PUT_ORDER = [
+  ...STATIC_KINDS,
+  'history',
+  ...HISTORY_FILE_KINDS,
+  'market',
+  'market-list',
+  'gone',
+  'log-vkey',
+  'log-checkpoint',
+  'snapshot',
+] as const;
 
 function placeOf({ key, isGone }: HeadPut): PublicObjectKind | 'gone' | undefined {
   return isGone ? 'gone' : parsePublicKey(key)?.kind;

@@ -18,7 +18,7 @@ export interface HeadPut {
   readonly key: string;
   readonly body: string;
   readonly nextCursor: string | null;
-  /** The body is the problem document of a removed market. */
+  /** The body is the problem document of a removed market, or of a file that is too long. */
   readonly isGone?: boolean;
 }
 
@@ -67,6 +67,20 @@ export class BundleWriter {
     return this.#isEmpty;
   }
 
+  /** Puts lines as a part of their own, which becomes one of the bundle by {@link addPart}. A part in vain is swept. */
+  async putPart(lines: readonly BundleLine[]): Promise<ObjectRef> {
+    return await this.#put(
+      [],
+      lines.map((line) => JSON.stringify(line)),
+    );
+  }
+
+  /** The part is applied after the lines of full parts, and before all lines that no part holds yet. */
+  addPart(part: ObjectRef): void {
+    this.#parts.push(part);
+    this.#isEmpty = false;
+  }
+
   async add(line: BundleLine): Promise<void> {
     const text = JSON.stringify(line);
     this.#lines.push(text);
@@ -81,10 +95,15 @@ export class BundleWriter {
   }
 
   async #flush(parts: readonly ObjectRef[]): Promise<ObjectRef> {
-    const header: BundleHeader = { generation: this.#generation, parts };
-    const text = [JSON.stringify(header), ...this.#lines].join('\n');
+    const lines = this.#lines;
     this.#lines = [];
     this.#bytes = 0;
+    return await this.#put(parts, lines);
+  }
+
+  async #put(parts: readonly ObjectRef[], lines: readonly string[]): Promise<ObjectRef> {
+    const header: BundleHeader = { generation: this.#generation, parts };
+    const text = [JSON.stringify(header), ...lines].join('\n');
     return await putPacked(this.#objects, REDO_PREFIX, this.#generation, text);
   }
 }

@@ -2,7 +2,7 @@
 import { readLambdaEnvironment } from '../../contract/lambda-environment.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { waitlistBody } from '../../contract/waitlist.ts';
-import type { PublisherDependencies } from '../dependencies.ts';
+import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
 import { staticBodies } from '../plan/static-bodies.ts';
 import type { Purge } from '../tell/purge.ts';
 import { openStorage } from './open-storage.ts';
@@ -21,6 +21,23 @@ export function openPublisher(): PublisherDependencies {
     ...openStorage(),
     staticBodies: staticBodies({ waitlist: waitlistBody({ email: waitlistEmail }), openapi }),
     caches: purgeOf(distributionId),
+  };
+}
+
+/**
+ * Reads who signs the log. The result asks KMS for the public keys, so call it once; its client is loaded by the first
+ * call. Null: the deployment writes no log.
+ *
+ * @throws TypeError if the environment is not complete
+ */
+export function logOpener({ projections }: PublisherDependencies): () => Promise<LogSettings | null> {
+  if (projections?.has('log') !== true) return async () => null;
+  const { logOrigin: origin, logKeyArns } = readLambdaEnvironment(process.env, {
+    required: ['logOrigin', 'logKeyArns'],
+  });
+  return async () => {
+    const { openKmsSigners } = await import('./kms-signer.ts');
+    return { origin, signers: await openKmsSigners(logKeyArns.split(','), origin) };
   };
 }
 

@@ -8,11 +8,12 @@ import { faultText } from '../../storage/fault-text.ts';
 import { claimFormat } from '../../storage/format.ts';
 import { retriedOnce } from '../../storage/retried-once.ts';
 import { changedAuditRecords, handleStreamEvent, type StreamAnswer } from '../../storage/table-stream.ts';
+import type { LogSettings } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
 import { isPutOffTooLong } from '../plan/put-off.ts';
 import { type PublishOutcome, publish } from '../publish.ts';
 import { logAuditChanged, logLine, logOutcome } from './log.ts';
-import { openPublisher } from './open-publisher.ts';
+import { logOpener, openPublisher } from './open-publisher.ts';
 
 /** The longest that another generation may take. */
 const LONGEST_GENERATION_MS = 150_000;
@@ -26,6 +27,7 @@ const LOSSES_AT_MOST = 3;
 
 const dependencies = openPublisher();
 const formatIsOurs = retriedOnce(() => claimFormat(dependencies));
+const openLog = retriedOnce(logOpener(dependencies));
 
 export async function handler(event: unknown, invocation: LambdaInvocation): Promise<StreamAnswer> {
   // This function cannot write audit records, so it can be believed about them.
@@ -42,8 +44,9 @@ export async function handler(event: unknown, invocation: LambdaInvocation): Pro
 /** The next scheduled invocation continues when the time is over. */
 async function publishDue(hasTime: () => boolean): Promise<void> {
   await formatIsOurs();
+  const log = await openLog();
   for (let retries = 0, losses = 0; ; ) {
-    const outcome = await publishOnce();
+    const outcome = await publishOnce(log);
     if (!hasTime()) return;
     if (outcome === null) {
       // The faster publisher may have published the batch of this invocation without having read that it waits.
@@ -61,10 +64,10 @@ async function publishDue(hasTime: () => boolean): Promise<void> {
  * Null if another publisher was faster. Each generation is logged by itself, so that the metrics show progress while
  * many are due.
  */
-async function publishOnce(): Promise<PublishOutcome | null> {
+async function publishOnce(log: LogSettings | null): Promise<PublishOutcome | null> {
   const startedMs = Date.now();
   try {
-    const outcome = await publish(dependencies);
+    const outcome = await publish({ ...dependencies, ...(log === null ? {} : { log }) });
     const { kind: what, generation, isMoreDue, putOff } = outcome;
     const putOffTooLong = putOff.filter((market) => isPutOffTooLong(market, Date.now()));
     logOutcome({ what, startedMs, putOffTooLong }, { generation, isMoreDue, putOff: putOff.length });

@@ -8,7 +8,7 @@
 import { checkpointText } from '../../contract/log/checkpoint.ts';
 import { entryText, LOG_FORMAT } from '../../contract/log/entries.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
-import { signNote } from '../../contract/log/notes.ts';
+import { parseVkey, signNote } from '../../contract/log/notes.ts';
 import { TILE_WIDTH } from '../../contract/log/tiles.ts';
 import type { HashTile } from '../../contract/log/tree.ts';
 import { publicKey } from '../../contract/public-objects.ts';
@@ -16,6 +16,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, LogState, PublishedHeads } from '../../storage/records/publication.ts';
 import type { BundleWriter } from '../commit/bundle.ts';
 import type { LogSettings, PublisherDependencies } from '../dependencies.ts';
+import { LogForked } from '../errors.ts';
 import type { LogNeed, MarketView } from '../plan/market-view.ts';
 import { EntrySpool } from './entry-spool.ts';
 import { chunkRecords } from './log-chunks.ts';
@@ -52,6 +53,7 @@ export class LogPlan {
     if (log === undefined) return null;
     const isDoubtful = before?.log?.isDoubtful === true;
     const state = before !== null && isDoubtful ? await settleLog(dependencies, before) : (before?.log ?? NO_LOG);
+    assertSameName(log, state);
     const isFirst = before?.log === undefined;
     const plan = new LogPlan(dependencies, log, bundle, generation, state, isFirst || isDoubtful);
     await plan.#appendKeys();
@@ -114,10 +116,13 @@ export class LogPlan {
       if (edge.open.length > 0) await this.#addEntries(edge.open, Math.floor(size / TILE_WIDTH));
       await this.#addHashes(edge.tree.partialTiles(before.size));
     }
-    if (edge !== null || this.#isCheckpointDue) await this.#addCheckpoint(size, root);
+    const vkeys = this.#vkeys;
+    const isSignedAnew = this.#isCheckpointDue || vkeys.join() !== before.vkeys.join();
+    if (edge !== null || isSignedAnew) await this.#addCheckpoint(size, root);
+    if (isSignedAnew) await this.#addVkeys(vkeys);
     const was = { size: before.size, root: before.root, vkeys: before.vkeys };
     const left = resetBefore === undefined || !isAnyUnknown ? {} : { resetBefore };
-    return { size, root, vkeys: this.#vkeys, was, ...left };
+    return { size, root, vkeys, was, ...left };
   }
 
   get #vkeys(): string[] {
@@ -154,10 +159,25 @@ export class LogPlan {
     await this.#bundle.add({ kind: 'tile', key, body: (await bytes()).toString('base64') });
   }
 
+  /** The keys that sign now, newest first, one a line. */
+  async #addVkeys(vkeys: readonly string[]): Promise<void> {
+    const body = vkeys.map((vkey) => `${vkey}\n`).join('');
+    await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-vkey' }), body, nextCursor: null });
+  }
+
   async #addCheckpoint(size: number, root: string): Promise<void> {
     const { origin, signers } = this.#settings;
     const text = checkpointText({ origin, size, root: Buffer.from(root, 'base64') });
     const body = await signNote(text, signers);
     await this.#bundle.add({ kind: 'put', key: publicKey({ kind: 'log-checkpoint' }), body, nextCursor: null });
   }
+}
+
+/** Its entries would be those of the other log, under a name that nobody follows. */
+function assertSameName({ origin }: LogSettings, { vkeys }: LogState): void {
+  const names = vkeys.map((vkey) => parseVkey(vkey).name);
+  if (names.length === 0 || names.includes(origin)) return;
+  throw new LogForked(
+    `the log of this ledger is ${names[0]}, and ${origin} is configured: the name of a log never changes`,
+  );
 }

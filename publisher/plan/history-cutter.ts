@@ -7,10 +7,13 @@
  *
  * Pages are counted from the oldest, so an appended observation changes no closed page.
  */
+
+import { isDeepStrictEqual } from 'node:util';
 import { pageCursor } from '../../contract/cursors.ts';
 import { EMPTY_SUM, HistorySum } from '../../storage/history-sum.ts';
 import type { ObservationValue } from '../../storage/records/markets.ts';
 import type { PublishedPage } from '../../storage/records/publication.ts';
+import type { HistoryFiles } from './history-files.ts';
 import { historyPageBody, type Rendered, rendered } from './render.ts';
 
 /** A published closed page: its index, counted from the oldest, and its record. */
@@ -35,6 +38,8 @@ export interface HistoryInput {
   readonly keptPages: number;
   /** The published page at `keptPages - 1`, and all from `keptPages` on. */
   readonly publishedPages: readonly IndexedPage[];
+  /** Takes the rows of the history's files. Default: nothing. */
+  readonly files?: Pick<HistoryFiles, 'add' | 'position'> | null;
 }
 
 /** A page that is cut. */
@@ -77,11 +82,12 @@ export class HistoryCutter {
   readonly #published: Map<number, IndexedPage>;
   readonly #pages: CutPage[] = [];
   readonly #sum: HistorySum;
+  readonly #files: NonNullable<HistoryInput['files']> | null;
   #open: OrderedObservation[] = [];
   #nextCursor: string | null;
 
   /** @throws RangeError if the newest kept page is not among the published ones, or its sum is unknown */
-  constructor({ generation, pageSize, quantity, keptPages, publishedPages }: HistoryInput) {
+  constructor({ generation, pageSize, quantity, keptPages, publishedPages, files = null }: HistoryInput) {
     this.#generation = generation;
     this.#pageSize = pageSize;
     this.#quantity = quantity;
@@ -92,6 +98,7 @@ export class HistoryCutter {
       throw new RangeError(`closed page ${keptPages - 1} is kept, but its record was not given, or has no sum`);
     }
     this.#nextCursor = kept?.cursor ?? null;
+    this.#files = files;
     this.#sum = new HistorySum(kept?.sum ?? EMPTY_SUM);
   }
 
@@ -103,6 +110,7 @@ export class HistoryCutter {
       if (this.#open.length === this.#pageSize) closed.push(this.#close());
       this.#open.push(entry);
       this.#sum.add(entry.order, entry.revision);
+      this.#files?.add(entry.order, entry.observation);
     }
     return closed;
   }
@@ -127,6 +135,8 @@ export class HistoryCutter {
     const { body, digest } = rendered(historyPageBody(observationsOf(covered), nextCursor, this.#quantity));
     const before = this.#published.get(index)?.page;
     const isNew = before?.digest !== digest;
+    // Without rows, the position of an unchanged page is still right.
+    const files = this.#files?.position ?? (isNew ? undefined : before?.files);
     if (!isNew) this.#published.delete(index);
     const page: PublishedPage = {
       cursor: before === undefined || isNew ? pageCursor(this.#generation, digest) : before.cursor,
@@ -136,8 +146,9 @@ export class HistoryCutter {
       count: covered.length,
       // The sum has no open page in it: a page is closed before the next observation is added.
       sum: this.#sum.text,
+      ...(files === undefined ? {} : { files }),
     };
-    const isRecorded = !isNew && before?.sum === page.sum && before.count === page.count;
+    const isRecorded = !isNew && isDeepStrictEqual(before, page);
     this.#pages.push({ index, page, isNew, isRecorded });
     this.#nextCursor = page.cursor;
     this.#open = [];

@@ -54,6 +54,8 @@ export interface ViewOptions {
   readonly isRefresh: boolean;
   /** Observations on a closed page. A page of another size is never kept. */
   readonly pageSize: number;
+  /** Keeps only pages from which the history's files can be continued. Default: false. */
+  readonly hasFiles?: boolean;
   /** What the log needs of a published market. Null: there is no log. */
   readonly needOfLog: ((published: Item<PublishedHeads> | null) => LogNeed) | null;
 }
@@ -70,7 +72,7 @@ export type LogNeed = 'new' | 'all' | 'anew';
 export async function viewMarket(
   ledger: Ledger,
   slug: string,
-  { isRefresh, pageSize, needOfLog }: ViewOptions,
+  { isRefresh, pageSize, hasFiles = false, needOfLog }: ViewOptions,
 ): Promise<MarketView> {
   // Read first. Later reads are at least as new, so only newer items have to be left out.
   const record = await ledger.get(marketKey(slug));
@@ -85,7 +87,10 @@ export async function viewMarket(
   const historyMarks = marks.filter((mark) => mark.revision <= revision);
   const fromOrder = isRefresh || need !== 'new' || !isShown ? '' : lowestOrder(historyMarks);
   const isKept = ({ page }: IndexedPage) =>
-    page.sum !== undefined && page.count === pageSize && (fromOrder === null || page.last < fromOrder);
+    page.sum !== undefined &&
+    page.count === pageSize &&
+    (!hasFiles || page.files !== undefined) &&
+    (fromOrder === null || page.last < fromOrder);
   // A market that was never published has no pages. For a refresh they are read all the same, because a restored ledger
   // may have lost the published record.
   const publishedPages = published === null && !isRefresh ? [] : await readPages(ledger, slug, isKept);

@@ -1,4 +1,5 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
+import { PROJECTIONS } from '../../contract/projections.ts';
 import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
@@ -89,12 +90,14 @@ export async function planGeneration(
   const isListChanged = list.generation !== before?.list.generation;
   const isEmpty = before !== null && bundle.isEmpty && !isRenderedOtherwise && !isListChanged;
   if (!isEmpty && list.digest !== null) {
+    const { projections = new Set() } = dependencies;
+    const kinds = projections.size === 0 ? {} : { projections: PROJECTIONS.filter((name) => projections.has(name)) };
     // While no log is written, a published log does not have everything.
     const shownLog =
       log === null || logState === undefined ? {} : { log: { size: logState.size, root: logState.root } };
     const { generation: number, publishedAt, counts } = head;
     const lists = { listDigest: list.digest, listGeneration: list.shows };
-    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...shownLog });
+    const body = snapshotBody({ generation: number, publishedAt, counts, ...lists, ...kinds, ...shownLog });
     await bundle.add({ kind: 'put', key: publicKey({ kind: 'snapshot' }), body, nextCursor: null });
   }
   return {

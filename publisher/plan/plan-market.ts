@@ -12,6 +12,7 @@ import {
 import type { BundleLine, HeadPut } from '../commit/bundle.ts';
 import type { HistoryPlan } from './history-cutter.ts';
 import type { MarketView } from './market-view.ts';
+import { type FilesPlan, NO_FILES } from './plan-files.ts';
 import { marketBody, rendered } from './render.ts';
 
 /** SHA-256 in hex of the published head bodies; null for a body that is not published, or has wrong metadata. */
@@ -29,6 +30,8 @@ export interface MarketPlan {
   readonly isChanged: boolean;
   /** The lines of the bundle: changed head bodies, and the records of them. */
   readonly lines: readonly BundleLine[];
+  /** Parts of the bundle that are in place already, to be applied before the lines. */
+  readonly parts: FilesPlan['parts'];
   /** The problem documents of a removed market, to be put after a list without it. */
   readonly gone: readonly HeadPut[];
 }
@@ -47,13 +50,14 @@ export function planMarket(
   generation: number,
   logged: LoggedFields | null,
   shown: ShownHeads = { market: view.published?.marketDigest ?? null, history: view.published?.historyDigest ?? null },
+  files: FilesPlan = NO_FILES,
 ): MarketPlan {
   const { slug, record, published } = view;
-  if (record === null) return planLoss(view, generation);
-  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown);
+  if (record === null) return planLoss(view, generation, files);
+  if (record.value.removal !== undefined) return planRemoval(view, history, generation, logged, shown, files);
   const market = rendered(marketBody(slug, record.revision, record.value));
   const isPut = market.digest !== shown.market;
-  const lines: BundleLine[] = [];
+  const lines: BundleLine[] = [...files.lines];
   if (history.head.digest !== shown.history) {
     const { body, nextCursor } = history.head;
     lines.push({ kind: 'put', key: publicKey({ kind: 'history', slug }), body, nextCursor });
@@ -69,6 +73,7 @@ export function planMarket(
     observations: record.value.observations,
     unknownValues: record.value.unknownValues,
     joined: published === null ? generation : published.joined,
+    ...filesOf(files),
     ...(logged ?? loggedBefore(published)),
   };
   if (lines.length > 0 || view.isReset || !saysTheSame(heads, published)) {
@@ -76,7 +81,11 @@ export function planMarket(
   }
   lines.push(...pageRecords(slug, generation, history));
   // A lost generation may have put the body: then it is in place, but no list shows the market.
-  return { body: market.body, isChanged: isPut || published === null, lines, gone: [] };
+  return { body: market.body, isChanged: isPut || published === null, lines, parts: files.parts, gone: [] };
+}
+
+function filesOf({ published }: FilesPlan): Pick<PublishedHeads, 'files'> {
+  return published === undefined ? {} : { files: published };
 }
 
 /** While there is no log, what it said stays known, so that it can continue. */
@@ -87,8 +96,7 @@ function loggedBefore(published: PublishedHeads | null): LoggedFields {
 }
 
 function saysTheSame(heads: PublishedHeads, published: PublishedHeads | null): boolean {
-  const names = Object.keys(heads) as (keyof PublishedHeads)[];
-  return published !== null && names.every((name) => isDeepStrictEqual(heads[name], published[name]));
+  return isDeepStrictEqual(heads, published);
 }
 
 /** Whether the published list may show the market. */
@@ -103,10 +111,11 @@ function planRemoval(
   generation: number,
   logged: LoggedFields | null,
   shown: ShownHeads,
+  files: FilesPlan,
 ): MarketPlan {
   const { revision, value } = record as NonNullable<MarketView['record']>;
   const { body, digest } = rendered(canonicalJson(removedMarketDocument(value.removal as Removal)));
-  const gone: HeadPut[] = [];
+  const gone: HeadPut[] = [...files.gone];
   for (const kind of ['history', 'market'] as const) {
     if (digest === shown[kind]) continue;
     gone.push({ kind: 'put', key: publicKey({ kind, slug }), body, nextCursor: null, isGone: true });
@@ -120,24 +129,26 @@ function planRemoval(
     unknownValues: 0,
     joined: published?.joined ?? generation,
     isRemoved: true,
+    ...filesOf(files),
     ...(logged ?? loggedBefore(published)),
   };
-  const lines: BundleLine[] = [];
+  const lines: BundleLine[] = [...files.lines];
   if (gone.length > 0 || isReset || !saysTheSame(heads, published)) {
     lines.push({ kind: 'record', key: publishedHeadsKey(slug), value: heads });
   }
   lines.push(...pageRecords(slug, generation, history));
-  return { body: null, isChanged: !published?.isRemoved, lines, gone };
+  return { body: null, isChanged: !published?.isRemoved, lines, parts: [], gone };
 }
 
 /** The bodies stay for the sweep. It removes bodies of markets without a published record. */
-function planLoss({ slug, published, publishedPages }: MarketView, generation: number): MarketPlan {
-  if (published === null) return { body: null, isChanged: false, lines: [], gone: [] };
+function planLoss({ slug, published, publishedPages }: MarketView, generation: number, files: FilesPlan): MarketPlan {
+  if (published === null) return { body: null, isChanged: false, lines: files.lines, parts: [], gone: [] };
   const lines: BundleLine[] = [
+    ...files.lines,
     ...pageRecords(slug, generation, { pages: [], superseded: publishedPages, closedPages: 0 }),
     { kind: 'record', key: publishedHeadsKey(slug), value: null },
   ];
-  return { body: null, isChanged: !published.isRemoved, lines, gone: [] };
+  return { body: null, isChanged: !published.isRemoved, lines, parts: [], gone: [] };
 }
 
 function pageRecords(

@@ -13,6 +13,7 @@ import type { MarketEntries } from '../log/market-entries.ts';
 import { type ClosedPage, HistoryCutter, type HistoryPlan } from './history-cutter.ts';
 import { type MarketView, viewMarket } from './market-view.ts';
 import type { MarkedMarket } from './marks.ts';
+import { hasHistoryFiles, MarketFiles, openFiles } from './plan-files.ts';
 import { isListed, type MarketPlan, planMarket, type ShownHeads } from './plan-market.ts';
 import { shownDigest } from './shown-digest.ts';
 
@@ -88,6 +89,7 @@ export async function planMarkets(
 
   const take = async (market: MarkedMarket, { view, plan, spool }: Planned): Promise<void> => {
     const { slug } = market;
+    for (const part of plan.parts) bundle.addPart(part);
     for (const line of plan.lines) await bundle.add(line);
     for await (const texts of spool?.parts() ?? []) await log?.append(texts);
     gone.push(...plan.gone);
@@ -106,7 +108,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked(storage, generation, log, market, editions),
+    outcome: await planMarked({ storage, bundle, generation, log }, market, editions),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -131,15 +133,13 @@ function isForList({ view, plan }: Planned): boolean {
 
 /** The plan, or the reason why the market is put off. */
 async function planMarked(
-  storage: PublisherStorage,
-  generation: number,
-  log: LogPlan | null,
+  context: PlanContext,
   market: MarkedMarket,
   editions: EditionKeeper,
 ): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
-    const outcome = await planOnce(storage, generation, log, market);
+    const outcome = await planOnce(context, market);
     if (typeof outcome !== 'string') {
       await editions.keep(market.slug, outcome.view.published);
       return outcome;
@@ -149,14 +149,20 @@ async function planMarked(
   return reason;
 }
 
-async function planOnce(
-  { ledger, objects, pageSizes }: PublisherStorage,
-  generation: number,
-  log: LogPlan | null,
-  { slug, revision, isRefresh }: MarkedMarket,
-): Promise<Planned | string> {
+interface PlanContext {
+  readonly storage: PublisherStorage;
+  readonly bundle: BundleWriter;
+  readonly generation: number;
+  readonly log: LogPlan | null;
+}
+
+async function planOnce(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
+  const { storage, bundle, generation, log } = context;
+  const { ledger, objects, pageSizes } = storage;
+  const { slug, revision, isRefresh } = market;
+  const pageSize = pageSizes.observations;
   const needOfLog = log?.needOf ?? null;
-  const view = await viewMarket(ledger, slug, { isRefresh, pageSize: pageSizes.observations, needOfLog });
+  const view = await viewMarket(ledger, slug, { isRefresh, pageSize, hasFiles: hasHistoryFiles(storage), needOfLog });
   const { record } = view;
   if (revision !== null && record === null) return 'its record does not exist';
   if (record !== null && record.revision < (revision ?? 0)) {
@@ -164,10 +170,13 @@ async function planOnce(
   }
   // A market outside the index would be missed by a list from all bodies, by a refresh and by a repair.
   if (!view.isIndexed) return 'it is not in the index of markets';
+  const refreshed = () => planOnce(context, { ...market, isRefresh: true });
+  const files = await openFiles({ storage, bundle, view, isRefresh });
+  if (files === null) return await refreshed();
+  const rows = files instanceof MarketFiles ? files : null;
   const { entries = null, spool = null } = log?.entriesOf(view) ?? {};
   await spool?.add(entries?.opening() ?? []);
-  const cut = { pageSize: pageSizes.observations, isRefresh, entries, spool };
-  const history = await cutHistory(objects, view, generation, cut);
+  const history = await cutHistory(objects, view, generation, { pageSize, isRefresh, files: rows, entries, spool });
   await spool?.add(entries?.closing() ?? []);
   // A page without one of its observations would stay published for good. The sweep removes pages that were put in
   // vain.
@@ -175,13 +184,16 @@ async function planOnce(
     return `its observations do not add up to its record of revision ${record?.revision}`;
   }
   const shown = isRefresh && record !== null ? await readShownHeads(objects, view, history.head.nextCursor) : undefined;
-  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown);
+  const filesPlan = files instanceof MarketFiles ? await files.finish(history) : files;
+  if (filesPlan === null) return await refreshed();
+  const plan = planMarket(view, history, generation, entries?.logged ?? null, shown, filesPlan);
   return { view, plan, rendered: history.rendered, spool };
 }
 
 interface CutOptions {
   readonly pageSize: number;
   readonly isRefresh: boolean;
+  readonly files: MarketFiles | null;
   readonly entries: MarketEntries | null;
   readonly spool: EntrySpool | null;
 }
@@ -191,14 +203,16 @@ async function cutHistory(
   objects: ObjectStore,
   { slug, record, keptPages, publishedPages, observations }: MarketView,
   generation: number,
-  { pageSize, isRefresh, entries, spool }: CutOptions,
+  { pageSize, isRefresh, files, entries, spool }: CutOptions,
 ): Promise<HistoryPlan> {
   const quantity = record?.value.unit.quantity ?? 1;
-  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages });
+  const rows = files?.rows ?? null;
+  const cutter = new HistoryCutter({ generation, pageSize, quantity, keptPages, publishedPages, files: rows });
   const put = (page: ClosedPage): Promise<void> =>
     putPage(objects, { kind: 'history-page', slug, cursor: page.page.cursor }, page, isRefresh);
   for await (const some of observations()) {
     await Promise.all(cutter.add(some).map(put));
+    await files?.takeYears();
     await spool?.add(some.flatMap((observation) => entries?.observation(observation) ?? []));
   }
   return cutter.finish();

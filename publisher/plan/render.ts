@@ -102,7 +102,7 @@ function publicMetric(metric: Metric, quantity: number): Json {
 }
 
 /** Member by member, because histories are the bulk of all bytes, and a spread takes several times as long. */
-function publicObservation(observation: ObservationValue, quantity: number): Json {
+export function publicObservation(observation: ObservationValue, quantity: number): Json {
   if (observation.kind === 'scalar') {
     if (observation.firstRevision === undefined) return observation;
     const { firstRevision, ...shown } = observation;
@@ -162,7 +162,11 @@ export function collectionItems(body: string): readonly { readonly slug: string;
 }
 
 /** The body of `GET /api/v1/snapshot`. */
-export function snapshotBody({ counts, generation, listDigest, listGeneration, log, publishedAt }: Snapshot): string {
-  const shown = log === undefined ? {} : { log: { root: log.root, size: log.size } };
+export function snapshotBody(snapshot: Snapshot): string {
+  const { counts, generation, listDigest, listGeneration, log, projections, publishedAt } = snapshot;
+  const shown = {
+    ...(log === undefined ? {} : { log: { root: log.root, size: log.size } }),
+    ...(projections === undefined ? {} : { projections }),
+  };
   return canonicalJson({ counts, generation, listDigest, listGeneration, ...shown, publishedAt });
 }

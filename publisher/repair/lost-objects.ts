@@ -1,12 +1,21 @@
 /** Finds objects that the store should have and does not list. */
+import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
 import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import type { Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';
-import { historyPagesOf, publishedHeadsKey } from '../../storage/records/publication.ts';
+import {
+  historyPagesOf,
+  type PublishedFiles,
+  publishedHeadsKey,
+  publishedYearsOf,
+  yearOf,
+} from '../../storage/records/publication.ts';
 import { assertSameOrigin } from '../commit/same-origin.ts';
 import type { Head } from '../commit/swap-head.ts';
 import type { PublisherDependencies } from '../dependencies.ts';
+import { historyFileName } from '../plan/file-prefixes.ts';
 import { readLayout } from '../plan/list-layout.ts';
 
 /**
@@ -53,6 +62,7 @@ async function* publishedNames(
         }
       }
       yield { kind: 'history', slug };
+      if (heads.value.files !== undefined) yield* historyFiles(ledger, slug, heads.value.files);
       yield { kind: 'market', slug };
     }
   }
@@ -67,8 +77,17 @@ async function* publishedNames(
       yield { kind: 'log-tile', tile: index(tilePath('entries', n, width), 'tile/') };
       yield { kind: 'log-ndjson', tile: index(ndjsonPath(n, width).slice(0, -'.gz'.length), 'ndjson/') };
     }
+    yield { kind: 'log-vkey' };
     yield { kind: 'log-checkpoint' };
   }
   yield { kind: 'market-list' };
   yield { kind: 'snapshot' };
+}
+
+async function* historyFiles(ledger: Ledger, slug: string, { all }: PublishedFiles): AsyncGenerator<PublicObjectName> {
+  const years = (await readAll(ledger, publishedYearsOf(slug))).map(yearOf);
+  for (const year of all === null ? [] : [null, ...years]) {
+    for (const format of HISTORY_FORMATS) yield historyFileName(slug, format, year);
+  }
+  yield { kind: 'history-index', slug };
 }

@@ -27,6 +27,7 @@ import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 import { type ExportObject, unrecordedExports } from './expired-exports.ts';
+import { type FileObject, isHistoryFile, unpublishedFiles } from './history-files.ts';
 
 /** The market list of an applied generation. */
 export interface SettledList {
@@ -133,6 +134,7 @@ export class Reach {
     const unreachable = new Set<string>();
     const unknown: string[] = [];
     const bodies: Body[] = [];
+    const files: FileObject[] = [];
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
     const exported: ExportObject[] = [];
@@ -151,10 +153,12 @@ export class Reach {
         if (name.kind === 'history-page') historyPages.push({ key, ...name });
         else if (await this.#isListPageLost(name.cursor)) lostPages.push(key);
       } else if (name.kind === 'market' || name.kind === 'history') bodies.push({ key, slug: name.slug });
+      else if (isHistoryFile(name)) files.push({ key, name });
     }
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
+    for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
     const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
@@ -181,13 +185,17 @@ export class Reach {
     return (await changeMany(this.#storage, checks)).map(({ key }) => key.sort);
   }
 
-  /** Whether this is the body of a market that is published or listed now, even if it was not when it was judged. */
+  /** Whether this is a body or a file of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
-    if (name?.kind !== 'market' && name?.kind !== 'history') return false;
+    const isFile = name !== null && isHistoryFile(name);
+    if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;
     // While a generation is being applied, its records become visible one after the other. The next run looks again.
     const before = await this.#storage.ledger.get(HEAD_KEY);
-    const isGone = (await this.#withoutMarket([{ key, slug: name.slug }])).length > 0;
+    const lost = isFile
+      ? await unpublishedFiles(this.#storage.ledger, [{ key, name }])
+      : await this.#withoutMarket([{ key, slug: name.slug }]);
+    const isGone = lost.length > 0;
     const after = await this.#storage.ledger.get(HEAD_KEY);
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }

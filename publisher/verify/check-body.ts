@@ -62,15 +62,7 @@ export function checkAnswer<Value>(
     findings.add(url, 'status', `answered ${response.status}, expected ${status}`);
     return null;
   }
-  const contentType = status === 200 ? 'application/json' : PROBLEM_CONTENT_TYPE;
-  const expected = { 'content-type': contentType, 'cache-control': PUBLIC_CACHE_CONTROL };
-  for (const [name, value] of Object.entries(expected)) {
-    const found = response.headers.get(name);
-    if (found !== value) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${value}`);
-  }
-  const etag = response.headers.get('etag') ?? '';
-  if (!/^(W\/)?"[^"]+"$/.test(etag))
-    findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
+  const etag = checkHeaders(findings, url, response, status === 200 ? 'application/json' : PROBLEM_CONTENT_TYPE);
 
   const text = Buffer.from(response.body).toString('utf8');
   const read = readJson(text);
@@ -88,6 +80,23 @@ export function checkAnswer<Value>(
     return null;
   }
   return { value: parsed.data, text, digest: sha256Hex(response.body), etag };
+}
+
+/** Checks the header fields of every public answer. Returns its ETag. */
+export function checkHeaders(
+  findings: Findings,
+  url: string,
+  { headers }: PublicResponse,
+  contentType: string,
+): string {
+  for (const [name, value] of Object.entries({ 'content-type': contentType, 'cache-control': PUBLIC_CACHE_CONTROL })) {
+    const found = headers.get(name);
+    if (found !== value) findings.add(url, 'headers', `${name} is ${found ?? 'missing'}, expected ${value}`);
+  }
+  const etag = headers.get('etag') ?? '';
+  if (!/^(W\/)?"[^"]+"$/.test(etag))
+    findings.add(url, 'headers', `etag is ${etag || 'missing'}, expected an entity tag`);
+  return etag;
 }
 
 /**

@@ -5,19 +5,25 @@ import { missingBetween } from '../../contract/expected-next.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
 import { BY_SOURCE_MAX, OBSERVATIONS_PAGE_SIZE } from '../../contract/limits.ts';
 import { collectionSchema, type Market } from '../../contract/market.ts';
-import { isShowable, type Observation, observationSchema, type PublicObservation } from '../../contract/metric.ts';
+import {
+  canonicalInstant,
+  isShowable,
+  type Observation,
+  observationSchema,
+  type PublicObservation,
+} from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';
 import { historyUrl } from '../../contract/routes.ts';
 import { metricPart } from '../../storage/newest-values.ts';
 import { orderKey } from '../../storage/records/markets.ts';
 import type { Findings } from './check-body.ts';
+import type { ReadHistory } from './check-files.ts';
 import type { PublicReader } from './reader.ts';
 import { walkPages } from './walk-pages.ts';
 
 const pageSchema = collectionSchema(observationSchema, OBSERVATIONS_PAGE_SIZE);
 
-export interface HistoryTotals {
-  readonly observations: number;
+export interface CheckedHistory extends ReadHistory {
   readonly unknownValues: number;
   readonly pages: number;
   /** Values that the cadences of the market's sources expected between two others. No fault of the service. */
@@ -35,15 +41,24 @@ export async function checkHistory(
   findings: Findings,
   market: Market,
   pageSize: number,
-): Promise<HistoryTotals> {
+): Promise<CheckedHistory> {
   const observations: Observation[] = [];
+  const closedPages: ReadHistory['closedPages'] = [];
+  let headDigest = '';
   let pages = 0;
-  for await (const { url, isFirst, value } of walkPages(reader, findings, historyUrl(market.slug), pageSchema)) {
+  for await (const { url, isFirst, value, digest } of walkPages(
+    reader,
+    findings,
+    historyUrl(market.slug),
+    pageSchema,
+  )) {
     pages++;
     const { data } = value;
     const fits = isFirst ? data.length <= pageSize : data.length === pageSize;
     if (!fits) findings.add(url, 'page-size', `holds ${data.length} observations, pages hold ${pageSize}`);
     observations.push(...(data as Observation[]));
+    if (isFirst) headDigest = digest;
+    else closedPages.unshift(entryOf(url, data));
   }
   checkOrder(findings, market, observations);
   checkLinks(findings, market, observations);
@@ -52,10 +67,22 @@ export async function checkHistory(
   checkAmounts(findings, market, observations as readonly PublicObservation[]);
   const unknownValues = observations.filter(({ unknownReason }) => unknownReason !== null).length;
   return {
-    observations: observations.length,
+    observations: observations as readonly PublicObservation[],
+    closedPages,
+    headDigest,
     unknownValues,
     pages,
     missingValues: missingValues(market, observations),
+  };
+}
+
+/** As the index of the history names the page. */
+function entryOf(url: string, data: readonly PublicObservation[]): ReadHistory['closedPages'][number] {
+  return {
+    cursor: url.slice(url.indexOf('=') + 1),
+    count: data.length,
+    firstObservedAt: canonicalInstant(data.at(-1)?.observedAt ?? ''),
+    lastObservedAt: canonicalInstant(data[0]?.observedAt ?? ''),
   };
 }
 

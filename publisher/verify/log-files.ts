@@ -1,10 +1,10 @@
 /** Reads the files of the log, by GET alone. */
 import { gunzipSync } from 'node:zlib';
-import { type LogCheckpoint, openCheckpoint } from '../../contract/log/checkpoint.ts';
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from '../../contract/log/checkpoint.ts';
 import { decodeEntryBundle, takenDownHash } from '../../contract/log/entry-bundle.ts';
 import { LogFaultError } from '../../contract/log/log-fault-error.ts';
 import { leafHash } from '../../contract/log/merkle.ts';
-import { type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
+import { parseNote, type VerifierKey, verifierKey } from '../../contract/log/notes.ts';
 import { ndjsonPath, tilePath } from '../../contract/log/tiles.ts';
 import { LOG_ROOT } from '../../contract/public-objects.ts';
 import type { PublicReader } from './reader.ts';
@@ -114,6 +114,11 @@ export class LogFiles {
 /** Opens a checkpoint. @throws LogFileError for a signature, key or text that is not right */
 export function openSigned(note: string, keys: readonly VerifierKey[]): LogCheckpoint {
   return faultAt(CHECKPOINT_URL, 'signature', () => openCheckpoint(note, keys));
+}
+
+/** Reads a checkpoint of one's own memory, whose signature was verified before. Its key may have been replaced since. */
+export function seenCheckpoint(note: string): LogCheckpoint {
+  return faultAt(CHECKPOINT_URL, 'fork', () => parseCheckpoint(parseNote(note).text));
 }
 
 /** @param source for the error: the URL or the option that the keys come from */

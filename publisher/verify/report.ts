@@ -22,6 +22,7 @@ export type VerifyRule =
   | 'removed'
   | 'amount'
   | 'time'
+  | 'file'
   | 'link'
   | 'forbidden'
   | 'conditional'

@@ -43,9 +43,14 @@ export function assertShare({ index, of }: Share): void {
   throw new RangeError(`there is no share ${index} of ${of}: send whole numbers with 0 ≤ index < of`);
 }
 
+/** The files of a history of two years: an index, and three files in two formats. */
+const FILES_OF_A_MARKET = 7;
+
 /** The number of shares: a power of two, so that growth rarely changes the shares of markets. */
-export function sharesFor({ markets, observations }: Snapshot['counts']): number {
-  const reads = 2 * markets + observations / OBSERVATIONS_PAGE_SIZE;
+export function sharesFor({ counts, projections = [] }: Pick<Snapshot, 'counts' | 'projections'>): number {
+  const { markets, observations } = counts;
+  const files = projections.includes('history-files') ? FILES_OF_A_MARKET : 0;
+  const reads = (2 + files) * markets + observations / OBSERVATIONS_PAGE_SIZE;
   return 2 ** Math.max(0, Math.ceil(Math.log2(reads / READS_PER_RUN)));
 }
 
@@ -56,17 +61,17 @@ export function sharesFor({ markets, observations }: Snapshot['counts']): number
  * @param everyHours how often `verify` runs
  */
 export async function shareDue(reader: PublicReader, nowMs: number, everyHours: number): Promise<Share> {
-  const counts = await readCounts(reader);
-  const of = counts === null ? SHARES_OF_THE_UNKNOWN : sharesFor(counts);
+  const snapshot = await readSnapshot(reader);
+  const of = snapshot === null ? SHARES_OF_THE_UNKNOWN : sharesFor(snapshot);
   return { index: Math.floor(nowMs / (everyHours * HOUR_MS)) % of, of };
 }
 
-/** The counts of the snapshot; null if there is no readable snapshot. `verify` reports the fault. */
-async function readCounts(reader: PublicReader): Promise<Snapshot['counts'] | null> {
+/** Null if there is no readable snapshot. `verify` reports the fault. */
+async function readSnapshot(reader: PublicReader): Promise<Snapshot | null> {
   const { status, body } = await reader(SNAPSHOT_URL);
   if (status !== 200) return null;
   try {
-    return snapshotSchema.parse(JSON.parse(Buffer.from(body).toString('utf8'))).counts;
+    return snapshotSchema.parse(JSON.parse(Buffer.from(body).toString('utf8')));
   } catch {
     return null;
   }

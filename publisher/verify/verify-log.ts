@@ -14,7 +14,7 @@ import { MARKETS_URL, marketUrl, OPENAPI_URL, SNAPSHOT_URL, WAITLIST_URL } from 
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { checkBody, Findings } from './check-body.ts';
 import { checkFolded, type FoldedCounts, foldedMarket } from './check-folded.ts';
-import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, VKEY_URL } from './log-files.ts';
+import { CHECKPOINT_URL, keysOf, LogFileError, LogFiles, openSigned, seenCheckpoint, VKEY_URL } from './log-files.ts';
 import { LogWalk } from './log-walk.ts';
 import type { PublicReader } from './reader.ts';
 import type { Finding } from './report.ts';
@@ -59,7 +59,7 @@ export async function verifyLog(reader: PublicReader, options: VerifyLogOptions)
   try {
     if (vkeys.size === 0) for (const vkey of await files.vkeys()) vkeys.add(vkey);
     const keys = keysOf([...vkeys], VKEY_URL);
-    const seen = options.seen === null ? null : openSigned(options.seen, keys);
+    const seen = options.seen === null ? null : seenCheckpoint(options.seen);
     const look = new Look(reader, files, walk, keys, options.pageSizes ?? DEFAULT_PAGE_SIZES);
     const note = await look.readOn(seen);
     // Nothing is remembered of a log whose own files disagree.
@@ -111,7 +111,10 @@ class Look {
   async readOn(seen: LogCheckpoint | null): Promise<string> {
     this.#note = await this.#files.checkpointNote();
     this.#checkpoint = openSigned(this.#note, this.#keys);
-    const { size } = this.#checkpoint;
+    const { origin, size } = this.#checkpoint;
+    if (seen !== null && origin !== seen.origin) {
+      throw new LogFileError(CHECKPOINT_URL, 'fork', `the log is ${origin}, and was ${seen.origin}`);
+    }
     if (seen !== null && size < seen.size) {
       throw new LogFileError(CHECKPOINT_URL, 'fork', `the log has ${size} entries, and had ${seen.size}`);
     }

@@ -10,6 +10,8 @@ import { historyUrl, MARKETS_URL, marketUrl, SNAPSHOT_URL } from '../../contract
 import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
+import { checkExports } from './check-exports.ts';
+import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkRemoved } from './check-removed.ts';
 import type { PublicReader } from './reader.ts';
@@ -52,7 +54,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const totals = { observations: 0, unknownValues: 0, pages: 0, missingValues: 0 };
   // The list may be behind its markets, because it has a cadence. Findings of this reading are dropped; the snapshot is
   // checked when it is read again below.
-  const before = settled ? await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema) : null;
+  const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
+  const hasFiles = before?.value.projections?.includes('history-files') === true;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);
@@ -67,10 +70,11 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkAgainstItem(findings, item, market, settled && isListCurrent);
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
-    if (settled && history.observations !== market.value.history.count) {
+    if (hasFiles) await checkFiles(reader, findings, item.slug, history);
+    if (settled && history.observations.length !== market.value.history.count) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     }
-    totals.observations += history.observations;
+    totals.observations += history.observations.length;
     totals.unknownValues += history.unknownValues;
     totals.pages += history.pages;
     totals.missingValues += history.missingValues;
@@ -94,6 +98,7 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     }
   }
   await checkDocuments(reader, findings);
+  await checkExports(reader, findings, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,

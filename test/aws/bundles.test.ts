@@ -75,6 +75,7 @@ test.for<readonly [FunctionName, string, unknown, unknown]>([
   ['publish', 'a schedule, with nothing to do', SCHEDULE_EVENT, NO_FAILURES],
   ['sources', 'a schedule', SCHEDULE_EVENT, undefined],
   ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+  ['export', 'a schedule', SCHEDULE_EVENT, undefined],
   ['repair', 'an administrator, after the first generation', { restore: true }, { repaired: 0, next: null }],
   // No server runs here that it could read. The scenario has one.
   ['verify', 'a schedule, with an error', SCHEDULE_EVENT, 'TypeError'],

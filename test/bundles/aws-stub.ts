@@ -1,8 +1,8 @@
 /**
- * As much of AWS as a function needs to start and to find nothing to do: a secret, an empty table that takes every
- * transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
+ * As much of AWS as a function needs to start and to find nothing to do: a secret, a key that signs, an empty table that
+ * takes every transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,10 +32,18 @@ interface Input {
   readonly ExpressionAttributeValues?: { readonly [name: string]: { readonly S: string } };
   readonly ExclusiveStartKey?: StubItem;
   readonly Limit?: number;
+  readonly Message?: string;
 }
+
+/** The key of KMS that signs the log. */
+const { privateKey: LOG_KEY } = generateKeyPairSync('ed25519');
 
 const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly StubItem[]) => object } = {
   GetSecretValue: () => ({ SecretString: SECRET_TEXT }),
+  GetPublicKey: () => ({
+    PublicKey: createPublicKey(LOG_KEY).export({ format: 'der', type: 'spki' }).toString('base64'),
+  }),
+  Sign: ({ Message = '' }) => ({ Signature: sign(null, Buffer.from(Message, 'base64'), LOG_KEY).toString('base64') }),
   GetItem: ({ Key = {} }, items) => ({ Item: items.find((item) => keyOf(item) === keyOf(Key)) }),
   Query: ({ ExpressionAttributeValues: values = {}, ExclusiveStartKey: start, Limit }, items) => {
     const first = `${values[':pk']?.S} ${values[':prefix']?.S ?? ''}`;

@@ -28,6 +28,7 @@ const START_BUDGETS: { readonly [Name in FunctionName]: number } = {
   publish: 660 * KILOBYTE,
   verify: 150 * KILOBYTE,
   'collect-garbage': 500 * KILOBYTE,
+  export: 500 * KILOBYTE,
   repair: 500 * KILOBYTE,
 };
 
@@ -50,9 +51,10 @@ const CLIENTS: { readonly [Name in FunctionName]: readonly string[] } = {
   'upload-arrived': ['dynamodb', 's3'],
   sources: ['dynamodb', 's3'],
   'first-key': ['dynamodb'],
-  publish: ['cloudfront', 'dynamodb', 's3'],
+  publish: ['cloudfront', 'dynamodb', 'kms', 's3'],
   verify: [],
   'collect-garbage': ['dynamodb', 's3'],
+  export: ['dynamodb', 's3'],
   repair: ['dynamodb', 's3'],
 };
 
@@ -139,6 +141,8 @@ const VARIABLES = {
   [ENVIRONMENT.distributionId]: 'E1ABCDEF2GHIJK',
   [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
   [ENVIRONMENT.verifyEveryHours]: '1',
+  [ENVIRONMENT.logOrigin]: 'data.tidemark.test',
+  [ENVIRONMENT.logKeyArns]: 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d',
 };
 
 const UNREACHABLE = 'http://127.0.0.1:1';
@@ -169,6 +173,7 @@ describe('in a fresh process', () => {
     ['sources', 'a schedule', SCHEDULE_EVENT, undefined],
     ['publish', 'a schedule', SCHEDULE_EVENT, NO_FAILURES],
     ['collect-garbage', 'a schedule', SCHEDULE_EVENT, undefined],
+    ['export', 'a schedule', SCHEDULE_EVENT, undefined],
     ['repair', 'an administrator after a restore', { restore: true }, { repaired: 0, next: null }],
     ['repair', 'an administrator for one market', { market: 'gold-usd' }, { outcome: 'unknown' }],
     ['repair', 'an administrator after an upgrade', { migrate: true }, { ledger: 'current' }],
@@ -269,6 +274,10 @@ describe('publish is counted', () => {
       logs.push((await invoke('publish', SCHEDULE_EVENT, undefined, kept.url)).log);
     }
     kept.close();
+    // Each start asks for the public key; only the generation is signed.
+    expect(kept.requests.filter((request) => request.startsWith('TrentService.'))).toEqual([
+      ...['TrentService.GetPublicKey', 'TrentService.Sign', 'TrentService.GetPublicKey'],
+    ]);
     const name = { [PUBLISHER_METRICS.dimension]: 'tidemark-under-test' };
     expect(logs.flatMap(outcomesIn)).toEqual([
       expect.objectContaining({ what: 'published', ...name }),
@@ -295,6 +304,7 @@ describe('a ledger of a later format', () => {
     ['worker', SCHEDULE_EVENT],
     ['publish', SCHEDULE_EVENT],
     ['collect-garbage', SCHEDULE_EVENT],
+    ['export', SCHEDULE_EVENT],
     ['upload-arrived', UPLOADED_EVENT],
     ['sources', SCHEDULE_EVENT],
     ['repair', { restore: true }],

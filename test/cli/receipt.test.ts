@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommandError } from '../../cli/exit-codes.ts';
+import { findEntry, type SoughtEntry } from '../../cli/log/find-entry.ts';
 import { createProgram } from '../../cli/program.ts';
+import { EMPTY_ROOT } from '../../contract/log/merkle.ts';
 import { parseTlogProof } from '../../contract/log/tlog-proof.ts';
 import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
 import { publish } from '../../publisher/publish.ts';
@@ -124,6 +126,30 @@ describe('receipt', () => {
     ['another source', ['--observed-at', '2026-01-01T00:00:00Z', '--source', 'https://example.com/z']],
   ])('of %s is refused', async (_, words) => {
     expect(await make(...words)).toBe('usage');
+  });
+
+  test('finds its entry with few reads in the order of time, and with more in any other', async () => {
+    const entryOf = (at: number, hour: number) =>
+      JSON.stringify({ id: `obs_${at}`, recordedAt: `2026-01-01T${String(hour).padStart(2, '0')}:00:00Z` });
+    const inOrder = Array.from({ length: 20 * 256 }, (_, at) => entryOf(at, Math.floor(at / 256)));
+    const search = async (texts: readonly string[], at: number) => {
+      let reads = 0;
+      const entries = async (n: number, width: number) => {
+        reads++;
+        return texts.slice(n * 256, n * 256 + width).map((text) => ({ text, leaf: EMPTY_ROOT }));
+      };
+      const sought = JSON.parse(texts[at] as string) as SoughtEntry;
+      const found = await findEntry({ entries }, texts.length, sought);
+      return { index: found?.index, reads };
+    };
+    for (const at of [0, 255, 256, 2600, 20 * 256 - 1]) {
+      const { index, reads } = await search(inOrder, at);
+      expect([index, reads < 8]).toEqual([at, true]);
+    }
+    const reversed = inOrder.toReversed();
+    expect((await search(reversed, 100)).index).toBe(100);
+    const entries = async () => [{ text: '{"type":"reset"}', leaf: EMPTY_ROOT }];
+    expect(await findEntry({ entries }, 1, { id: 'obs_0', recordedAt: '2026-01-01T00:00:00Z' })).toBeNull();
   });
 
   test('verify: a golden one is proven; any changed byte of it is found', async () => {

@@ -58,6 +58,7 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   'edition-market': fc.record({ kind: fc.constant('edition-market'), edition: slug, slug }),
   'edition-history': fc.record({ kind: fc.constant('edition-history'), edition: slug, slug }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
+  'log-vkey': fc.constant({ kind: 'log-vkey' }),
   'log-tile': fc
     .tuple(fc.oneof(fc.constant('entries'), fc.nat({ max: 63 }).map(String)), tileIndex)
     .map(([level, index]) => ({ kind: 'log-tile', tile: `${level}/${index}` })),
@@ -296,6 +297,13 @@ const TABLE: readonly Row[] = [
   {
     name: { kind: 'log-checkpoint' },
     key: 'public/api/v1/log/checkpoint',
+    contentType: 'text/plain; charset=utf-8',
+    cacheTag: 'log',
+    retention: 'head',
+  },
+  {
+    name: { kind: 'log-vkey' },
+    key: 'public/api/v1/log/vkey',
     contentType: 'text/plain; charset=utf-8',
     cacheTag: 'log',
     retention: 'head',

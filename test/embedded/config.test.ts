@@ -17,6 +17,7 @@ const DEFAULTS = {
   metrics: null,
   verifyEveryHours: 24,
   logOrigin: null,
+  witnesses: [],
 };
 const ISSUER = { TIDEMARK_ISSUER: 'https://issuer.example/', TIDEMARK_AUDIENCE: 'tidemark' };
 

@@ -67,7 +67,7 @@ test('after a revocation, a rotation, and other changes', { timeout: STARTS_MS }
   // The last one: without another, nobody could write.
   expect((await send('DELETE', `api-keys/${idOf(second)}`, second)).status).toBe(204);
   expect(await restarted()).toBe('');
-  expect(server.output()).toContain('Made an operator key');
+  expect(server.output()).toContain('Made operator-key');
   const third = await keyInFile();
   expect(third).not.toBe(second);
   expect((await send('GET', 'me', third)).json).toMatchObject({ subject: 'operator' });

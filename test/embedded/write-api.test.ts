@@ -174,7 +174,7 @@ describe('a write', () => {
     const after = await send('POST', '/api/v1/watchlists', sent);
     expect([after.status, after.text]).toEqual([before.status, before.text]);
     expect((await readFile(join(data, 'operator-key'), 'utf8')).trim()).toBe(operatorKey);
-    expect(server.output()).not.toContain('Made an operator key');
+    expect(server.output()).not.toContain('Made operator-key');
   });
 });
 

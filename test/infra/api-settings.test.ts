@@ -70,11 +70,12 @@ describe('sweep', () => {
     ['worker', 'rate(1 minute)'],
     ['verify', 'rate(1 hour)'],
     ['collect-garbage', 'rate(1 hour)'],
+    ['export', 'rate(15 minutes)'],
   ])('of %s: %s', (name, expression) => {
     expect(scheduleOf(name)).toMatchObject([{ ScheduleExpression: expression, State: 'ENABLED' }]);
   });
 
-  it.each<FunctionName>(['publish', 'worker', 'verify', 'collect-garbage'])(
+  it.each<FunctionName>(['publish', 'worker', 'verify', 'collect-garbage', 'export'])(
     'of %s is not tried again: the next one comes',
     (name) => {
       const configs = propertiesOf('AWS::Lambda::EventInvokeConfig');
@@ -170,6 +171,7 @@ const REQUIRED: { readonly [Name in FunctionName]: readonly VariableName[] } = {
   publish: PUBLISHER,
   verify: ['readBaseUrl', 'verifyEveryHours'],
   'collect-garbage': ['tableName', 'publicBucket'],
+  export: ['tableName', 'publicBucket', 'projections'],
   repair: ['tableName', 'publicBucket', 'projections'],
   'first-key': ['tableName', 'keyEnvironment'],
 };

@@ -194,6 +194,7 @@ describe('the format of a ledger', () => {
     ['sources', check],
     ['publish', claimFormat],
     ['collect-garbage', check],
+    ['export', check],
     ['repair', check],
   ];
 

@@ -245,6 +245,7 @@ describe('alarms', () => {
       sources: true,
       verify: true,
       'collect-garbage': true,
+      export: true,
     });
   });
 

@@ -18,7 +18,8 @@ import {
   faultyStorage,
   ProcessDied,
 } from './faulty-storage.ts';
-import { withLog } from './log/test-log.ts';
+import { faultsOfLog } from './log/log-oracle.ts';
+import { readTexts, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { answerTo, wait, waitForPublication, waiting } from './waiting.ts';
 import {
@@ -86,6 +87,7 @@ function days(slug: string, count: number) {
 async function expectVerified(world: World, settled: boolean): Promise<void> {
   const report = await verify(readerOf(world.objects), { pageSizes: SMALL_PAGES, settled });
   expect(report.findings).toEqual([]);
+  if (settled) expect(await faultsOfLog(world.objects)).toEqual([]);
 }
 
 /** Publishes through other storage. Returns the publisher's error, which must be an expected one. */
@@ -258,6 +260,7 @@ describe('between any two storage operations of a publish, readers find whole ge
     const world = await worldWithChanges();
     await publishWithFault(world, number, async ({ run }) => {
       await expectVerified(world, false);
+      await readTexts(world.objects);
       return await run();
     });
     expect(publicObjects(world.objects)).toEqual(expectedBytes);

@@ -1,7 +1,7 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
 import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
-import { DEFAULT_PAGE_SIZES } from '../../publisher/dependencies.ts';
+import { DEFAULT_PAGE_SIZES, type LogSettings } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/plan/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';
 import { verify } from '../../publisher/verify/verify.ts';
@@ -9,6 +9,7 @@ import type { Ledger } from '../../storage/ledger.ts';
 import { marketPartition, orderKey } from '../../storage/records/markets.ts';
 import { FRESH_MARKS, historyMarkKey, marketMarkKey } from '../../storage/records/publication.ts';
 import { faultyStorage } from './faulty-storage.ts';
+import { TEST_LOG, withLog } from './log/test-log.ts';
 import { removeMarket } from './remove-market.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, type World } from './world.ts';
 
@@ -35,10 +36,11 @@ function kindOf(key: string): PutKind {
   return parsePublicKey(key)?.kind ?? (key.startsWith(LAYOUT_PREFIX) ? 'layout' : 'bundle');
 }
 
-async function costOfPublish({ ledger, objects, clock }: World): Promise<Cost> {
+async function costOfPublish({ ledger, objects, clock }: World, log?: LogSettings): Promise<Cost> {
   const recording = faultyStorage(ledger, objects, -1, ({ run }) => run());
   objects.resetCounts();
-  const outcome = await publish(dependenciesOn(recording.ledger, recording.objects, clock));
+  const dependencies = dependenciesOn(recording.ledger, recording.objects, clock);
+  const outcome = await publish(log === undefined ? dependencies : withLog(dependencies, log));
   const keys = objects.puts.map(({ key }) => key);
   const calls = recording.operations.map(({ what }) => what);
   const deleted = calls.flatMap((call) =>
@@ -420,4 +422,14 @@ describe('a history of any length', () => {
     await publish(dependenciesOn(world.ledger, world.objects, world.clock, DEFAULT_PAGE_SIZES));
     expect(await verified()).toMatchObject({ findings: [], observations: LENGTH + 1 });
   });
+});
+
+test('with a log, one observation costs four more puts: checkpoint, hashes, and the entries in two forms', async () => {
+  const world = await settledWorld();
+  await costOfPublish(world, TEST_LOG);
+  await world.ingest([price('d', 0, 5)]);
+  const cost = await costOfPublish(world, TEST_LOG);
+  expect(cost.puts).toEqual({ ...ONE_MARKET, 'log-checkpoint': 1, 'log-tile': 2, 'log-ndjson': 1 });
+  expect(cost.transactions).toBe(TRANSACTIONS);
+  expect((await costOfPublish(world, TEST_LOG)).puts).toEqual({});
 });

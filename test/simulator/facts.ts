@@ -94,12 +94,14 @@ export interface PublishedState {
   readonly generation: number;
   readonly layout: string | null;
   readonly isDoubtful: boolean;
+  readonly logSize: number;
 }
 
 export function publishedIn(items: LedgerItems): PublishedState {
   const head = items.committed(HEAD_KEY)?.value as HeadValue | undefined;
-  const { generation = 0, list } = head ?? {};
-  return { generation, layout: list?.layout?.key ?? null, isDoubtful: list?.isDoubtful === true };
+  const { generation = 0, list, log } = head ?? {};
+  const isDoubtful = list?.isDoubtful === true;
+  return { generation, layout: list?.layout?.key ?? null, isDoubtful, logSize: log?.size ?? 0 };
 }
 
 export function isMarket(items: LedgerItems, slug: string): boolean {
@@ -140,5 +142,5 @@ export function marketWrittenBy(changes: readonly Change[]): string | null {
 export function withoutPublication(items: LedgerItems): LedgerItems {
   const ofPublication = [HEAD_KEY, GENERATIONS, LIST_CHANGES, SUPERSEDED_PAGES, WALK_KEY, PUT_OFF];
   const names = new Set(ofPublication.map(({ partition }) => partition));
-  return items.copy((partition) => !names.has(partition) && !partition.startsWith('published/'));
+  return items.copy((partition) => !names.has(partition) && !/^(published|log)\//.test(partition));
 }

@@ -6,7 +6,8 @@
  * depend on the number and the times of generations: cursors, which name the generation that first put their page; the
  * generation and time in the snapshot; and its digest of the list, whose bytes hold a cursor.
  */
-import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
+import { parsePublicKey } from '../../contract/public-objects.ts';
+import { faultsOfLog } from '../publisher/log/log-oracle.ts';
 import { hostAtOnce } from './base-world.ts';
 import { historyIn, isAnswered, isMarket, removedIn, withoutPublication } from './facts.ts';
 import { versionsShown } from './model.ts';
@@ -37,6 +38,10 @@ export async function judge(world: World): Promise<void> {
   const host = hostAtOnce(world.items.copy(), world.objects, 'verify', world.settings);
   const [finding] = await findingsIn(host, removed);
   if (finding !== undefined) world.fail('verify', finding);
+  if (world.settings.hasLog) {
+    const [fault] = await faultsOfLog(host.objects).catch((error: unknown) => [String(error)]);
+    if (fault !== undefined) world.fail('log', fault);
+  }
   if (!world.hasGoneBack && world.torn.size === 0) {
     const [fault] = await auditFindingsIn(host);
     if (fault !== undefined) world.fail('audit', fault);
@@ -77,7 +82,10 @@ export function checkOthers(world: World): void {
 async function compareWithFresh(world: World): Promise<void> {
   const objects: ObjectEntries = new Map();
   const items = withoutPublication(world.items);
-  await publishAfresh(items, hostAtOnce(items, objects, 'afresh', { ...world.settings, maxMarkedMarkets: 100 }));
+  await publishAfresh(
+    items,
+    hostAtOnce(items, objects, 'afresh', { ...world.settings, maxMarkedMarkets: 100, hasLog: false }),
+  );
   const right = comparable(objects);
   // A restore may have lost the market of a body. No link leads to such a body, and later it is swept.
   const found = comparable(world.objects, (slug) => isMarket(world.items, slug));
@@ -99,7 +107,8 @@ function comparable(objects: ObjectEntries, isMarket: (slug: string) => boolean 
   const textOf = (body: Uint8Array) => Buffer.from(body).toString('utf8').replace(CURSOR, '"nextCursor":"…"');
   for (const [key, entry] of objects) {
     const name = parsePublicKey(key);
-    if (name === null || 'cursor' in name || !key.startsWith(PUBLIC_PREFIX)) continue;
+    // The order of the log depends on the generations.
+    if (name === null || 'cursor' in name || name.kind.startsWith('log-')) continue;
     if ('slug' in name && !isMarket(name.slug)) continue;
     if (name.kind === 'snapshot') {
       texts.set(key, JSON.stringify(bodyOf<{ counts: unknown }>(entry).counts));

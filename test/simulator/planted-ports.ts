@@ -1,5 +1,8 @@
 /** Ports with wrong answers, which switch off one guard of the code under test. */
+import { zstdDecompressSync } from 'node:zlib';
 import type { Json } from '../../contract/canonical-json.ts';
+import { type BundleLine, REDO_PREFIX } from '../../publisher/commit/bundle.ts';
+import { putTile } from '../../publisher/commit/put-tile.ts';
 import { StorageUnavailable } from '../../storage/errors.ts';
 import { HistorySum } from '../../storage/history-sum.ts';
 import type { Item, ItemKey, ItemsOf, Ledger, QueryPage } from '../../storage/ledger.ts';
@@ -10,7 +13,7 @@ import {
   observationsOf,
   orderOfObservation,
 } from '../../storage/records/markets.ts';
-import type { PublishedPage } from '../../storage/records/publication.ts';
+import type { PublishedHeads, PublishedPage } from '../../storage/records/publication.ts';
 
 /** A ledger whose reads show altered items. */
 export function showing(ledger: Ledger, shown: (item: Item) => Item): Ledger {
@@ -127,4 +130,39 @@ export function believing(objects: ObjectStore, isBelieved: (key: string) => boo
       return result.kind === 'refused' && isBelieved(key) ? { kind: 'stored', etag: '"believed"' as never } : result;
     },
   };
+}
+
+/** Puts the tiles of each bundle together with it: also those of a publisher that then loses the swap. */
+export function puttingTilesEarly(objects: ObjectStore): ObjectStore {
+  return {
+    ...objects,
+    async put(key, body, metadata, condition) {
+      const result = await objects.put(key, body, metadata, condition);
+      if (!key.startsWith(REDO_PREFIX)) return result;
+      for (const text of zstdDecompressSync(body).toString('utf8').split('\n')) {
+        const line = JSON.parse(text) as BundleLine;
+        if (line.kind === 'tile')
+          await putTile(objects, metadata.generation, line.key, Buffer.from(line.body, 'base64'));
+      }
+      return result;
+    },
+  };
+}
+
+/**
+ * Shows a publisher that the log has each market up to the revision at which it read the market the time before, as if
+ * all that it had planned then had been published.
+ */
+export function sayingOnce(ledger: Ledger): Ledger {
+  const read = new Map<string, { before: number; now: number }>();
+  return showing(ledger, (item) => {
+    const slug = item.partition.split('/').at(-1) ?? '';
+    if (item.partition === `market/${slug}` && item.sort === 'record') {
+      read.set(slug, { before: read.get(slug)?.now ?? -1, now: item.revision });
+    }
+    if (item.partition !== `published/market/${slug}` || item.sort !== 'heads') return item;
+    const heads = item.value as unknown as PublishedHeads;
+    const said = Math.max(heads.revision, read.get(slug)?.before ?? -1);
+    return { ...item, value: { ...heads, logged: said, revision: said } as never };
+  });
 }

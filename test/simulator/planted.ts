@@ -13,7 +13,15 @@ import {
   LIST_CHANGES,
 } from '../../storage/records/publication.ts';
 import type { Conditions } from './faults.ts';
-import { believing, damagingOnce, lateFor, showing, sumOfWhatWasRead } from './planted-ports.ts';
+import {
+  believing,
+  damagingOnce,
+  lateFor,
+  puttingTilesEarly,
+  sayingOnce,
+  showing,
+  sumOfWhatWasRead,
+} from './planted-ports.ts';
 import type { SimulationOptions } from './simulate.ts';
 import { WIRING } from './wiring.ts';
 
@@ -34,6 +42,9 @@ const NO_FAULTS: Partial<Conditions> = { faultRate: 0 };
 const SLOW_TO_SHOW: Partial<Conditions> = { ...NO_FAULTS, staggerRate: 0.9, staggerMs: 2_000, staggered: '' };
 const AT_ONCE: Partial<Conditions> = { staggerRate: 0 };
 const FAULTY: Partial<Conditions> = { faultRate: 0.06, deathShare: 0.2 };
+
+/** Worlds of every seed have a log. */
+const LOGGED: SimulationOptions['settings'] = { hasLog: true };
 
 const isHead = ({ key }: Change) => key.partition === HEAD_KEY.partition;
 const isOf =
@@ -116,6 +127,52 @@ export const PLANTED: readonly Planted[] = [
           : objects,
     },
     within: 10,
+  },
+  {
+    what: 'the order of the tiles of the log and of its checkpoint',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: LOGGED,
+      objects: (objects, name) =>
+        name.startsWith('publisher')
+          ? lateFor(objects, { isHeld: isTile, isLast: (key) => parsePublicKey(key)?.kind === 'log-checkpoint' })
+          : objects,
+    },
+    within: 10,
+  },
+  {
+    what: 'that tiles of the log are put after the swap',
+    options: {
+      kind: 'ordinary',
+      conditions: { ...AT_ONCE, ...NO_FAULTS },
+      settings: LOGGED,
+      objects: (objects, name) => (name.startsWith('publisher') ? puttingTilesEarly(objects) : objects),
+    },
+    within: 10,
+  },
+  {
+    what: 'that the log states what a generation which was given up had stated',
+    options: {
+      kind: 'ordinary',
+      conditions: AT_ONCE,
+      settings: LOGGED,
+      ledger: (ledger, name) => (name.startsWith('publisher') ? sayingOnce(ledger) : ledger),
+    },
+    within: 100,
+  },
+  {
+    what: 'the comparison of the log with the store after a restore',
+    options: {
+      kind: 'restored',
+      settings: LOGGED,
+      ...toThe('publisher', (item) => {
+        const { log, ...head } = (item.value ?? {}) as HeadValue;
+        if (!isOf(HEAD_KEY.partition)(item) || log === undefined) return item;
+        return { ...item, value: { ...head, log: { ...log, isDoubtful: undefined } } as never };
+      }),
+    },
+    within: 50,
   },
   {
     what: 'the order of the list and of the bodies of a removed market',
@@ -276,6 +333,11 @@ function isBody(key: string): boolean {
 function isPage(key: string): boolean {
   const name = parsePublicKey(key);
   return name !== null && 'cursor' in name;
+}
+
+function isTile(key: string): boolean {
+  const name = parsePublicKey(key);
+  return name !== null && 'tile' in name;
 }
 
 function isList(key: string): boolean {

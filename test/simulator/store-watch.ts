@@ -4,6 +4,7 @@
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import { LogWatch } from './log-watch.ts';
 import {
   bodyOf,
   chainOf,
@@ -26,6 +27,8 @@ export interface WatchedWorld {
   readonly isThere: (slug: string) => boolean;
   /** Whether the ledger says that the published list is not known. */
   readonly isDoubtful: () => boolean;
+  /** The size of the log by the ledger's HEAD. */
+  readonly committedSize: () => number;
 }
 
 export class StoreWatch implements StoreWitness {
@@ -46,14 +49,19 @@ export class StoreWatch implements StoreWitness {
   readonly #lists = new Map<string, readonly string[]>();
   /** All versions of each first page or body, with the time of each put. */
   readonly #versions = new Map<string, { readonly etag: string; readonly sinceMs: number }[]>();
+  readonly log: LogWatch;
 
-  constructor(entries: ObjectEntries, { nowMs, fail, isThere, isDoubtful }: WatchedWorld) {
+  constructor(entries: ObjectEntries, { nowMs, fail, isThere, isDoubtful, committedSize }: WatchedWorld) {
     this.#entries = entries;
     this.#nowMs = nowMs;
     this.#fail = fail;
     this.#isThere = isThere;
     this.#isDoubtful = isDoubtful;
+    let isBase = true;
+    const sizeOf = () => (isBase ? Number.MAX_SAFE_INTEGER : committedSize());
+    this.log = new LogWatch(entries, { nowMs, fail, committedSize: sizeOf, keptMs: KEPT_MS });
     for (const [key, entry] of entries) this.put(key, entry, undefined);
+    isBase = false;
   }
 
   /** The result of a walk that begins with this version of the list. */
@@ -72,7 +80,8 @@ export class StoreWatch implements StoreWitness {
 
   put(key: string, entry: StoredEntry, before: StoredEntry | undefined): void {
     const name = parsePublicKey(key);
-    if (name === null || 'cursor' in name) {
+    if (name === null || 'cursor' in name || 'tile' in name) {
+      if (name !== null && 'tile' in name) this.log.tilePut(key);
       const bytes = this.#immutable.get(key);
       if (before !== undefined) this.#fail('immutable', `${key} is swapped`);
       if (bytes !== undefined && bytes !== entry.etag) this.#fail('immutable', `${key} once had other bytes`);
@@ -89,6 +98,7 @@ export class StoreWatch implements StoreWitness {
     const versions = this.#versions.get(key) ?? [];
     versions.push({ etag: entry.etag, sinceMs: this.#nowMs() });
     this.#versions.set(key, versions);
+    if (name.kind === 'log-checkpoint') this.log.checkpointPut(entry);
     if ('slug' in name) this.#checkGone(key, name.slug, entry, before);
     if (name.kind === 'market' && !isGone(entry)) this.#checkMarket(name.slug, entry, before);
     if (name.kind === 'history') this.#checkPages(key, entry);
@@ -99,6 +109,10 @@ export class StoreWatch implements StoreWitness {
   deleted(key: string, _entry: StoredEntry): void {
     const name = parsePublicKey(key);
     if (name === null) return;
+    if ('tile' in name) {
+      this.log.tileDeleted(key);
+      return;
+    }
     if (!('cursor' in name)) {
       // A restore may have lost the market. Later its body is swept.
       const isGone = (name.kind === 'market' || name.kind === 'history') && !this.#isThere(name.slug);

@@ -11,6 +11,10 @@ export function checkSwept(world: World): void {
   const reached = new Set<string>(layout === null ? [] : [layout]);
   for (const [key, entry] of objects) {
     const name = parsePublicKey(key);
+    if (name !== null && 'tile' in name) {
+      if (world.watch.log.isTileInUse(key)) reached.add(key);
+      continue;
+    }
     if (name === null || 'cursor' in name || ('slug' in name && !isMarket(items, name.slug))) continue;
     reached.add(key);
     for (const page of chainOf(objects, key, entry)) reached.add(page.key);

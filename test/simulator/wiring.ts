@@ -42,6 +42,7 @@ import { MARKET_INDEX } from '../../storage/records/markets.ts';
 import { type HeadValue, refreshMarkKey } from '../../storage/records/publication.ts';
 import type { Runtime } from '../../storage/runtime.ts';
 import type { UploadStore } from '../../storage/upload-store.ts';
+import { TEST_LOG } from '../publisher/log/test-log.ts';
 import type { LedgerItems } from './ledger-items.ts';
 
 /** The part of the world that one process has. */
@@ -60,6 +61,7 @@ export interface Settings {
   readonly pageSizes: PageSizes;
   /** A version of the static bodies. */
   readonly version: number;
+  readonly hasLog: boolean;
 }
 
 /** Small pages, so that a few markets fill several. */
@@ -68,6 +70,7 @@ export const PLAIN: Settings = {
   maxMarkedMarkets: 100,
   pageSizes: { markets: 3, observations: 4 },
   version: 1,
+  hasLog: true,
 };
 
 /** When to publish again: at once, soon, or when new work is due. */
@@ -184,11 +187,13 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** Whether a publisher of this deployment has work without a mark. */
-export function isOutdated(head: Json | undefined, { pageSizes, version }: Settings): boolean {
+export function isOutdated(head: Json | undefined, { pageSizes, version, hasLog }: Settings): boolean {
   if (head === undefined) return false;
   const { renderer, staticDigests } = head as unknown as HeadValue;
   const { openapi } = STATIC_BODIES[version - 1] as StaticBodies;
-  return renderer !== rendererOf({ pageSizes }) || staticDigests.openapi !== openapi.digest;
+  return (
+    renderer !== rendererOf({ pageSizes, ...projectionsOf({ hasLog }) }) || staticDigests.openapi !== openapi.digest
+  );
 }
 
 /** A process keeps its position in the file between invocations. */
@@ -228,9 +233,15 @@ export async function publishAfresh(items: LedgerItems, host: Host): Promise<voi
   while ((await WIRING.publish(host)) === 'more');
 }
 
+function projectionsOf({ hasLog }: Pick<Settings, 'hasLog'>): Pick<PublisherDependencies, 'projections'> {
+  return { projections: new Set(hasLog ? ['log'] : []) };
+}
+
 function publisherOf({ settings, ...host }: Host): PublisherDependencies {
   return {
     ...host,
+    ...(settings.hasLog ? { log: TEST_LOG } : {}),
+    ...projectionsOf(settings),
     pageSizes: settings.pageSizes,
     staticBodies: STATIC_BODIES[settings.version - 1] as StaticBodies,
     caches: NO_CACHES,

@@ -108,6 +108,7 @@ export class World {
       fail,
       isThere,
       isDoubtful: () => publishedIn(this.items).isDoubtful,
+      committedSize: () => publishedIn(this.items).logSize,
     });
     const onCommit = (committed: Committed) => {
       this.#checkAnswers(committed);

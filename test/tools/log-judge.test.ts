@@ -1,8 +1,14 @@
 /** The log, judged by Go's sumdb/note and sumdb/tlog and by Tessera's fsck: see log-judge/main.go. */
+
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { ed25519Signer } from '../../contract/log/notes.ts';
+import { tidemark } from '../cli/tidemark.ts';
 import { growLog, type LogFiles, NEXT_SIGNER, SIGNER } from '../contract/log/sample-log.ts';
+import { startServerForTest } from '../embedded/server-process.ts';
+import { price } from '../publisher/world.ts';
 import { temporaryFolder } from '../storage/temporary-folder.ts';
 import { runTool } from './run-tool.ts';
 import { toolFolder } from './tool-folder.ts';
@@ -29,6 +35,26 @@ async function writeLog(): Promise<string> {
 const judge = (args: readonly string[], vkey = SIGNER.vkey) => runTool(JUDGE, [vkey, ...args], { cwd: GOLDEN });
 
 describe('the judge of the log', () => {
+  test('accepts the log that a running server publishes, as it grows, and a receipt of it', async () => {
+    const data = await temporaryFolder();
+    const url = await startServerForTest({ TIDEMARK_DATA: data, TIDEMARK_LOG_ORIGIN: 'tidemark.test/log' }).started;
+    const { vkey } = ed25519Signer((await readFile(join(data, 'log-key'), 'utf8')).split('\n')[0] as string);
+    const log = `${url}/api/v1/log`;
+    const checkpoint = async () => (await fetch(`${log}/checkpoint`)).text();
+    const older = join(data, 'older');
+    await writeFile(older, await checkpoint());
+    const input = JSON.stringify(price('gold-usd', 280, 400_000));
+    expect((await tidemark(['ingest', '-', '--data', data], { input })).code).toBe(0);
+    // The edge keeps a checkpoint for 15 s.
+    while ((await checkpoint()) === (await readFile(older, 'utf8'))) await sleep(1000);
+    const { exitCode, stdout, output } = await judge([log, older], vkey);
+    expect([exitCode, stdout], output).toEqual([0, expect.stringMatching(/^103\d\d entries, 4\d tiles, 1 older/)]);
+    const receipt = join(data, 'gold.tlog-proof');
+    const words = ['receipt', 'gold-usd', '--observed-at', '2026-09-29T00:00:00Z', '--data', data, '-o', receipt];
+    expect(await tidemark([...words, '--log-key', vkey])).toMatchObject({ code: 0 });
+    expect((await judge(['proof', receipt], vkey)).stdout).toContain('"amountMinor":412910');
+  });
+
   test('accepts the golden files', async () => {
     const { exitCode, stdout } = await judge(['.', 'checkpoint-of-12']);
     expect([exitCode, stdout]).toEqual([0, '262 entries, 3 tiles, 1 older checkpoints\n']);

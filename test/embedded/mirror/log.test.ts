@@ -13,6 +13,7 @@ import { UpstreamInvalid } from '../../../embedded/mirror/upstream.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import { verify } from '../../../publisher/verify/verify.ts';
+import { verifyLog } from '../../../publisher/verify/verify-log.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
 import { LOG_ORIGIN, readTexts, TEST_LOG, testSigner } from '../../publisher/log/test-log.ts';
 import { price, readerOf, SMALL_PAGES, type World } from '../../publisher/world.ts';
@@ -49,6 +50,22 @@ test('the copy has the whole log, and its files are those of the service', async
     'public/api/v1/log/checkpoint',
     'public/api/v1/snapshot.json',
   ]);
+});
+
+test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
+  const world = await publishedWorld(TEST_LOG);
+  const copied = openMemoryObjects();
+  const { state } = await copyOf(world, copied);
+  const options = { vkeys: [], seen: state.checkpoint, pageSizes: SMALL_PAGES };
+  expect((await verifyLog(readerOf(copied), options)).findings).toEqual([]);
+  await changeWorld(world);
+  const keys = `${testSigner(3).vkey}\n`;
+  const upstream: PublicReader = async (url) => {
+    const answer = await readerOf(world.objects)(url);
+    return url === `${LOG_ROOT}/vkey` ? { ...answer, status: 200, body: Buffer.from(keys) } : answer;
+  };
+  await copyOf(world, copied, state, upstream);
+  expect(servedBy(copied).get('public/api/v1/log/vkey')).toBe(`${testSigner().vkey}\n`);
 });
 
 test('a round without news asks for the checkpoint and the snapshot', async () => {
@@ -215,6 +232,47 @@ describe('a file of the log that is not what was signed is not taken over:', () 
     await expect(copyOf(world, copied, FIRST, upstream)).rejects.toThrow(UpstreamInvalid);
     expect([...servedBy(copied).keys()].filter((key) => /snapshot|checkpoint/.test(key))).toEqual([]);
     await expect((await openLog(world, copied)).follow(1)).resolves.toBe(undefined);
+  });
+});
+
+describe('bodies must be what the log says:', () => {
+  const renamed =
+    (world: World): PublicReader =>
+    async (url) => {
+      const answer = await readerOf(world.objects)(url);
+      if (url !== '/api/v1/markets/b') return answer;
+      return { ...answer, body: Buffer.from(Buffer.from(answer.body).toString().replace('Market b', 'Murket b')) };
+    };
+
+  test('a body with another name is not taken over, although no rule of its own is broken', async () => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const log = await openLog(world, copied, FIRST, renamed(world));
+    const { state, findings } = await roundOf(world, copied, { log, upstream: renamed(world) });
+    expect([state, findings]).toEqual(['faulty', [expect.objectContaining({ rule: 'not-in-log' })]]);
+    expect([...servedBy(copied).values()].join('')).not.toContain('Murket');
+  });
+
+  test.each([
+    [true, 'faulty'],
+    [false, 'current'],
+  ])('a body that is newer than the log is judged once the log has it (forged: %s)', async (isForged, state) => {
+    const world = await publishedWorld(TEST_LOG);
+    const copied = openMemoryObjects();
+    const first = await copyOf(world, copied);
+    const early = await readerOf(world.objects)(`${LOG_ROOT}/checkpoint`);
+    await world.ingest([price('b', 1, 5)]);
+    await publish(world.dependencies);
+    // A cache keeps the checkpoint for longer than it may.
+    let isCached = true;
+    const forged = isForged ? renamed(world) : readerOf(world.objects);
+    const upstream: PublicReader = async (url) => (isCached && url.endsWith('/checkpoint') ? early : await forged(url));
+    const log = await openLog(world, copied, first.state, upstream);
+    expect((await roundOf(world, copied, { log, upstream })).state).toBe('behind');
+    expect([...log.unproven]).toEqual(['b']);
+    isCached = false;
+    expect((await roundOf(world, copied, { log, upstream })).state).toBe(state);
+    expect(log.unproven.size).toBe(0);
   });
 });
 

@@ -6,19 +6,24 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { boundedReader, UpstreamInvalid, UpstreamUnavailable } from '../../../embedded/mirror/upstream.ts';
 
-const LIMITS = { maxObjectBytes: 1_000, timeoutMs: 200 };
+const PATIENT_MS = 30_000;
 
-async function readerOf(listener: RequestListener) {
+async function readerOf(listener: RequestListener, timeoutMs = PATIENT_MS) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return boundedReader(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), LIMITS);
+  return boundedReader(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), {
+    maxObjectBytes: 1_000,
+    timeoutMs,
+  });
 }
 
-test.each<[string, RequestListener, typeof UpstreamInvalid | typeof UpstreamUnavailable]>([
+type Kind = typeof UpstreamInvalid | typeof UpstreamUnavailable;
+
+test.each<[string, RequestListener, Kind, number?]>([
   ['a redirect', (_, response) => response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end(), UpstreamInvalid],
   ['a body that is too long', (_, response) => response.end('x'.repeat(1_001)), UpstreamInvalid],
   [
@@ -34,8 +39,8 @@ test.each<[string, RequestListener, typeof UpstreamInvalid | typeof UpstreamUnav
     },
     UpstreamInvalid,
   ],
-  ['an answer that does not come', () => {}, UpstreamUnavailable],
-  ['a body that does not come', (_, response) => void response.writeHead(200).write('x'), UpstreamUnavailable],
+  ['an answer that does not come', () => {}, UpstreamUnavailable, 50],
+  ['a body that does not come', (_, response) => void response.writeHead(200).write('x'), UpstreamUnavailable, 50],
   [
     'a body that breaks off',
     (request, response) => response.writeHead(200, { 'content-length': 9 }).write('x', () => request.socket.destroy()),
@@ -44,8 +49,8 @@ test.each<[string, RequestListener, typeof UpstreamInvalid | typeof UpstreamUnav
   ['a connection that ends', (request) => request.socket.destroy(), UpstreamUnavailable],
   ['503', (_, response) => response.writeHead(503).end(), UpstreamUnavailable],
   ['429', (_, response) => response.writeHead(429).end(), UpstreamUnavailable],
-])('%s rejects', async (_, listener, kind) => {
-  await expect((await readerOf(listener))('/api/v1/snapshot')).rejects.toThrow(kind);
+])('%s rejects', async (_, listener, kind, timeoutMs) => {
+  await expect((await readerOf(listener, timeoutMs))('/api/v1/snapshot')).rejects.toThrow(kind);
 });
 
 test.each([200, 404, 410])('%d is an answer, with its headers', async (status) => {

@@ -1,11 +1,15 @@
 /** The log that publishing writes: its entries, their order, and that it only grows. */
 import { describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
+import { LogFaultError } from '../../../contract/log/log-fault-error.ts';
+import { ed25519Signer, privateNoteKey } from '../../../contract/log/notes.ts';
+import { LogForked } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { publishedHeadsKey } from '../../../storage/records/publication.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
 import { createWorld, market, price, type World } from '../world.ts';
+import { faultsOfLog } from './log-oracle.ts';
 import { brief, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
 
 function loggedWorld(): World {
@@ -23,6 +27,7 @@ async function added(world: World): Promise<readonly string[]> {
   await publish(world.dependencies);
   const after = await readTexts(world.objects);
   expect(after.slice(0, before.length)).toEqual(before);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
   return (await readLog(world.objects)).slice(before.length).map(brief);
 }
 
@@ -167,4 +172,34 @@ test('a new key is named by an entry in a checkpoint that the old key signs too'
   expect((await readLog(world.objects, 1)).at(-1)).toEqual({ format: 1, type: 'key', vkey: testSigner(2).vkey });
   await readLog(world.objects, 2);
   expect((await publish(both)).kind).toBe('unchanged');
+  const size = (await readLog(world.objects, 1)).length;
+  // When the old key ends, the same tree is signed by the new one alone.
+  await publish(withLog(world.dependencies, { origin: 'tidemark.test/log', signers: [testSigner(2)] }));
+  expect(await readLog(world.objects, 2)).toHaveLength(size);
+  await expect(readCheckpoint(world.objects, 1)).rejects.toThrow(LogFaultError);
+});
+
+test('the keys that sign are public, newest first', async () => {
+  const world = loggedWorld();
+  const vkeys = async () => {
+    const found = await world.objects.get('public/api/v1/log/vkey');
+    return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;
+  };
+  const [one, two] = [testSigner(1), testSigner(2)];
+  for (const signers of [[one], [two, one], [two]]) {
+    const dependencies = withLog(world.dependencies, { origin: 'tidemark.test/log', signers });
+    await publish(dependencies);
+    expect(await vkeys()).toBe(signers.map(({ vkey }) => `${vkey}\n`).join(''));
+    expect((await publish(dependencies)).kind).toBe('unchanged');
+  }
+});
+
+test('a log does not continue under another name', async () => {
+  const world = loggedWorld();
+  await publish(world.dependencies);
+  await world.ingest([market('a')]);
+  const other = ed25519Signer(privateNoteKey('other.test', Buffer.alloc(32, 1)));
+  const renamed = withLog(world.dependencies, { origin: 'other.test', signers: [other] });
+  await expect(publish(renamed)).rejects.toThrow(LogForked);
+  expect((await publish(world.dependencies)).kind).toBe('published');
 });

@@ -16,6 +16,8 @@ import { HEAD_KEY } from '../../../storage/records/publication.ts';
 import { runs } from '../../runs.ts';
 import { type MemoryObjects, openMemoryObjects } from '../../storage/memory-objects.ts';
 import { faultyStorage } from '../faulty-storage.ts';
+import { faultsOfLog } from '../log/log-oracle.ts';
+import { readTexts, withLog } from '../log/test-log.ts';
 import { type LoggedLedger, olderCopy, openLoggedLedger, type Tear } from '../logged-ledger.ts';
 import { createWorld, dependenciesOn, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 
@@ -29,7 +31,8 @@ const days: number[] = [];
 
 beforeAll(async () => {
   const ledger = openLoggedLedger();
-  later = { ...createWorld(SMALL_PAGES, ledger), ledger };
+  const created = createWorld(SMALL_PAGES, ledger);
+  later = { ...created, dependencies: withLog(created.dependencies), ledger };
   const slugs = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   await later.ingest(slugs.map((slug) => market(slug)));
   await later.ingest(slugs.flatMap((slug) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => price(slug, day, 100 + day))));
@@ -83,7 +86,8 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
   const before = publicKeys(objects);
   const listPages = await pagesOfList(objects);
   const watched = watchedStore(objects, before);
-  const dependencies = { ...dependenciesOn(ledger, watched, clock), maxMarkedMarkets: 3 };
+  const dependencies = { ...withLog(dependenciesOn(ledger, watched, clock)), maxMarkedMarkets: 3 };
+  const logBefore = await readTexts(objects);
   const generation = (await later.ledger.get(HEAD_KEY))?.revision ?? 0;
 
   expect((await restore(dependencies)).next).toBeNull();
@@ -99,9 +103,11 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
     isMoreDue = outcome.isMoreDue;
   }
   await expectPublished(ledger, objects);
+  // The log goes on from the newest checkpoint that was public.
+  expect((await readTexts(objects)).slice(0, logBefore.length)).toEqual(logBefore);
 
   // Until then readers got the earlier list, so its pages stay for another day. Then the sweep finds them.
-  const afterwards = dependenciesOn(ledger, objects, clock);
+  const afterwards = withLog(dependenciesOn(ledger, objects, clock));
   clock.nowMs += DAY_MS - 3 * HOUR_MS;
   await collectGarbage(afterwards, { dryRun: false });
   await expectAllThere(objects, listPages);
@@ -121,6 +127,7 @@ async function restoreInPlace(ledger: Ledger): Promise<void> {
 async function expectPublished(ledger: Ledger, objects: ObjectStore) {
   const report = await verify(readerOf(objects), { pageSizes: SMALL_PAGES, settled: true });
   expect(report.findings).toEqual([]);
+  expect(await faultsOfLog(objects)).toEqual([]);
   const slugs = (await readAll(ledger, MARKET_INDEX)).map(({ sort }) => sort);
   const histories = await Promise.all(slugs.map((slug) => readAll(ledger, observationsOf(slug))));
   expect(report).toMatchObject({ markets: slugs.length, observations: histories.flat().length });

@@ -1,6 +1,6 @@
 /** Reads a small deployment with a log. */
 import { VKEY_URL } from '../../../publisher/verify/log-files.ts';
-import type { PublicReader } from '../../../publisher/verify/reader.ts';
+import type { PublicReader, PublicResponse } from '../../../publisher/verify/reader.ts';
 import type { ObjectStore } from '../../../storage/object-store.ts';
 import { testSigner } from '../log/test-log.ts';
 import { readerOf } from '../world.ts';
@@ -11,7 +11,11 @@ export function loggedReader(objects: ObjectStore): PublicReader {
   return async (url, headers) => {
     const answer = await read(url, headers);
     if (url !== VKEY_URL || answer.status !== 404) return answer;
-    const fields = new Map([['content-type', 'text/plain; charset=utf-8']]);
-    return { status: 200, headers: fields, body: Buffer.from(`${testSigner().vkey}\n`) };
+    return vkeyAnswer(testSigner().vkey);
   };
+}
+
+export function vkeyAnswer(...vkeys: readonly string[]): PublicResponse {
+  const headers = new Map([['content-type', 'text/plain; charset=utf-8']]);
+  return { status: 200, headers, body: Buffer.from(vkeys.map((vkey) => `${vkey}\n`).join('')) };
 }

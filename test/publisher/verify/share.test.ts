@@ -190,7 +190,7 @@ describe('the number of shares', () => {
     [1_000, 64 * READS_PER_RUN, 2],
     [1_000_000, 1_000_000, 128],
   ])('%i markets with %i observations: %i', (markets, observations, shares) => {
-    expect(sharesFor({ markets, observations, unknownValues: 0 })).toBe(shares);
+    expect(sharesFor({ counts: { markets, observations, unknownValues: 0 } })).toBe(shares);
   });
 });
 

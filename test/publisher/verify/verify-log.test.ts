@@ -3,8 +3,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { IngestRecordInput } from '../../../contract/ingest-records.ts';
 import { checkpointText, openCheckpoint } from '../../../contract/log/checkpoint.ts';
-import { leafHash } from '../../../contract/log/merkle.ts';
-import { signNote, verifierKey } from '../../../contract/log/notes.ts';
+import { takenDownLine } from '../../../contract/log/entry-bundle.ts';
+import { EMPTY_ROOT, leafHash } from '../../../contract/log/merkle.ts';
+import { type NoteSigner, signNote, verifierKey } from '../../../contract/log/notes.ts';
 import { PUBLIC_PREFIX, parsePublicKey } from '../../../contract/public-objects.ts';
 import { publish } from '../../../publisher/publish.ts';
 import type { PublicReader } from '../../../publisher/verify/reader.ts';
@@ -15,9 +16,9 @@ import { runs, sampled } from '../../runs.ts';
 import { LOG_ORIGIN, testSigner, withLog } from '../log/test-log.ts';
 import { removeMarket } from '../remove-market.ts';
 import { setStanding } from '../standing.ts';
-import { createWorld, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { createWorld, market, price, readerOf, SMALL_PAGES, type World } from '../world.ts';
 import { damagedReader, type Edit, type Loose, withBody, withBytes, withHeader, withStatus } from './damaged-reader.ts';
-import { loggedReader } from './logged-reader.ts';
+import { loggedReader, vkeyAnswer } from './logged-reader.ts';
 
 const VKEY = testSigner().vkey;
 const CHECKPOINT = '/api/v1/log/checkpoint';
@@ -49,12 +50,12 @@ async function loggedWorld(): Promise<World> {
     { ...price('a', 12, 9), sourceLabel: 'other', sourceUrl: 'https://example.com/b' } as IngestRecordInput,
   ]);
   const verifications = { 'https://example.com/d': VERIFICATION };
-  await setStanding(
-    world.ledger,
-    'd',
-    { representedBy: null, disputes: { price: 'clm_1' }, comparisons: {}, verifications },
-    'standing',
-  );
+  const none = { disputes: {}, comparisons: {}, verifications: {} };
+  const representedBy = { name: 'Council of D', claim: 'clm_2', salt: 'ab'.repeat(32) };
+  const disputes = { price: 'clm_1' };
+  await setStanding(world.ledger, 'd', { representedBy, disputes, comparisons: {}, verifications }, 'standing');
+  // Since before the log began: the log has no digest of this name.
+  await setStanding(world.ledger, 'b', { representedBy: { name: 'Council of B', claim: 'clm_3' }, ...none }, 'before');
   await removeMarket(world, 'gone', 'a');
   await publish(world.dependencies);
   return world;
@@ -181,6 +182,16 @@ describe('damage', () => {
     expect(await found(price)).toEqual(['not-in-log /api/v1/markets/c/history']);
   });
 
+  test('of the name of a representative: its digest is in the log', async () => {
+    const edit = (change: (body: Loose) => unknown) =>
+      found(damagedReader(reader, { '/api/v1/markets/d': withBody(change) }));
+    const expected = ['not-in-log /api/v1/markets/d'];
+    expect(await edit((body) => (body.representedBy = 'Council of E'))).toEqual(expected);
+    expect(await edit((body) => (body.representedBySalt = 'cd'.repeat(32)))).toEqual(expected);
+    expect(await edit((body) => delete body.representedBySalt)).toEqual(expected);
+    expect(await edit((body) => (body.representedBy = null))).toEqual(expected);
+  });
+
   test('of the list: a market that is not in the log', async () => {
     const more = damagedReader(reader, {
       '/api/v1/markets': withBody((body) => {
@@ -240,6 +251,26 @@ describe('damage', () => {
     expect(await one(VKEYS, withStatus(404))).toEqual([`signature ${VKEYS}`]);
   });
 
+  test('an entry that was taken down is no damage of the tree: only its own market may not be what it gives', async () => {
+    const without = (pattern: RegExp) => {
+      const hide = (text: string) => text.replace(pattern, (line) => takenDownLine(leafHash(line)));
+      return damagedReader(reader, {
+        [files.entries]: withStatus(410),
+        [files.ndjson]: withBytes((bytes) => gzipSync(hide(gunzipSync(bytes).toString()))),
+      });
+    };
+    // Another entry has replaced this one.
+    const replaced = await check(without(/^.*"name":"Market b".*$/m));
+    expect([replaced.findings, replaced.takenDown]).toEqual([[], 1]);
+    const corrected = without(/^.*"market":"c".*"type":"observation".*$/m);
+    expect(await found(corrected)).toEqual([
+      `count ${SNAPSHOT}`,
+      'log /api/v1/markets/c',
+      'not-in-log /api/v1/markets/c',
+    ]);
+    expect((await check(corrected)).checkpoint).not.toBeNull();
+  });
+
   test('of an entry in all of its files: the signed root is another one', async () => {
     const swap = (text: string) => text.replace('Market b', 'Market B');
     const both = damagedReader(reader, {
@@ -267,6 +298,40 @@ describe('the key and the past', () => {
       expect(report.findings).toMatchObject([{ rule: 'fork', url: CHECKPOINT }]);
       expect(report.checkpoint).toBeNull();
     }
+  });
+
+  test('of another name are not the log that was seen', async () => {
+    const other = await signNote(checkpointText({ origin: 'other.test/log', size: 0, root: EMPTY_ROOT }), [
+      testSigner(),
+    ]);
+    expect((await check(reader, { seen: other })).findings).toMatchObject([{ rule: 'fork', url: CHECKPOINT }]);
+  });
+
+  test('may be replaced: a reader who looked meanwhile knows the next one, and no other does', async () => {
+    const small = createWorld();
+    const read = readerOf(small.objects);
+    const [old, next] = [testSigner(1), testSigner(2)];
+    const signed = (...signers: readonly NoteSigner[]) => {
+      const log = { origin: LOG_ORIGIN, signers };
+      return publish(withLog(small.dependencies, log));
+    };
+    // The file with the keys is written by the configuration, and is not part of this test.
+    const keys = (...vkeys: readonly string[]) => damagedReader(read, { [VKEYS]: () => vkeyAnswer(...vkeys) });
+    await small.ingest([market('a')]);
+    await signed(old);
+    const first = await check(keys(old.vkey));
+    await small.ingest([price('a', 0, 1)]);
+    await signed(next, old);
+    const both = keys(next.vkey, old.vkey);
+    const second = await check(both, { vkeys: first.vkeys, seen: first.checkpoint });
+    expect([second.findings, second.vkeys]).toEqual([[], [old.vkey, next.vkey]]);
+    await small.ingest([price('a', 1, 1)]);
+    await signed(next);
+    const alone = keys(next.vkey);
+    expect((await check(alone, { vkeys: second.vkeys, seen: second.checkpoint })).findings).toEqual([]);
+    expect((await check(alone, { vkeys: first.vkeys, seen: first.checkpoint })).findings).toMatchObject([
+      { rule: 'signature', url: CHECKPOINT },
+    ]);
   });
 
   test('a checkpoint of an earlier generation is its beginning', async () => {

@@ -1,0 +1,36 @@
+/** The role of the export, as its golden file has it, is enough for all that an export asks of IAM. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { makeExport } from '../../publisher/exports/make-export.ts';
+import { readEntries } from '../../publisher/log/log-chunks.ts';
+import { publish } from '../../publisher/publish.ts';
+import type { ObjectHead } from '../../storage/object-store.ts';
+import { DAY_MS, days, exportWorld, FIRST_DAY, keysOf } from '../publisher/exports/export-world.ts';
+import { market, price } from '../publisher/world.ts';
+import { type AccessCall, allows, recordAccess, recordObjectAccess, type Statement } from './recorded-access.ts';
+
+const ROLE: Statement[] = JSON.parse(readFileSync(join(import.meta.dirname, 'golden/role-export.json'), 'utf8'));
+
+it('a first export, one after a correction, and one after a loss may be made', async () => {
+  const world = exportWorld();
+  const asked: AccessCall[] = [];
+  const ledger = recordAccess(world.ledger, asked);
+  const storage = { ...world.options.storage, ledger, objects: recordObjectAccess(world.objects, asked) };
+  const nextExport = async () => {
+    await publish(world.options.storage as never);
+    world.clock.nowMs += DAY_MS;
+    const readTile = (tile: number, width: number) => readEntries(ledger, tile, width);
+    expect((await makeExport({ storage, readEntries: readTile, partEntries: 256 })).kind).toBe('made');
+  };
+  await world.ingest([market('a'), ...days('a', 300)]);
+  await nextExport();
+  await world.ingest([price('a', FIRST_DAY, 7)], 'correct');
+  await nextExport();
+  for (const key of keysOf(world).filter((each) => each.endsWith('.parquet'))) {
+    await world.objects.delete(key, ((await world.objects.stat(key)) as ObjectHead).etag);
+  }
+  await nextExport();
+  expect(asked).toContainEqual({ action: 'dynamodb:DeleteItem', partition: 'exports' });
+  expect(asked.filter((call) => !allows(ROLE, call))).toEqual([]);
+});

@@ -1,0 +1,273 @@
+/** Histories as files: their bytes, what a change puts, and what is left when they are switched off. */
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
+import { FILE_ROWS_MAX, HISTORY_COLUMNS } from '../../contract/history-rows.ts';
+import type { IngestMode } from '../../contract/ingest-records.ts';
+import { publicKey } from '../../contract/public-objects.ts';
+import { FILES_START, HistoryFiles, isFileTooLong, NO_PREFIXES } from '../../publisher/plan/history-files.ts';
+import { publish } from '../../publisher/publish.ts';
+import { findLostObjects } from '../../publisher/repair/lost-objects.ts';
+import { rebuild } from '../../publisher/repair/rebuild.ts';
+import { collectGarbage, PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
+import { readAll } from '../../storage/paging.ts';
+import { observationsOf } from '../../storage/records/markets.ts';
+import { faultyStorage } from './faulty-storage.ts';
+import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
+import { removeMarket } from './remove-market.ts';
+import { market, price } from './world.ts';
+
+const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
+const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
+const INDEX = 'a/history/index';
+
+describe('a change puts', () => {
+  test.each<[string, (world: FilesWorld) => Promise<unknown>, readonly string[]]>([
+    ['an append', (world) => world.ingest([price('a', 9, 1)]), OPEN_YEAR],
+    [
+      'two appends, which close a page',
+      (world) => world.ingest([price('a', 9, 1), price('a', 10, 1)]),
+      [...OPEN_YEAR, INDEX],
+    ],
+    [
+      'the first observation of a year',
+      (world) => {
+        world.clock.nowMs = Date.parse('2027-01-02T12:00:00Z');
+        return world.ingest([price('a', 200, 1), price('a', 365, 1)]);
+      },
+      [...OPEN_YEAR, 'a/history/2027.csv', 'a/history/2027.ndjson', INDEX],
+    ],
+    [
+      'a correction of a passed year',
+      (world) => world.ingest([old('a', 4, 7)], 'correct'),
+      ['a/history.csv', 'a/history.ndjson', ...PASSED_YEAR, INDEX],
+    ],
+    ['a correction of the open year', (world) => world.ingest([price('a', 8, 7)], 'correct'), OPEN_YEAR],
+    [
+      'an observation between two others of a passed year',
+      (world) => world.ingest([old('a', 1, 7)]),
+      ['a/history.csv', 'a/history.ndjson', ...PASSED_YEAR, INDEX],
+    ],
+    ['a new name', (world) => world.ingest([{ ...market('a'), name: 'Other' } as never]), []],
+    ['nothing', async () => undefined, []],
+    [
+      'the first observation of a market',
+      (world) => world.ingest([price('b', 0, 1)]),
+      ['b/history.csv', 'b/history.ndjson', 'b/history/2026.csv', 'b/history/2026.ndjson', 'b/history/index'],
+    ],
+  ])('%s', async (_, happen, expected) => {
+    const world = await worldOfTwoYears();
+    await happen(world);
+    expect(await world.puts()).toEqual([...expected].sort());
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('an append reads the files of the history, and of its pages only the open one', async () => {
+    const world = await worldOfTwoYears();
+    await world.ingest([price('a', 9, 1)]);
+    const read: number[] = [];
+    const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', async ({ what, run }) => {
+      const result = (await run()) as { readonly items: readonly unknown[] };
+      if (what === 'ledger.query market/a') read.push(result.items.length);
+      return result;
+    });
+    await publish({ ...world.dependencies, ledger, objects });
+    // Three on the open page before, and the new one.
+    expect(read).toEqual([4]);
+  });
+});
+
+describe('the rows', () => {
+  test('are the standing observations, oldest first, in columns that never move', async () => {
+    const world = createFilesWorld();
+    const odd = { sourceLabel: '=HYPERLINK("https://x.example","1,5")', releasedAt: '2026-01-02T03:04:05Z' };
+    await world.ingest([
+      market('a'),
+      { ...price('a', 0, -3698), sourceValue: '-36.98' } as never,
+      { ...price('a', 1, null), ...odd } as never,
+      price('a', 2, 5),
+      {
+        ...price('a', 3, 1),
+        metric: 'tradingVolume',
+        kind: undefined,
+        amountMinor: undefined,
+        currency: undefined,
+        value: '12.50',
+        unit: 'tonnes',
+      } as never,
+    ]);
+    await world.ingest([price('a', 2, 6)], 'correct');
+    await world.publish();
+    const { text, type } = await world.read('a/history.csv');
+    expect(type).toBe('text/csv; charset=utf-8');
+    expect(text.startsWith(`${HISTORY_COLUMNS.join(',')}\r\n2026-01-01T00:00:00Z,price,-36.98,USD,-36.98,-3698,`)).toBe(
+      true,
+    );
+    expect(text.split('\r\n')).toHaveLength(6);
+    expect(text).toContain(`"'=HYPERLINK(""https://x.example"",""1,5"")"`);
+    const rows = parse(text, { columns: true, recordDelimiter: '\r\n' }) as Record<string, string>[];
+    expect(
+      rows.map(({ observedAt, decimal, value, unit }) => [observedAt?.slice(0, 10), decimal, value, unit]),
+    ).toEqual([
+      ['2026-01-01', '-36.98', '', ''],
+      ['2026-01-02', '', '', ''],
+      ['2026-01-03', '0.06', '', ''],
+      ['2026-01-04', '', '12.50', 'tonnes'],
+    ]);
+    expect(rows[1]).toMatchObject({ unknownReason: 'not-published', releasedAt: '2026-01-02T03:04:05Z' });
+    const ndjson = await world.read('a/history.ndjson');
+    expect(ndjson.type).toBe('application/x-ndjson');
+    const head = JSON.parse((await world.read('a/history')).text);
+    const rest = JSON.parse((await world.read(`a/history?cursor=${head.page.nextCursor}`)).text);
+    const all = [...head.data, ...rest.data] as { supersededBy: null | string }[];
+    const standing = all.filter(({ supersededBy }) => supersededBy === null).reverse();
+    expect(
+      ndjson.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(standing);
+  });
+
+  test('of the years are those of the whole history', async () => {
+    const world = await worldOfTwoYears();
+    const text = async (path: string) => (await world.read(path)).text;
+    expect((await text(PASSED_YEAR[1] as string)) + (await text('a/history/2026.ndjson'))).toBe(
+      await text('a/history.ndjson'),
+    );
+    const index = JSON.parse(await text(INDEX));
+    expect(index.years.map(({ year }: { year: string }) => year)).toEqual(['2025', '2026']);
+    expect(index.closedPages.map(({ count }: { count: number }) => count)).toEqual([4, 4]);
+    for (const { cursor, firstObservedAt } of index.closedPages) {
+      expect(JSON.parse(await text(`a/history?cursor=${cursor}`)).data.at(-1).observedAt).toBe(firstObservedAt);
+    }
+    expect((await world.read('b/history/index')).status).toBe(200);
+    expect((await world.read('b/history.csv')).status).toBe(404);
+  });
+
+  test('of a file end before it is too long: then they are only counted', async () => {
+    const world = await worldOfTwoYears();
+    const [item] = await readAll(world.ledger, observationsOf('a'));
+    const files = new HistoryFiles(1, FILES_START, NO_PREFIXES);
+    for (let row = 0; row <= FILE_ROWS_MAX; row++) files.add('2025-01-01', item?.value as never);
+    expect(files.finish()).toMatchObject({ size: { rows: FILE_ROWS_MAX + 1 }, texts: null });
+    expect(isFileTooLong({ ...files.position.all, rows: FILE_ROWS_MAX })).toBe(false);
+  });
+});
+
+describe('a published file that is not as recorded', () => {
+  const key = publicKey({ kind: 'history-ndjson', slug: 'a' });
+  test.each([
+    ['is missing', (world: FilesWorld) => world.lose(key)],
+    ['has other bytes', (world: FilesWorld) => world.damage(key)],
+  ])('because it %s: the next append renders the whole history', async (_, happen) => {
+    const world = await worldOfTwoYears();
+    await happen(world);
+    await world.ingest([price('a', 9, 1)]);
+    await world.publish();
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('is found missing, and put again', async () => {
+    const world = await worldOfTwoYears();
+    await world.lose(key);
+    await world.lose(publicKey({ kind: 'history-year-csv', slug: 'a', year: '2025' }));
+    expect((await findLostObjects(world.dependencies)).map((lost) => lost.split('/').at(-1)).sort()).toEqual([
+      '2025.csv',
+      'history.ndjson',
+    ]);
+    await rebuild(world.dependencies);
+    await world.publish();
+    expect(await world.findings()).toEqual([]);
+  });
+});
+
+describe('switched off', () => {
+  test('no file is written, the sweep removes those that are left, and switched on again they are as before', async () => {
+    const world = await worldOfTwoYears();
+    const before = world.files();
+    const off = createFilesWorld(world, []);
+    await off.publish();
+    await refreshAll(off);
+    expect(await off.findings()).toEqual([]);
+    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+    await off.ingest([market('c')]);
+    await off.publish();
+    const { removed } = await collectGarbage(off.dependencies, { dryRun: false });
+    expect(removed.filter((key) => key.includes('/markets/'))).toHaveLength(before.size);
+    expect(off.files().size).toBe(0);
+    await world.publish();
+    await refreshAll(world);
+    const after = new Map([...world.files()].filter(([path]) => !path.startsWith('c/')));
+    expect(after).toEqual(before);
+    expect(await world.findings()).toEqual([]);
+  });
+
+  test('the sweep removes no file that is published', async () => {
+    const world = await worldOfTwoYears();
+    world.clock.nowMs += 2 * PAGE_RETENTION_SECONDS * 1000;
+    await world.ingest([price('b', 1, 1)]);
+    await world.publish();
+    const before = world.files();
+    await collectGarbage(world.dependencies, { dryRun: false });
+    expect(world.files()).toEqual(before);
+  });
+});
+
+async function refreshAll(world: FilesWorld): Promise<void> {
+  await rebuild(world.dependencies);
+  while ((await world.publish()).isMoreDue);
+}
+
+test('every file of a removed market says so', async () => {
+  const world = await worldOfTwoYears();
+  const paths = [...world.files().keys()].filter((path) => path.startsWith('a/'));
+  await removeMarket(world, 'a', 'b');
+  await world.publish();
+  for (const path of paths) {
+    const { status, type, text } = await world.read(path);
+    expect([status, type, JSON.parse(text).code]).toEqual([410, PROBLEM_CONTENT_TYPE, 'market-removed']);
+  }
+  expect(paths).toHaveLength(7);
+  expect(await world.findings(['a'])).toEqual([]);
+  expect(await world.puts()).toEqual([]);
+});
+
+describe('verify finds', () => {
+  test.each([...OPEN_YEAR, ...PASSED_YEAR, INDEX])('a flipped byte of %s', async (path) => {
+    const world = await worldOfTwoYears();
+    await world.damage(`public/api/v1/markets/${path}`);
+    expect(await world.findings()).toContainEqual(expect.objectContaining({ url: `/api/v1/markets/${path}` }));
+  });
+
+  test('a file that is missing', async () => {
+    const world = await worldOfTwoYears();
+    await world.lose(`public/api/v1/markets/${INDEX}`);
+    expect(await world.findings()).toMatchObject([{ rule: 'status', url: `/api/v1/markets/${INDEX}` }]);
+  });
+});
+
+test('any changes, published at any moments, give the files of the pages', async () => {
+  const change = fc.record({
+    day: fc.integer({ min: 300, max: 420 }),
+    amount: fc.option(fc.integer({ min: 1, max: 9 })),
+    mode: fc.constantFrom<IngestMode>('append', 'append', 'correct'),
+    isPublished: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
+      const world = createFilesWorld();
+      await world.ingest([market('a')]);
+      for (const { day, amount, mode, isPublished } of changes) {
+        await world.ingest([old('a', day, amount)], mode).catch(() => undefined);
+        if (!isPublished) continue;
+        await world.publish();
+        expect(await world.findings()).toEqual([]);
+      }
+      await world.publish();
+      expect(await world.findings()).toEqual([]);
+    }),
+    { numRuns: 6 },
+  );
+});

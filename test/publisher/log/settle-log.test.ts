@@ -1,0 +1,197 @@
+/** The log after losses: of objects, of a bundle, of a market, of the ledger's newest state, and of its own switch. */
+import { expect, test } from 'vitest';
+import type { Json } from '../../../contract/canonical-json.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
+import { BundleLost, LogForked } from '../../../publisher/errors.ts';
+import { publish } from '../../../publisher/publish.ts';
+import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
+import { rebuild } from '../../../publisher/repair/rebuild.ts';
+import { restore } from '../../../publisher/repair/restore.ts';
+import { logChunkKey } from '../../../storage/records/log.ts';
+import { openMemoryObjects } from '../../storage/memory-objects.ts';
+import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
+import { olderCopy, openLoggedLedger } from '../logged-ledger.ts';
+import { loseMarket } from '../lose-market.ts';
+import { refresh } from '../refresh.ts';
+import { removeMarket } from '../remove-market.ts';
+import { createWorld, dependenciesOn, market, price, SMALL_PAGES, type World } from '../world.ts';
+import { faultsOfLog } from './log-oracle.ts';
+import { brief, LOG_ORIGIN, logKey, readCheckpoint, readLog, readTexts, testSigner, withLog } from './test-log.ts';
+
+function loggedWorld(ledger = openLoggedLedger()) {
+  const world = createWorld(SMALL_PAGES, ledger);
+  return { ...world, dependencies: withLog(world.dependencies), ledger };
+}
+
+/** A log with a full tile. */
+async function publishedWorld() {
+  const world = loggedWorld();
+  await world.ingest([market('a'), market('b'), price('a', 0, 1)]);
+  await world.ingest(Array.from({ length: 270 }, (_, day) => price('b', -day, day + 1)));
+  await publish(world.dependencies);
+  return world;
+}
+
+const filesOfLog = (world: Pick<World, 'objects'>) =>
+  new Map(
+    [...world.objects.snapshot()].filter(([key]) => key.startsWith(logKey(''))).map(([key, { body }]) => [key, body]),
+  );
+
+/** Published until nothing is due. */
+async function settle(dependencies: World['dependencies']): Promise<void> {
+  while ((await publish(dependencies)).isMoreDue);
+}
+
+test('when the store is lost, the ledger gives every tile and the checkpoint again, byte for byte', async () => {
+  const world = await publishedWorld();
+  const before = filesOfLog(world);
+  expect(before.size).toBeGreaterThan(7);
+  const objects = openMemoryObjects();
+  await rebuild(withLog(dependenciesOn(world.ledger, objects, world.clock)));
+  expect(filesOfLog({ objects })).toEqual(before);
+  expect(await faultsOfLog(objects)).toEqual([]);
+});
+
+test('each lost tile is found, and put again', async () => {
+  const world = await publishedWorld();
+  const files = filesOfLog(world);
+  for (const key of files.keys()) {
+    const found = await world.objects.stat(key);
+    if (found !== null) await world.objects.delete(key, found.etag);
+    expect(await findLostObjects(world.dependencies)).toEqual([key]);
+    await rebuild(world.dependencies);
+    expect(filesOfLog(world)).toEqual(files);
+  }
+});
+
+test('a bundle that is lost before it is applied takes its entries with it; they are stated again', async () => {
+  const world = await publishedWorld();
+  await world.ingest([market('c'), price('a', 1, 2), price('c', 0, 3)]);
+  const history = `objects.put ${publicKey({ kind: 'history', slug: 'a' })}`;
+  const { ledger, objects } = faultyStorage(world.ledger, world.objects, 'all', (operation) =>
+    operation.what.startsWith(history) ? diesAfter(operation) : operation.run(),
+  );
+  await expect(publish(withLog(dependenciesOn(ledger, objects, world.clock)))).rejects.toThrow(ProcessDied);
+  for (const key of (await world.objects.list('redo/')).keys) {
+    const bundle = await world.objects.stat(key);
+    if (bundle !== null) await world.objects.delete(key, bundle.etag);
+  }
+  await expect(publish(world.dependencies)).rejects.toThrow(BundleLost);
+  const before = await readTexts(world.objects);
+  await rebuild(world.dependencies);
+  expect((await readTexts(world.objects)).slice(0, before.length)).toEqual(before);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+test('a market that the ledger has lost is taken back; defined again, it is stated from its beginning', async () => {
+  const world = loggedWorld();
+  await world.ingest([market('a'), market('b'), price('b', 0, 1)]);
+  await publish(world.dependencies);
+  await loseMarket(world, 'b');
+  await publish(world.dependencies);
+  expect((await readLog(world.objects)).slice(-1).map(brief)).toEqual(['reset b']);
+  await world.ingest([market('b'), price('b', 7, 1)]);
+  await publish(world.dependencies);
+  expect((await readLog(world.objects)).slice(-2).map(brief)).toEqual(['market b 1', 'observation b 1 2026-01-08']);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+test('an older ledger takes over the newest log of the store, and each market is stated anew', async () => {
+  const world = await publishedWorld();
+  const count = world.ledger.transactions.length;
+  await world.ingest([price('a', 1, 2), market('z'), price('z', 0, 1)]);
+  await world.ingest([price('b', 0, 99)], 'correct');
+  await publish(world.dependencies);
+  const before = await readTexts(world.objects);
+  const older = withLog(dependenciesOn(await olderCopy(world.ledger, count), world.objects, world.clock));
+  await restore(older);
+  await settle(older);
+  const entries = await readLog(world.objects);
+  expect((await readTexts(world.objects)).slice(0, before.length)).toEqual(before);
+  const after = entries.slice(before.length).map(brief);
+  expect(after.filter((entry) => entry.startsWith('reset'))).toEqual(['reset a', 'reset b', 'reset z']);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+  // A market that is new since then needs no reset.
+  const writer = createWorld(SMALL_PAGES, older.ledger);
+  await writer.ingest([market('new')]);
+  await publish(older);
+  expect((await readLog(world.objects)).slice(entries.length).map(brief)).toEqual(['market new 0']);
+});
+
+test('damaged records of the log are taken from the store again', async () => {
+  const world = await publishedWorld();
+  const { dependencies, ledger } = world;
+  const before = filesOfLog(world);
+  const value = { entries: 'no zstd' } as Json;
+  const key = logChunkKey(1, 0) as { partition: string; sort: string };
+  await ledger.transact([{ kind: 'put', key, revision: 1, value, if: { kind: 'any' } }], { attemptId: 'damage' });
+  await world.ingest([price('a', 1, 2)]);
+  await expect(publish(dependencies)).rejects.toMatchObject({ name: 'StorageCorrupt' });
+  await rebuild(dependencies);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+  for (const [name, body] of before) {
+    if (!name.endsWith('checkpoint')) expect(filesOfLog(world).get(name), name).toEqual(body);
+  }
+});
+
+test.each([
+  ['a checkpoint of another log', 2],
+  ['a checkpoint of the same key with other entries', 1],
+])('%s in the store stops the publication before anything is put', async (_, seed) => {
+  const world = await publishedWorld();
+  const other = loggedWorld();
+  const log = { origin: LOG_ORIGIN, signers: [testSigner(seed)] };
+  await other.ingest([market('x'), price('x', 0, 1)]);
+  await publish(withLog(other.dependencies, log));
+  const objects = openMemoryObjects();
+  for (const [key, { body, metadata }] of other.objects.snapshot()) {
+    if (key.startsWith(logKey(''))) await objects.put(key, body, metadata, { kind: 'absent' });
+  }
+  const before = filesOfLog({ objects });
+  await expect(rebuild(withLog(dependenciesOn(world.ledger, objects, world.clock)))).rejects.toThrow(LogForked);
+  expect(filesOfLog({ objects })).toEqual(before);
+});
+
+test('while the log is switched off, it does not grow; switched on again, it states what it has missed, once', async () => {
+  const world = loggedWorld();
+  await world.ingest([market('a'), price('a', 0, 1), market('b'), price('b', 0, 1)]);
+  await publish(world.dependencies);
+  const size = (await readCheckpoint(world.objects))?.size as number;
+  const without = dependenciesOn(world.ledger, world.objects, world.clock);
+  await world.ingest([price('a', 1, 2)]);
+  await world.ingest([price('a', 0, 7)], 'correct');
+  await publish(without);
+  await world.ingest([price('a', 2, 2)]);
+  await publish(without);
+  expect((await readCheckpoint(world.objects))?.size).toBe(size);
+  const snapshot = await world.objects.get(publicKey({ kind: 'snapshot' }));
+  expect(JSON.parse(Buffer.from(snapshot.kind === 'found' ? snapshot.body : '').toString())).not.toHaveProperty('log');
+  await world.ingest([price('b', 1, 2)]);
+  await publish(world.dependencies);
+  await refresh(world, ['a', 'b']);
+  await publish(world.dependencies);
+  expect((await readLog(world.objects)).slice(size).map(brief).sort()).toEqual([
+    'observation a 2 2026-01-02',
+    'observation a 3 2026-01-01',
+    'observation a 4 2026-01-03',
+    'observation b 2 2026-01-02',
+  ]);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+test('a deployment that begins its log states everything that stands, and removed markets as removed', async () => {
+  const world = loggedWorld();
+  const without = dependenciesOn(world.ledger, world.objects, world.clock);
+  await world.ingest([market('a'), market('b'), ...[0, 1, 2, 3, 4, 5, 6, 7, 8].map((day) => price('a', day, 1))]);
+  await world.ingest([price('a', 1, 5)], 'correct');
+  await removeMarket(world, 'b');
+  await publish(without);
+  expect((await publish(world.dependencies)).asksForRefresh).toBe(true);
+  await refresh(world, ['a', 'b']);
+  await publish(world.dependencies);
+  expect(await readLog(world.objects)).toHaveLength(1 + 10 + 1);
+  expect(
+    (await readLog(world.objects)).filter((entry) => 'market' in entry && entry.market === 'b').map(brief),
+  ).toEqual(['removal b 1']);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});

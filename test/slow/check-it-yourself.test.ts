@@ -1,0 +1,64 @@
+/** The commands of "Check it yourself" in the README print what it shows, typed in their order beside a running server. */
+import { execFile } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAIN } from '../cli/tidemark.ts';
+import { type ServerProcess, startServer } from '../embedded/server-process.ts';
+import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
+
+const URL_SHOWN = 'http://127.0.0.1:8787';
+const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+const [, transcript = ''] = /^## Check it yourself\n[\s\S]*?```console\n([\s\S]*?)```/m.exec(readme) ?? [];
+const typed = transcript
+  .split(/^\$ /m)
+  .slice(1)
+  .map((entry) => {
+    const [command = '', ...shown] = entry.trimEnd().split('\n');
+    return { command, shown };
+  });
+
+let temporary: Awaited<ReturnType<typeof makeTemporaryFolder>>;
+let server: ServerProcess;
+let url: string;
+
+beforeAll(async () => {
+  temporary = await makeTemporaryFolder();
+  const { folder } = temporary;
+  await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
+  await chmod(join(folder, 'npx'), 0o755);
+  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
+  url = await server.started;
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await temporary.remove();
+});
+
+test('there are five commands', () => {
+  expect(typed).toHaveLength(5);
+});
+
+test.each(typed)('$command', async ({ command, shown }) => {
+  const { folder } = temporary;
+  const PATH = [folder, process.env.PATH].join(delimiter);
+  const env = { PATH, TIDEMARK_CONFIG: join(folder, 'config.json') };
+  const ended = await new Promise<{ readonly failed: boolean; readonly output: string }>((resolve) => {
+    const script = `exec 2>&1; ${command.replace(URL_SHOWN, url)}\n`;
+    // The data folder beside it names the running server.
+    execFile('bash', ['-c', script], { cwd: folder, env }, (error, output) =>
+      resolve({ failed: error !== null, output: output.replaceAll(url, URL_SHOWN) }),
+    );
+  });
+  const lines = ended.output.split('\n').filter((line) => line !== '');
+  const patterns = shown.map((line) => expect.stringMatching(patternOf(line)));
+  expect([ended.failed, [...lines].sort()]).toEqual([false, expect.arrayContaining(patterns)]);
+  expect(lines).toHaveLength(shown.length);
+});
+
+/** An ellipsis stands for what differs from run to run. */
+function patternOf(line: string): RegExp {
+  const parts = line.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}
