@@ -1,5 +1,5 @@
 /** Costs on AWS by the cost model: the tables of docs/deploy.md. */
-import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
+import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
 import { dollarsOf } from './prices.ts';
@@ -67,6 +67,7 @@ export function unitTable(): string {
       'a list of 1,000 pages, which 100 markets have changed',
       publication({ markets: 0, list: { pages: 999, remembered: 100 } }),
     ],
+    ['an edition of 10,000 markets', edition({ markets: 10_000 })],
     ['a minute without work', idleMinute()],
     [
       'a sweep through 10,000 objects, a list a minute',

@@ -22,6 +22,8 @@ export interface CountedService {
   work(): Promise<OperationCounts>;
   /** One generation, with the list unless it is not due. */
   publish(list?: 'with-it' | 'not-due'): Promise<OperationCounts>;
+  /** Names the published generation, until the edition is complete. */
+  nameEdition(): Promise<OperationCounts>;
   sweep(): Promise<OperationCounts>;
   /** One look at the sources, of which none is due. */
   lookAtSources(): Promise<OperationCounts>;
@@ -65,6 +67,12 @@ export async function openCountedService(): Promise<CountedService> {
       }),
     publish: (list = 'with-it') =>
       counted(() => publish({ ...publisher, listEverySeconds: () => (list === 'with-it' ? 0 : 1_000_000) })),
+    nameEdition: async () => {
+      await api.send(api.eventOf('POST', '/api/v1/editions', { name: 'counted' }));
+      return await counted(async () => {
+        while ((await publish(publisher)).isMoreDue);
+      });
+    },
     lookAtSources: () =>
       counted(() => runDueSources({ ...runtime, ledger, owner: 'a', failed, ended: () => {}, ...NO_SOURCES })),
     sweep: () => counted(() => collectGarbage(publisher, { dryRun: false })),

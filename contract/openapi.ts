@@ -6,6 +6,7 @@ import type * as z from 'zod';
 import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
+import { editionSchema } from './editions.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import { historyIndexSchema, historyTooLongSchema } from './history-files.ts';
 import {
@@ -46,6 +47,7 @@ import { sourceVerificationRecordSchema } from './operations/source-verification
 import { TAGS } from './operations/tags.ts';
 import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './operations/waitlist-requests.ts';
 import { watchlistSchema } from './operations/watchlists.ts';
+import { publicEditionSchema } from './public-edition.ts';
 import { removedMarketSchema } from './removed-market.ts';
 import { waitlistSchema } from './waitlist.ts';
 
@@ -84,6 +86,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Cadence: cadenceSchema,
     CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
+    Edition: editionSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
@@ -103,6 +106,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Observation: observationSchema,
     Problem: problemSchema,
     Publication: publicationSchema,
+    PublicEdition: publicEditionSchema,
     RemovedMarket: removedMarketSchema,
     ScalarMetric: scalarMetricSchema,
     Slug: slugSchema,

@@ -7,6 +7,7 @@ import type * as z from 'zod';
 import { apiKeyOperations } from './operations/api-keys.ts';
 import { auditRecordOperations } from './operations/audit-records.ts';
 import { claimOperations } from './operations/claims.ts';
+import { editionOperations } from './operations/editions.ts';
 import { entitlementOperations } from './operations/entitlements.ts';
 import { erasureOperations } from './operations/erasures.ts';
 import { ingestOperations } from './operations/ingest.ts';
@@ -27,6 +28,7 @@ export const OPERATIONS = {
   ...sourceOperations,
   ...marketOperations,
   ...publicationOperations,
+  ...editionOperations,
   ...entitlementOperations,
   ...waitlistRequestOperations,
   ...apiKeyOperations,

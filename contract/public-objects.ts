@@ -19,7 +19,15 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
-import { historyFileUrl, historyIndexUrl, LATEST_CSV_URL, LATEST_URL, MARKETS_URL } from './routes.ts';
+import {
+  EDITIONS_URL,
+  editionUrl,
+  historyFileUrl,
+  historyIndexUrl,
+  LATEST_CSV_URL,
+  LATEST_URL,
+  MARKETS_URL,
+} from './routes.ts';
 
 /** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
@@ -42,6 +50,10 @@ export type PublicObjectName =
   | { readonly kind: 'latest' }
   | { readonly kind: 'latest-csv' }
   | { readonly kind: 'snapshot' }
+  | { readonly kind: 'edition'; readonly edition: string }
+  | { readonly kind: 'edition-list'; readonly edition: string }
+  | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
+  | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
   | { readonly kind: 'log-checkpoint' }
   | { readonly kind: 'log-vkey' }
   /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
@@ -78,9 +90,11 @@ export type PublicObjectKind = PublicObjectName['kind'];
  * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
  * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
  * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
+ * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
+ *   would not reach readers.
  * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
  */
-export type Retention = 'head' | 'page' | 'log' | 'export';
+export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
@@ -108,6 +122,24 @@ const EXPORTS = `${ROOT}/exports`;
 const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
+
+const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
+
+/** All bodies of an edition have one tag. */
+function editionKind<Name extends Extract<PublicObjectName, { readonly edition: string }>>(
+  rest: string,
+  path: (name: Name) => string,
+) {
+  return {
+    path: (name: Name) => editionUrl(name.edition) + path(name),
+    pattern: whole(`${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})${rest}`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag: ({ edition }: Name) => `edition-${edition}`,
+    retention: 'edition',
+  } as const;
+}
 
 /** Whole-string pattern of a path. */
 function whole(source: string): RegExp {
@@ -250,6 +282,10 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'snapshot',
     retention: 'head',
   },
+  edition: editionKind('', () => ''),
+  'edition-list': editionKind('/markets', () => '/markets'),
+  'edition-market': editionKind(EDITION_MARKET, ({ slug }) => `/markets/${slug}`),
+  'edition-history': editionKind(`${EDITION_MARKET}/history`, ({ slug }) => `/markets/${slug}/history`),
   'log-checkpoint': {
     path: () => `${LOG_ROOT}/checkpoint`,
     pattern: whole(`${LOG_ROOT}/checkpoint`),

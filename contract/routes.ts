@@ -12,6 +12,13 @@ export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
+export const EDITIONS_URL = '/api/v1/editions';
+
+/** An edition's document. The URLs of its markets begin with it, and go on as those of today's markets. */
+export function editionUrl(name: string): string {
+  return `${EDITIONS_URL}/${name}`;
+}
+
 export function marketUrl(slug: string): string {
   return `${MARKETS_URL}/${slug}`;
 }

@@ -14,6 +14,7 @@ import {
 } from '../storage/records/accounts.ts';
 import { AUDIT_SEALS, auditOfActor, auditOfDay, auditOfTarget } from '../storage/records/audit.ts';
 import { batchPartition, WORK_QUEUE } from '../storage/records/batches.ts';
+import { EDITIONS, ENDED_EDITIONS, OPEN_EDITION_KEY } from '../storage/records/editions.ts';
 import { EXPORT_DAYS, EXPORT_FILES } from '../storage/records/exports.ts';
 import { OLD_LIST_PAGES, OLD_SUPERSEDED_PAGES, oldRangesOf } from '../storage/records/format-1.ts';
 import { FORMAT_KEY } from '../storage/records/formats.ts';
@@ -56,6 +57,9 @@ export const PARTITIONS = {
   claims: claimKey(ANY).partition,
   claimsByState: claimsInState(ANY as Parameters<typeof claimsInState>[0]).partition,
   claimsBySubject: claimsOfSubject(ANY).partition,
+  editions: EDITIONS.partition,
+  editionsDue: OPEN_EDITION_KEY.partition,
+  editionsEnded: ENDED_EDITIONS.partition,
   entitlements: entitlementsKey(ANY).partition,
   erasures: erasureKey('').partition,
   exportFiles: EXPORT_FILES.partition,

@@ -90,6 +90,8 @@ const FORMAT_READS: Partitions = [P.format, P.generations, P.marketIndex];
 const PUBLISHER_READS: Partitions = [
   ...FORMAT_READS,
   P.awaitingGeneration,
+  P.editions,
+  P.editionsDue,
   P.generationOf,
   P.head,
   P.listChanges,
@@ -114,6 +116,9 @@ const WRITE_API_PUTS: Partitions = [
   P.claims,
   P.claimsByState,
   P.claimsBySubject,
+  P.editions,
+  P.editionsDue,
+  P.editionsEnded,
   P.entitlements,
   P.erasures,
   P.idempotency,
@@ -138,7 +143,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
       read: [...FORMAT_READS, ...WRITE_API_PUTS, P.generationOf, P.usage],
       put: WRITE_API_PUTS,
       count: [P.usage],
-      delete: [P.claimsByState, P.claimsBySubject, P.sources, P.sourceStates, P.watchlists],
+      delete: [P.claimsByState, P.claimsBySubject, P.editionsDue, P.sources, P.sourceStates, P.watchlists],
     },
     // For signing upload URLs. A signed URL carries this permission for its key.
     uploads: { read: [], put: [UPLOADED_OBJECTS], delete: [] },
@@ -221,6 +226,9 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
     table: {
       read: PUBLISHER_READS,
       put: [
+        P.editions,
+        P.editionsDue,
+        P.editionsEnded,
         P.format,
         P.generationOf,
         P.generations,
@@ -235,7 +243,10 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.work,
       ],
       count: [],
-      delete: [P.awaitingGeneration, P.listChanges, P.marks, P.published, P.putOff, P.supersededPages],
+      delete: [
+        ...[P.awaitingGeneration, P.editionsDue, P.listChanges, P.marks],
+        ...[P.published, P.putOff, P.supersededPages],
+      ],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],
@@ -251,12 +262,16 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
   'collect-garbage': {
     ...NOTHING,
     table: {
-      read: [...FORMAT_READS, P.exportFiles, P.exports, P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
+      read: [
+        ...FORMAT_READS,
+        ...[P.editions, P.editionsDue, P.editionsEnded, P.exportFiles, P.exports],
+        ...[P.head, P.listChanges, P.published, P.supersededPages, P.sweep],
+      ],
       // The position where its next walk begins.
       put: [P.sweep],
       count: [],
       // HEAD has a partition of its own, so the sweep cannot delete it.
-      delete: [P.exportFiles, P.exports, P.generations, P.supersededPages],
+      delete: [P.editionsEnded, P.exportFiles, P.exports, P.generations, P.supersededPages],
     },
     publicObjects: {
       read: [PUBLIC_OBJECTS, REDO_OBJECTS, LAYOUT_OBJECTS],

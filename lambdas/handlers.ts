@@ -21,6 +21,7 @@ type Handlers = {
 };
 
 const apiKeys = () => import('./accounts/api-keys.ts');
+const editions = () => import('./ingest/editions.ts');
 const erasures = () => import('./accounts/erasures.ts');
 const waitlist = () => import('./accounts/waitlist-requests.ts');
 const sources = () => import('./sources/sources.ts');
@@ -41,6 +42,7 @@ export const handlers: Handlers = {
     listSourceRuns: lateRead(async () => (await sourceRuns()).listSourceRuns),
     getSourceRun: lateRead(async () => (await sourceRuns()).getSourceRun),
     getPublication: publications.getPublication,
+    listEditions: lateRead(async () => (await editions()).listEditions),
     getEntitlements: entitlements.getEntitlements,
     listWaitlistRequests: lateRead(async () => (await waitlist()).listWaitlistRequests),
     listApiKeys: lateRead(async () => (await apiKeys()).listApiKeys),
@@ -70,6 +72,8 @@ export const handlers: Handlers = {
     createSourceRun: lateWrite(async () => (await sourceRuns()).createSourceRun),
     replaySourceRun: lateWrite(async () => (await sourceRuns()).replaySourceRun),
     createPublication: publications.createPublication,
+    createEdition: lateWrite(async () => (await editions()).createEdition),
+    removeEdition: lateWrite(async () => (await editions()).removeEdition),
     putEntitlement: entitlements.putEntitlement,
     deleteEntitlement: entitlements.deleteEntitlement,
     createWaitlistRequest: lateWrite(async () => (await waitlist()).createWaitlistRequest),

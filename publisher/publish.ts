@@ -8,6 +8,8 @@ import { applyGeneration } from './commit/apply.ts';
 import { assertSameOrigin } from './commit/same-origin.ts';
 import { type Head, supersededIfMoved, swapHead } from './commit/swap-head.ts';
 import type { PublisherDependencies, PublisherStorage } from './dependencies.ts';
+import { EditionKeeper } from './editions/edition-keeper.ts';
+import type { continueEdition } from './editions/make-edition.ts';
 import { clearMarks } from './plan/marks.ts';
 import { planGeneration } from './plan/plan-generation.ts';
 import { type PutOffMarket, readPutOff, settlePutOff } from './plan/put-off.ts';
@@ -20,7 +22,7 @@ export interface PublishOutcome {
   readonly generation: number;
   /** Marks that this call has worked off. */
   readonly marks: number;
-  /** More markets are marked than one generation takes: call again. */
+  /** More markets are marked than one generation takes, or an edition is not complete: call again. */
   readonly isMoreDue: boolean;
   /** A refresh of all markets was queued: the worker has work. */
   readonly asksForRefresh: boolean;
@@ -47,11 +49,15 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // 2. Plan, and 3. put the immutable pages: readers cannot reach them until a published body names them. The waiting
   //    items are read before the marks, because a generation answers only for marks that were set before.
   const awaiting = await readAwaiting(dependencies.ledger);
+  const editions = await EditionKeeper.read(dependencies);
+  await editions.keepList();
   const putOffBefore = await readPutOff(dependencies);
   const isPutOff = new Set(putOffBefore.map(({ slug }) => slug));
-  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff).catch(async (error: unknown) => {
-    throw await supersededIfMoved(dependencies.ledger, head, error);
-  });
+  const draft = await planGeneration(dependencies, head?.value ?? null, isPutOff, editions).catch(
+    async (error: unknown) => {
+      throw await supersededIfMoved(dependencies.ledger, head, error);
+    },
+  );
 
   let published = head;
   if (!draft.isEmpty || head === null) {
@@ -59,7 +65,7 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
     const bundle = await draft.bundle.seal();
 
     // 5. Commit. The only place that decides what is published.
-    const committed = await swapHead(dependencies, head, draft, bundle);
+    const committed = await swapHead(dependencies, head, draft, bundle, editions.check);
 
     // 6. Apply, and 7. record and mark applied.
     published = await applyGeneration(dependencies, committed);
@@ -70,12 +76,19 @@ export async function publish(dependencies: PublisherDependencies): Promise<Publ
   // 8. Tell those who wait.
   const { value } = published as Head;
   await answerAwaiting(dependencies, awaiting, value, draft);
+
+  // 9. Copy a part of an edition that an operator has asked for.
+  const isEditionDue = editions.isDue && (await makeEdition(dependencies, editions, published as Head));
   const { isFreshLeft, isRefreshLeft, asksForRefresh, listDueAtMs } = draft;
   const kind = published === head ? 'unchanged' : 'published';
-  const isMoreDue = isFreshLeft || isRefreshLeft;
+  const isMoreDue = isFreshLeft || isRefreshLeft || isEditionDue;
   const marks = draft.marks.length;
   return { kind, generation: value.generation, marks, isMoreDue, asksForRefresh, putOff, listDueAtMs };
 }
+
+/** Loaded when an edition is due, which is rare. */
+const makeEdition: typeof continueEdition = async (...parts) =>
+  await (await import('./editions/make-edition.ts')).continueEdition(...parts);
 
 /**
  * Applies the newest generation if a crash has interrupted that. Returns HEAD; null before the first generation. Errors

@@ -24,6 +24,7 @@ interface HistoryFlags extends AsOfFlags {
 interface VerifyFlags extends GlobalOptions {
   readonly share?: Share;
   readonly removed?: readonly string[];
+  readonly edition?: string;
   readonly log?: boolean;
   readonly logKey?: readonly string[];
 }
@@ -111,6 +112,7 @@ Example:
     .argument('[url]', 'its base URL; default: that of the profile')
     .addOption(new Option('--share <index/of>', 'only a share of the markets, e.g. 3/128').argParser(shareOf))
     .option('--removed <slug...>', 'removed markets: their URLs must say so, and the list must leave them out')
+    .option('--edition <name>', 'an edition, instead of the newest generation')
     .option('--log', 'check the signed log, too: that it only grew, and that it gives every public value again')
     .addOption(logKeyOption())
     .addHelpText(
@@ -126,11 +128,19 @@ Examples:
       const options = command.optsWithGlobals<VerifyFlags>();
       const { readUrl } = await readProfile(url === undefined ? options : { ...options, url });
       const { verifyService } = await import('./verify.ts');
-      const { share, removed = [], log = false, logKey } = options;
+      const { share, removed = [], edition = null, log = false, logKey } = options;
       if (logKey && !log) throw new CommandError('usage', '--log-key needs --log.', 'Add --log.');
+      if (edition !== null && log) {
+        throw new CommandError(
+          'usage',
+          '--log checks the newest generation, not an edition.',
+          'Leave one of them out.',
+        );
+      }
       const { knownLogsPath } = await import('../log/known-logs.ts');
       const logCheck = log ? { vkeys: logKey ?? null, memory: knownLogsPath(options) } : null;
-      await verifyService(readUrl, { ...(share && { share }), removed }, logCheck, options.json === true);
+      const asked = { ...(share && { share }), removed, ...(edition !== null && { settled: true }) };
+      await verifyService(readUrl, asked, { edition, logCheck }, options.json === true);
     });
 
   program

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_SECONDS } from '../../contract/limits.ts';
 import { confirmFindings } from '../../publisher/verify/confirm-findings.ts';
+import { editionReader } from '../../publisher/verify/edition-reader.ts';
 import { httpReader, type PublicReader } from '../../publisher/verify/reader.ts';
 import { type VerifyLogReport, verifyLog } from '../../publisher/verify/verify-log.ts';
 import { CommandError, endWith } from '../exit-codes.ts';
@@ -19,15 +20,21 @@ export interface LogCheck {
   readonly memory: string;
 }
 
+/** What is checked, beside all public bodies. */
+export interface VerifiedParts {
+  /** The name of the edition that is checked; null: what is published now. */
+  readonly edition: string | null;
+  /** Null: the log is left out. */
+  readonly logCheck: LogCheck | null;
+}
+
 /**
  * Ends with `findings` if there is any.
- *
- * @param logCheck null: the log is left out
  */
 export async function verifyService(
   url: URL,
   asked: Parameters<typeof confirmFindings>[1],
-  logCheck: LogCheck | null,
+  { edition, logCheck }: VerifiedParts,
   asJson: boolean,
 ): Promise<void> {
   const pause = async (): Promise<boolean> => {
@@ -35,7 +42,8 @@ export async function verifyService(
     await sleep(PAUSE_SECONDS * 1000);
     return true;
   };
-  const { findings, ...report } = await confirmFindings(publicReaderOf(url), asked, pause);
+  const reader = edition === null ? publicReaderOf(url) : editionReader(publicReaderOf(url), edition);
+  const { findings, ...report } = await confirmFindings(reader, asked, pause);
   const log = logCheck === null ? null : await verifyTheLog(url, logCheck, pause);
   const all = [...findings, ...(log?.findings ?? [])];
   if (all.length > 0) endWith('findings');

@@ -23,7 +23,7 @@ const openApiSchema = z.looseObject({
   paths: z.looseObject({}).describe('The operations, by path and method.'),
 });
 
-const query = z.strictObject({
+export const pagedQuery = z.strictObject({
   cursor: cursorSchema
     .optional()
     .describe('`nextCursor` of the previous page, unchanged. If left out: the first page.'),
@@ -136,7 +136,7 @@ export const publicReadOperations = defineOperations({
       'Pages are immutable. A walk that began before a publication ends on the generation on which it began, and meets ' +
       `every market exactly once. A page has at most ${MARKETS_PAGE_SIZE} markets. A cursor works for at least ${CURSOR_LIFETIME_SECONDS / 3600} hours after a newer generation.`,
     scopes: null,
-    query,
+    query: pagedQuery,
     success: { status: 200, description: 'A page of markets', body: marketPageSchema },
     example: { query: { cursor: CURSOR }, response: { data: [market], page: { nextCursor: null } } },
   },
@@ -162,7 +162,7 @@ export const publicReadOperations = defineOperations({
       `\`supersedes\` and \`supersededBy\`. A page has at most ${OBSERVATIONS_PAGE_SIZE} observations. The first page may have as few as one.`,
     scopes: null,
     params,
-    query,
+    query: pagedQuery,
     success: { status: 200, description: 'A page of observations', body: historyPageSchema },
     problems: ['not-found', 'market-removed'],
     example: {

@@ -10,6 +10,7 @@ export const TAGS = {
   Sources: 'Files of others that the service fetches on a schedule: their recipes, and the runs that fetch them.',
   Markets: 'Removing a market for good.',
   Publications: 'Publishing markets again, and purging caches.',
+  Editions: 'Generations that operators have named: they stay readable for good.',
   Waitlist: 'Requests for API keys, and their decisions.',
   'API keys': 'Keys of accounts whose request was approved.',
   Audit: 'The actor, action and target of each write.',

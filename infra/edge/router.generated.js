@@ -70,8 +70,10 @@ var pagePath = (pages, cursor) => `${pages}/${cursor}.json`;
 var MARKETS_URL = "/api/v1/markets";
 var SNAPSHOT_URL = "/api/v1/snapshot";
 var LATEST_URL = "/api/v1/latest";
+var LATEST_CSV_URL = `${LATEST_URL}.csv`;
 var WAITLIST_URL = "/api/v1/waitlist";
 var OPENAPI_URL = "/api/v1/openapi.json";
+var EDITIONS_URL = "/api/v1/editions";
 function decodeUnreserved(text) {
   return text.replace(
     /%(2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/gi,
@@ -85,6 +87,7 @@ var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
 var FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
+var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 var PROBLEM = new RegExp(`^/problems/(${PROBLEM_CODES.join("|")})$`);
 var CURSOR = new RegExp(`^${CURSOR_PATTERN}$`);
@@ -136,6 +139,10 @@ function targetOf(uri) {
     const groups = match.groups;
     if (groups.history === void 0) return { path: marketPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
+  }
+  if (EDITION.test(uri)) {
+    const today = targetOf(uri.replace(EDITION, "/api/v1"));
+    return today === null ? null : { path: uri, pages: today.pages };
   }
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };

@@ -28,6 +28,7 @@ import {
 } from '../../contract/object-paths.ts';
 import {
   decodeUnreserved,
+  EDITIONS_URL,
   LATEST_URL,
   MARKETS_URL,
   OPENAPI_URL,
@@ -80,6 +81,8 @@ const FILE = new RegExp(
   `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|` +
     `${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`,
 );
+/** The beginning of the URLs of an edition that have pages. Their later pages are those that all readers share. */
+const EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 /** A Data Package may name only files below its own folder, and its parts are stored once for all days. */
 const DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;
 /** The URLs to which problems lead. */
@@ -146,6 +149,10 @@ function targetOf(uri: string): Target | null {
     const groups = match.groups as { slug: string; history?: string };
     if (groups.history === undefined) return { path: marketPath(groups.slug), pages: null };
     return { path: historyPath(groups.slug), pages: historyPages(groups.slug) };
+  }
+  if (EDITION.test(uri)) {
+    const today = targetOf(uri.replace(EDITION, '/api/v1'));
+    return today === null ? null : { path: uri, pages: today.pages };
   }
   const path = singlePath(uri);
   return path === null ? null : { path: path, pages: null };

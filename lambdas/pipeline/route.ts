@@ -30,20 +30,22 @@ const ROUTES: readonly Route[] = (Object.keys(OPERATIONS) as OperationId[]).map(
   };
 });
 
+/** Markets and editions are public reads. Only what is written to them has paths of its own. */
+const PUBLIC_RESOURCES: readonly string[] = ['markets', 'editions'];
+
 /** The first part of paths of the write API, after `/api/v1/`. All paths below belong to it. */
 const RESOURCES: ReadonlySet<string> = new Set(
-  ROUTES.map(({ segments }) => segments[3] as string).filter((resource) => resource !== 'markets'),
+  ROUTES.map(({ segments }) => segments[3] as string).filter((resource) => !PUBLIC_RESOURCES.includes(resource)),
 );
 
-/** The market itself is a public read. Only writes have a path of their own below it. */
-const WRITE_TO_MARKET = /^\/api\/v1\/markets\/[^/]+\/removal(\/|$)/;
+const WRITE_TO_PUBLIC = /^\/api\/v1\/(editions\/?$|(markets|editions)\/[^/]+\/removal(\/|$))/;
 
 /** Whether a path belongs to the write API. Every other path is a public read. `path` has no query. */
 export function isWriteApiPath(encoded: string): boolean {
   const path = decodeUnreserved(encoded);
   if (!path.startsWith('/api/v1/')) return false;
   const end = path.indexOf('/', 8);
-  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end)) || WRITE_TO_MARKET.test(path);
+  return RESOURCES.has(end < 0 ? path.slice(8) : path.slice(8, end)) || WRITE_TO_PUBLIC.test(path);
 }
 
 /** Finds the operation. Segments are percent-decoded one by one; a malformed segment matches no path. */

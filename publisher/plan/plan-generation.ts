@@ -5,6 +5,7 @@ import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { BundleWriter } from '../commit/bundle.ts';
 import { defaultListEverySeconds, MAX_MARKED_MARKETS, type PublisherDependencies } from '../dependencies.ts';
+import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import { LogPlan } from '../log/log-plan.ts';
 import { rememberListChanges, takeListChanges } from './list-changes.ts';
 import { putLayout } from './list-layout.ts';
@@ -38,11 +39,13 @@ export interface Draft {
 /**
  * @param before HEAD; null before the first generation
  * @param putOff the slugs of markets that are put off
+ * @param editions keeps what the open edition needs
  */
 export async function planGeneration(
   dependencies: PublisherDependencies,
   before: HeadValue | null,
   putOff: ReadonlySet<string>,
+  editions: EditionKeeper,
 ): Promise<Draft> {
   const { ledger, objects, nowMs, maxMarkedMarkets = MAX_MARKED_MARKETS } = dependencies;
   const generation = (before?.generation ?? 0) + 1;
@@ -54,7 +57,7 @@ export async function planGeneration(
   // While the published list is not known, the published history pages are not known either.
   const isDoubtful = before?.list.isDoubtful === true;
   const asked = due.markets.map((market) => (isDoubtful ? { ...market, isRefresh: true } : market));
-  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful, log);
+  const markets = await planMarkets(dependencies, bundle, generation, asked, isDoubtful, { log, editions });
   const left = whatIsLeft(due, markets);
   if (mayPublishList(dependencies, before, left, atMs)) await markets.takeWaiting();
   const { list, dueAtMs, endsDoubt } = await planListIfDue(dependencies, bundle, {

@@ -6,6 +6,7 @@ import type { HeadValue } from '../../storage/records/publication.ts';
 import type { BundleWriter, HeadPut } from '../commit/bundle.ts';
 import { putPage } from '../commit/put-immutable.ts';
 import type { PublisherStorage } from '../dependencies.ts';
+import type { EditionKeeper } from '../editions/edition-keeper.ts';
 import type { EntrySpool } from '../log/entry-spool.ts';
 import type { LogPlan } from '../log/log-plan.ts';
 import type { MarketEntries } from '../log/market-entries.ts';
@@ -74,7 +75,7 @@ export async function planMarkets(
   generation: number,
   due: readonly MarkedMarket[],
   isDoubtful: boolean,
-  log: LogPlan | null,
+  { log, editions }: { readonly log: LogPlan | null; readonly editions: EditionKeeper },
 ): Promise<MarketsPlan> {
   const changedItems = new Map<string, string | null>();
   const joinedBefore = new Map<string, number | null>();
@@ -107,7 +108,7 @@ export async function planMarkets(
 
   const planOne = async (market: MarkedMarket) => ({
     market,
-    outcome: await planMarked({ storage, bundle, generation, log }, market),
+    outcome: await planMarked({ storage, bundle, generation, log }, market, editions),
   });
   for await (const { market, outcome } of pMapIterable(due, planOne, { concurrency: MARKETS_AT_ONCE })) {
     if (typeof outcome === 'string') {
@@ -131,11 +132,18 @@ function isForList({ view, plan }: Planned): boolean {
 }
 
 /** The plan, or the reason why the market is put off. */
-async function planMarked(context: PlanContext, market: MarkedMarket): Promise<Planned | string> {
+async function planMarked(
+  context: PlanContext,
+  market: MarkedMarket,
+  editions: EditionKeeper,
+): Promise<Planned | string> {
   let reason = '';
   for (let reading = 0; reading < READINGS; reading++) {
     const outcome = await planOnce(context, market);
-    if (typeof outcome !== 'string') return outcome;
+    if (typeof outcome !== 'string') {
+      await editions.keep(market.slug, outcome.view.published);
+      return outcome;
+    }
     reason = outcome;
   }
   return reason;

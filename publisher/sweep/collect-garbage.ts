@@ -25,6 +25,10 @@
  * that an expired generation superseded is treated like a page that was never in use. So its record may be removed
  * before the page, or the page may be left: a walk finds it later.
  *
+ * Safety of editions: an edition names an applied generation with its list, so all of its pages are in use at that
+ * moment. From then on they are kept: list pages by the edition's layout, history pages because the generation lies
+ * between the page and the one that superseded it. Bodies of editions are removed only after an operator has ended them.
+ *
  * After a restore, the ledger does not know which pages readers hold cursors of. Nothing is removed until the published
  * state is known again, and no walk begins until the generation that ended the doubt has expired.
  */
@@ -33,7 +37,9 @@ import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '
 import { PUBLIC_PREFIX, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { removed } from '../../storage/changes.ts';
 import type { Item } from '../../storage/ledger.ts';
+import type { KeyPage } from '../../storage/object-store.ts';
 import { queryPages } from '../../storage/paging.ts';
+import { ENDED_EDITIONS, OPEN_EDITION_KEY } from '../../storage/records/editions.ts';
 import {
   GENERATIONS,
   type GenerationValue,
@@ -154,6 +160,7 @@ class Sweep {
     await this.#removeListed(reach, REDO_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeListed(reach, LAYOUT_PREFIX, '', Number.POSITIVE_INFINITY);
     await this.#removeSuperseded(reach);
+    await this.#removeEditions();
     await this.#removeExports();
     if (reach.newestExpired >= this.#list.knownSince) await this.#walk(reach);
     return {
@@ -199,6 +206,26 @@ class Sweep {
       await this.#remove(unreachable, reach);
       await this.#prune(due);
       if (due.length < expired.length) this.#endedEarly = true;
+    }
+  }
+
+  /** The bodies of editions that were removed or have failed. While one is being copied, its publisher ends that first. */
+  async #removeEditions(): Promise<void> {
+    const { ledger, objects } = this.#storage;
+    for await (const items of queryPages(ledger, ENDED_EDITIONS)) {
+      for (const item of items) {
+        if ((await ledger.get(OPEN_EDITION_KEY))?.value.name === item.sort) continue;
+        const document = publicKey({ kind: 'edition', edition: item.sort });
+        await this.#remove([document]);
+        for (let after: string | null | undefined; after !== null; ) {
+          if (!this.#mayGoOn()) return;
+          const page: KeyPage = await objects.list(`${document}/`, after === undefined ? {} : { after });
+          const due = page.keys.slice(0, this.#room);
+          await this.#remove(due);
+          after = due.length < page.keys.length ? (due.at(-1) ?? '') : page.next;
+        }
+        await this.#prune([item]);
+      }
     }
   }
 

@@ -9,6 +9,7 @@ import { cursorGeneration } from '../../contract/cursors.ts';
 import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
+import { EDITIONS } from '../../storage/records/editions.ts';
 import { marketIndexKey } from '../../storage/records/markets.ts';
 import {
   GENERATIONS,
@@ -31,12 +32,14 @@ import { type FileObject, isHistoryFile, unpublishedFiles } from './history-file
 /** The market list of an applied generation. */
 export interface SettledList {
   readonly generation: number;
-  /** The cursors of its pages. */
+  /** The cursors of its pages, and of those of editions. */
   readonly cursors: ReadonlySet<string>;
   /** Whether the newest values are published as files. */
   readonly hasLatest: boolean;
-  /** The key of its layout. */
-  readonly layoutKey: string;
+  /** The keys of its layout, and of those of editions. */
+  readonly layoutKeys: ReadonlySet<string>;
+  /** Generations that editions name, in order. */
+  readonly editions: readonly number[];
   /** See {@link HeadValue}. 0 if there was no doubt; greater than every generation while there is doubt. */
   readonly knownSince: number;
 }
@@ -50,11 +53,25 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   const layout = await readLayout(objects, list);
   if (layout === null || list.layout === null) return null;
   const cursors = new Set(layout.pages.map(({ cursor }) => cursor));
+  const layoutKeys = new Set([list.layout.key]);
+  const editions: number[] = [];
+  for await (const items of queryPages(ledger, EDITIONS)) {
+    for (const { value } of items) {
+      if (value.generation === null || value.layout === null) continue;
+      const pages = (await readLayoutAt(objects, value.layout))?.pages;
+      // Without its layout, nobody knows which pages belong to the edition.
+      if (pages === undefined) return null;
+      for (const { cursor } of pages) cursors.add(cursor);
+      layoutKeys.add(value.layout.key);
+      editions.push(value.generation);
+    }
+  }
   return {
     generation: head.revision,
     hasLatest: list.latest !== undefined,
     cursors,
-    layoutKey: list.layout.key,
+    layoutKeys,
+    editions: editions.sort((a, b) => a - b),
     knownSince,
   };
 }
@@ -104,7 +121,21 @@ export class Reach {
     return this.#list.generation;
   }
 
-  readonly isExpired = ({ value }: Item<SupersededValue>): boolean => value.generation <= this.newestExpired;
+  readonly isExpired = ({ sort, value }: Item<SupersededValue>): boolean =>
+    value.generation <= this.newestExpired && !this.#isInEdition(sort, value.generation);
+
+  /**
+   * Whether an edition may name the page of a history with this key: its generation has the page, or lies between the
+   * page and the generation that superseded it.
+   *
+   * @param supersededBy a later generation than every edition, if it is not known
+   */
+  #isInEdition(key: string, supersededBy: number): boolean {
+    const name = parsePublicKey(key);
+    if (name?.kind !== 'history-page') return false;
+    const first = cursorGeneration(name.cursor);
+    return this.#list.editions.some((generation) => first <= generation && generation < supersededBy);
+  }
 
   /**
    * Judges any number of objects, some thousands at a time. For each history page and market body in use, it reads one
@@ -143,7 +174,9 @@ export class Reach {
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
     // Read after the records of pages: a page that they dropped in between is recorded as superseded by now.
     const superseded = await readMany(this.#storage.ledger, lostPages.map(supersededPageKey));
-    const unrecorded = lostPages.filter((_, index) => superseded[index] === null);
+    const unrecorded = lostPages.filter(
+      (key, index) => superseded[index] === null && !this.#isInEdition(key, Number.POSITIVE_INFINITY),
+    );
     for (const [index, key] of lostPages.entries()) {
       const record = superseded[index] ?? null;
       if (record !== null && this.isExpired(record)) unreachable.add(key);
@@ -180,10 +213,10 @@ export class Reach {
     return !isGone || before?.value.applied !== true || after?.attemptId !== before.attemptId;
   }
 
-  /** Bundles of earlier generations; layouts of expired ones, unless it is the current layout. */
+  /** Bundles of earlier generations; layouts of expired ones, unless they are in use. */
   #isPackedDone(key: string, written: number): boolean {
     if (!key.startsWith(LAYOUT_PREFIX)) return written < this.generation;
-    return written <= this.newestExpired && key !== this.#list.layoutKey;
+    return written <= this.newestExpired && !this.#list.layoutKeys.has(key);
   }
 
   /**

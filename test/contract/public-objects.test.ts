@@ -10,6 +10,7 @@ import {
   parsePublicKey,
   publicKey,
   publicPath,
+  type Retention,
 } from '../../contract/public-objects.ts';
 import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
@@ -54,6 +55,10 @@ const namesByKind: { readonly [Kind in PublicObjectKind]: fc.Arbitrary<Extract<P
   latest: fc.constant({ kind: 'latest' }),
   'latest-csv': fc.constant({ kind: 'latest-csv' }),
   snapshot: fc.constant({ kind: 'snapshot' }),
+  edition: fc.record({ kind: fc.constant('edition'), edition: slug }),
+  'edition-list': fc.record({ kind: fc.constant('edition-list'), edition: slug }),
+  'edition-market': fc.record({ kind: fc.constant('edition-market'), edition: slug, slug }),
+  'edition-history': fc.record({ kind: fc.constant('edition-history'), edition: slug, slug }),
   'log-checkpoint': fc.constant({ kind: 'log-checkpoint' }),
   'log-vkey': fc.constant({ kind: 'log-vkey' }),
   'log-tile': fc
@@ -178,7 +183,7 @@ interface Row {
   readonly key: string;
   readonly contentType: string;
   readonly cacheTag: string | null;
-  readonly retention: 'head' | 'page' | 'log' | 'export';
+  readonly retention: Retention;
 }
 
 /** Golden: stored keys and headers, as a CDN and its purges see them. */
@@ -276,6 +281,34 @@ const TABLE: readonly Row[] = [
     contentType: 'application/json',
     cacheTag: 'snapshot',
     retention: 'head',
+  },
+  {
+    name: { kind: 'edition', edition: 'q3' },
+    key: 'public/api/v1/editions/q3',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
+  {
+    name: { kind: 'edition-list', edition: 'q3' },
+    key: 'public/api/v1/editions/q3/markets',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
+  {
+    name: { kind: 'edition-market', edition: 'q3', slug: 'gold-usd' },
+    key: 'public/api/v1/editions/q3/markets/gold-usd',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
+  },
+  {
+    name: { kind: 'edition-history', edition: 'q3', slug: 'gold-usd' },
+    key: 'public/api/v1/editions/q3/markets/gold-usd/history',
+    contentType: 'application/json',
+    cacheTag: 'edition-q3',
+    retention: 'edition',
   },
   {
     name: { kind: 'log-checkpoint' },

@@ -30,6 +30,16 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
   [`/api/v1/markets/gold-usd/history?cursor=${C}`, `/api/v1/history-pages/gold-usd/${C}.json`],
   [`/api/v1/markets/${SLUG80}`, `/api/v1/markets/${SLUG80}.json`],
   [`/api/v1/markets/${SLUG80}/history`, `/api/v1/histories/${SLUG80}.json`],
+  // Later pages of an edition are the pages that all readers share.
+  [`/api/v1/editions/q3-2026/markets?cursor=${C}`, `/api/v1/market-pages/${C}.json`],
+  [`/api/v1/editions/q3-2026/markets/gold-usd/history?cursor=${C}`, `/api/v1/history-pages/gold-usd/${C}.json`],
+  ...['', '/markets', '/markets/gold-usd', '/markets/gold-usd/history'].map((rest) => {
+    const path = `/api/v1/editions/q3-2026${rest}`;
+    return [path, path] as const;
+  }),
+  [`/api/v1/editions/q3-2026?cursor=${C}`, 'unknown-query-parameter'],
+  [`/api/v1/editions/q3-2026/markets/gold-usd?cursor=${C}`, 'unknown-query-parameter'],
+  ['/api/v1/editions/q3-2026/markets?cursor=x', 'invalid-cursor'],
   // Files, whose URLs are origin paths.
   ...[
     '/api/v1/latest',

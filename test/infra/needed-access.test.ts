@@ -67,7 +67,7 @@ async function publishAll({ nowMs }: ApiWorld, inner: Ledger) {
   const collected: AccessCall[] = [];
   const recordedObjects = recordObjectAccess(objects, published);
   const publisher = withLog(dependenciesOn(recordAccess(inner, published), recordedObjects, { nowMs }));
-  await publish(publisher);
+  while ((await publish(publisher)).isMoreDue);
   const recorded = recordObjectAccess(objects, collected);
   await collectGarbage(dependenciesOn(recordAccess(inner, collected), recorded, { nowMs: nowMs + 3 * DAY_MS }), {
     dryRun: false,

@@ -32,6 +32,8 @@ const READS: { readonly [Id in WriteOperationId]: readonly Method[] } = {
   createSourceRun: ['get'],
   replaySourceRun: ['get'],
   createPublication: ['getMany'],
+  createEdition: [],
+  removeEdition: ['getMany'],
   putEntitlement: ['getMany'],
   deleteEntitlement: ['get'],
   createWaitlistRequest: [],

@@ -141,6 +141,13 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
   replaySourceRun: async (made) => ({ params: { name: 'replayed', run: await made.endedRun('replayed') } }),
   createPublication: () => ({}),
   getPublication: of('createPublication'),
+  listEditions: () => ({ query: '' }),
+  createEdition: () => ({}),
+  removeEdition: async (made) => {
+    const params = { name: 'removed' };
+    await made.make('createEdition', { body: params });
+    return { params };
+  },
   getEntitlements: () => ({}),
   putEntitlement: () => ({
     params: { subject: 'user:bob', feature: 'watchlists' },
