@@ -85,7 +85,7 @@ var METHODS = "GET, HEAD, OPTIONS";
 var MARKET_PATH = `${MARKETS_URL}/(?![^/]{${SLUG_MAX_LENGTH + 1}})(?<slug>${SLUG_PATTERN})`;
 var MARKET = new RegExp(`^${MARKET_PATH}(?<history>/history)?$`);
 var FILE = new RegExp(
-  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions|faces)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
+  `^(${LATEST_URL}(\\.csv)?|/api/v1/(log|exports|editions)(/[a-z0-9@_-][a-z0-9@._-]{0,99}){1,9}|${MARKET_PATH}/history(/index|(/[0-9]{4})?\\.(csv|ndjson)))$`
 );
 var EDITION = new RegExp(`^${EDITIONS_URL}/${SLUG_PATTERN}(?=/markets(/[^/]*/history)?$)`);
 var DAY_OF_PART = /^(\/api\/v1\/exports\/)[^/]+\/(?=parts\/)/;

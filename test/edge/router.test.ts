@@ -57,7 +57,6 @@ const GET_TABLE: readonly (readonly [string, string])[] = [
     '/api/v1/exports/latest',
     '/api/v1/exports/2026-01-01/observations-0.parquet',
     '/api/v1/editions/q3-2026/markets/gold-usd',
-    '/api/v1/faces/currency-api@2026-01-01/v1/currencies/eur.min.json',
     `/api/v1/log${`/${'a'.repeat(100)}`.repeat(9)}`,
   ].map((path) => [path, path] as const),
   // The parts of all days are stored once.
