@@ -1,6 +1,6 @@
 /**
- * The one exhaustive table of stored public objects: each kind has its key, content type, cache policy, cache tag and
- * retention here and nowhere else. A new kind does not compile until all of them are decided.
+ * The one exhaustive table of stored public objects: each kind has its key, content type, cache tag and retention
+ * here and nowhere else. A new kind does not compile until all of them are decided.
  *
  * Constants and pure functions only.
  */
@@ -29,7 +29,7 @@ import {
   MARKETS_URL,
 } from './routes.ts';
 
-/** On every public body, also on immutable pages: the contract promises 15 seconds for every URL. */
+/** On every public object, also on immutable ones: the contract promises 15 seconds for every URL. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
@@ -104,7 +104,6 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   readonly contentType: string;
   /** Whether a problem document may take the object's place: see `statusOfObject`. */
   readonly mayBeGone: boolean;
-  readonly cacheControl: string;
   /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
   readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
   readonly retention: Retention;
@@ -135,7 +134,6 @@ function editionKind<Name extends Extract<PublicObjectName, { readonly edition: 
     pattern: whole(`${EDITIONS_URL}/(?<edition>${SLUG_PATTERN})${rest}`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: ({ edition }: Name) => `edition-${edition}`,
     retention: 'edition',
   } as const;
@@ -158,7 +156,6 @@ function exportKind<Kind extends PublicObjectKind>(
     pattern: whole(EXPORTS + pattern),
     contentType,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'exports',
     retention,
   };
@@ -170,7 +167,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/markets\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'head',
   },
@@ -179,7 +175,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/market-pages/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'page',
   },
@@ -188,7 +183,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/markets/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -197,7 +191,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/histories/(?<slug>${SLUG_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -206,7 +199,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/history-pages/(?<slug>${SLUG_PATTERN})/(?<cursor>${CURSOR_PATTERN})\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'page',
   },
@@ -215,7 +207,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${HISTORY}\\.csv`),
     contentType: CSV_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -224,7 +215,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${HISTORY}\\.ndjson`),
     contentType: NDJSON_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -233,7 +223,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.csv`),
     contentType: CSV_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -242,7 +231,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${HISTORY}/(?<year>[0-9]{4})\\.ndjson`),
     contentType: NDJSON_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -251,7 +239,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${HISTORY}/index`),
     contentType: JSON_TYPE,
     mayBeGone: true,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: (name) => name.slug,
     retention: 'head',
   },
@@ -260,7 +247,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(LATEST_URL),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'head',
   },
@@ -269,7 +255,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${LATEST_URL}\\.csv`),
     contentType: CSV_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'markets',
     retention: 'head',
   },
@@ -278,7 +263,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/snapshot\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'snapshot',
     retention: 'head',
   },
@@ -291,7 +275,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${LOG_ROOT}/checkpoint`),
     contentType: 'text/plain; charset=utf-8',
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'log',
     retention: 'head',
   },
@@ -300,7 +283,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${LOG_ROOT}/vkey`),
     contentType: 'text/plain; charset=utf-8',
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'log',
     retention: 'head',
   },
@@ -309,7 +291,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${LOG_ROOT}/tile/(?<tile>(?:entries|[1-5]?[0-9]|6[0-3])/${TILE_INDEX})`),
     contentType: 'application/octet-stream',
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'log',
     retention: 'log',
   },
@@ -318,7 +299,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${LOG_ROOT}/ndjson/(?<tile>${TILE_INDEX})\\.gz`),
     contentType: 'application/gzip',
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'log',
     retention: 'log',
   },
@@ -364,7 +344,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole('/errors/404\\.json'),
     contentType: PROBLEM_CONTENT_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => null,
     retention: 'head',
   },
@@ -373,7 +352,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole('/problems\\.json'),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'problems',
     retention: 'head',
   },
@@ -382,7 +360,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/waitlist\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'waitlist',
     retention: 'head',
   },
@@ -391,7 +368,6 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     pattern: whole(`${ROOT}/openapi\\.json`),
     contentType: JSON_TYPE,
     mayBeGone: false,
-    cacheControl: PUBLIC_CACHE_CONTROL,
     cacheTag: () => 'openapi',
     retention: 'head',
   },

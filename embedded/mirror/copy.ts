@@ -2,6 +2,7 @@
 import { statusOfObject } from '../../contract/edge-problems.ts';
 import {
   cacheTagOf,
+  PUBLIC_CACHE_CONTROL,
   PUBLIC_OBJECTS,
   type PublicObjectName,
   parsePublicKey,
@@ -74,7 +75,7 @@ export class MirrorCopy {
     const policy = PUBLIC_OBJECTS[name.kind];
     const metadata = {
       contentType: contentType ?? policy.contentType,
-      cacheControl: policy.cacheControl,
+      cacheControl: PUBLIC_CACHE_CONTROL,
       cacheTag: cacheTagOf(name),
       generation,
       nextCursor,

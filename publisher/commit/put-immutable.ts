@@ -1,7 +1,13 @@
 /** Puts public pages, which may never change. */
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import { cacheTagOf, PUBLIC_OBJECTS, type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import {
+  cacheTagOf,
+  PUBLIC_CACHE_CONTROL,
+  PUBLIC_OBJECTS,
+  type PublicObjectName,
+  publicKey,
+} from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 
@@ -16,10 +22,16 @@ export function publicMetadata(
   nextCursor: string | null = null,
   isGone = false,
 ): ObjectMetadata {
-  const { contentType, cacheControl, mayBeGone } = PUBLIC_OBJECTS[name.kind];
+  const { contentType, mayBeGone } = PUBLIC_OBJECTS[name.kind];
   if (isGone && !mayBeGone) throw new RangeError(`a ${name.kind} cannot be gone`);
   const cacheTag = cacheTagOf(name);
-  return { contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType, cacheControl, cacheTag, generation, nextCursor };
+  return {
+    contentType: isGone ? PROBLEM_CONTENT_TYPE : contentType,
+    cacheControl: PUBLIC_CACHE_CONTROL,
+    cacheTag,
+    generation,
+    nextCursor,
+  };
 }
 
 /**

@@ -234,7 +234,8 @@ describe('findings through a cache', () => {
     const of = 2;
     const index = isInShare('a', { index: 0, of }) ? 1 : 0;
     expect((await confirmFindings(reading, { share: { index, of } }, async () => true)).findings).toHaveLength(1);
-    expect(read.filter((url) => url === '/api/v1/snapshot')).toHaveLength(2);
+    // Each walk reads it first and last.
+    expect(read.filter((url) => url === '/api/v1/snapshot')).toHaveLength(4);
     expect(read).not.toContain('/api/v1/markets/a');
   });
 });
