@@ -28,7 +28,7 @@ let undisturbed: Map<string, string>;
 beforeAll(async () => {
   temporary = await makeTemporaryFolder();
   data = join(temporary.folder, 'not', 'there', 'yet');
-  first = startServer({ TIDEMARK_DATA: data });
+  first = startServer({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
   firstUrl = await first.started;
   undisturbed = await publishedBytes(firstUrl);
 });
@@ -130,7 +130,7 @@ describe('an impossible start fails with one line that names the cause', () => {
   });
 
   test('the data folder belongs to a running server, which continues', async () => {
-    await expectRefusal(startServerForTest({ TIDEMARK_DATA: data }), data);
+    await expectRefusal(startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data }), data);
     expect((await fetch(`${firstUrl}/healthz`)).status).toBe(200);
   });
 });
@@ -140,7 +140,7 @@ describe('stopping and starting again', () => {
     expect(await first.end('SIGINT')).toBe(0);
     expect(first.errors()).toBe('');
 
-    const second = startServerForTest({ TIDEMARK_DATA: data, HOST: '0.0.0.0' });
+    const second = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data, HOST: '0.0.0.0' });
     const baseUrl = await second.started;
     expect(new URL(baseUrl).hostname).toBe('127.0.0.1');
     expect(second.output()).toMatch(ALREADY);
@@ -153,7 +153,7 @@ describe('stopping and starting again', () => {
 
   test('on all IPv6 addresses, it prints one that can be opened', async ({ skip }) => {
     if (!hasIPv6()) skip('this machine has no IPv6');
-    const server = startServerForTest({ TIDEMARK_DATA: data, HOST: '::' });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data, HOST: '::' });
     const baseUrl = await server.started;
     expect(new URL(baseUrl).hostname).toBe('[::1]');
     expect((await fetch(`${baseUrl}/api/v1/snapshot`)).status).toBe(200);
@@ -162,7 +162,7 @@ describe('stopping and starting again', () => {
 
   test('if all objects are deleted, it makes them again before it serves', async () => {
     await rm(join(data, 'objects'), { recursive: true });
-    const server = startServerForTest({ TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await expectRestored(await server.started);
     expect(await server.end('SIGINT')).toBe(0);
     expect(server.errors()).toBe('');
@@ -171,21 +171,21 @@ describe('stopping and starting again', () => {
   test('if some objects are deleted, it serves, reports it, and makes them again', async () => {
     const histories = join(data, 'objects', 'objects', 'public', 'api', 'v1', 'histories');
     await rm(histories, { recursive: true });
-    const server = startServerForTest({ TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await server.started;
     await expect.poll(() => server.errors(), { timeout: 20_000 }).toContain('175 objects are lost');
     const made = () => readdir(histories).catch(() => []);
     await expect.poll(made, { timeout: 20_000 }).toHaveLength(175);
     expect(await server.end('SIGINT')).toBe(0);
 
-    const next = startServerForTest({ TIDEMARK_DATA: data });
+    const next = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await expectRestored(await next.started);
     expect(await next.end('SIGINT')).toBe(0);
     expect(next.errors()).toBe('');
   });
 
   test('one Ctrl-C may arrive twice: from the terminal and from npm', async () => {
-    const server = startServerForTest({ TIDEMARK_DATA: data });
+    const server = startServerForTest({ TIDEMARK_PROJECTIONS: 'all', TIDEMARK_DATA: data });
     await server.started;
     const once = server.end('SIGINT');
     expect(await server.end('SIGINT')).toBe(0);

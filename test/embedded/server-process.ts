@@ -25,7 +25,8 @@ export interface ServerProcess {
 export function startServer(environment: Readonly<Record<string, string>>, main = MAIN): ServerProcess {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [main, 'start'], {
-    env: { PATH, PORT: '0', ...environment },
+    // The files of other projections take more time than all else in a start. Tests of them ask for them.
+    env: { PATH, PORT: '0', TIDEMARK_PROJECTIONS: 'log', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [output, errors] = ['', ''];

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { folder } = temporary;
   await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   await chmod(join(folder, 'npx'), 0o755);
-  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark') });
+  server = startServer({ TIDEMARK_DATA: join(folder, '.tidemark'), TIDEMARK_PROJECTIONS: 'all' });
   url = await server.started;
 });
 

@@ -22,7 +22,7 @@ const OAPI_CODEGEN = join(toolFolder('go-tools'), 'oapi-codegen');
 /** The addresses and the credential of a new server, as the clients take them. */
 async function startServer(): Promise<NodeJS.ProcessEnv> {
   const dataFolder = await temporaryFolder();
-  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder }).started;
+  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
   const key = (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim();
   return { TIDEMARK_URL: baseUrl, TIDEMARK_KEY: key };
 }

@@ -35,7 +35,7 @@ let folder = '';
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'exports-'));
-  const environment = { TIDEMARK_DATA: join(folder, 'data') };
+  const environment = { TIDEMARK_DATA: join(folder, 'data'), TIDEMARK_PROJECTIONS: 'all' };
   // The second start finds data, and makes the export at once.
   const first = startServer(environment);
   const url = await first.started;

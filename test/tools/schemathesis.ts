@@ -16,7 +16,7 @@ export interface JudgedServer {
 /** Started for one test. */
 export async function startJudgedServer(): Promise<JudgedServer> {
   const dataFolder = await temporaryFolder();
-  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder }).started;
+  const baseUrl = await startServerForTest({ TIDEMARK_DATA: dataFolder, TIDEMARK_PROJECTIONS: 'all' }).started;
   return { baseUrl, dataFolder, operatorKey: (await readFile(join(dataFolder, 'operator-key'), 'utf8')).trim() };
 }
 
