@@ -25,6 +25,7 @@ export const LICENCES_OF_TOOLS = [
   'PSF-2.0',
   'CC-BY-4.0',
   'Unlicense',
+  'Zlib',
 ];
 
 /** Whether one choice of the SPDX expression is allowed. */

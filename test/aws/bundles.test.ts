@@ -6,6 +6,7 @@ import { ENVIRONMENT } from '../../contract/aws.ts';
 import type { FunctionName } from '../../infra/permissions.ts';
 import { buildLambdas } from '../../scripts/build-lambdas.ts';
 import { cpuNote, invokeInProcess } from '../bundles/bundle-process.ts';
+import { serveKms } from '../bundles/kms-answers.ts';
 import {
   DIRECT_HTTP_EVENT,
   HTTP_EVENT,
@@ -18,18 +19,21 @@ import { makeTemporaryFolder } from '../storage/temporary-folder.ts';
 import { type EngineTable, engineConfig, openEngineTable } from './dynamodb-table.ts';
 import { engineEndpoint } from './engine-endpoint.ts';
 import { makeBucket } from './s3-bucket.ts';
+import { type LocalServer, serveLocally } from './shape/local-server.ts';
 
 const [dynamoDb, s3, others] = ['dynoxide', 'versitygw', 'moto'].map(engineEndpoint) as [string, string, string];
 
 let folder: string;
 let removeFolder: () => Promise<void>;
 let table: EngineTable;
+let kms: LocalServer;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
   ({ folder, remove: removeFolder } = await makeTemporaryFolder());
   await buildLambdas(folder);
   table = await openEngineTable(dynamoDb);
+  kms = await serveLocally(serveKms, (error) => console.error(error));
   const [{ bucket: publicBucket }, { bucket: uploadsBucket }] = [await makeBucket(s3), await makeBucket(s3)];
   const secrets = new SecretsManagerClient(engineConfig(others));
   const secret = await secrets.send(new CreateSecretCommand({ Name: table.tableName, SecretString: SECRET_TEXT }));
@@ -42,6 +46,7 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL: others,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
     AWS_ENDPOINT_URL_S3: s3,
+    AWS_ENDPOINT_URL_KMS: kms.url,
     [ENVIRONMENT.tableName]: table.tableName,
     [ENVIRONMENT.publicBucket]: publicBucket,
     [ENVIRONMENT.uploadsBucket]: uploadsBucket,
@@ -54,10 +59,13 @@ beforeAll(async () => {
     [ENVIRONMENT.readBaseUrl]: 'http://127.0.0.1:1',
     [ENVIRONMENT.writeBaseUrl]: 'https://write.tidemark.test',
     [ENVIRONMENT.verifyEveryHours]: '1',
+    [ENVIRONMENT.logOrigin]: 'data.tidemark.test/log',
+    [ENVIRONMENT.logKeyArns]: 'arn:aws:kms:us-east-1:123456789012:key/log-1',
   };
 });
 
 afterAll(async () => {
+  kms?.stop();
   await table?.close();
   await removeFolder?.();
 });

@@ -230,6 +230,7 @@ test('work continues in place on a table that is restored to an earlier moment, 
 test('nothing that is published breaks a promise, nothing was given up, and every function has done its work', async ({
   annotate,
 }) => {
+  await shape.functions.invoke('export', {});
   await shape.functions.invoke('collect-garbage', {});
   shape.forgetReads();
   const { findings, markets } = await verify(httpReader(shape.readBaseUrl), { settled: true });

@@ -2,12 +2,13 @@
  * As much of AWS as a function needs to start and to find nothing to do: a secret, a key that signs, an empty table that
  * takes every transaction, and a bucket. What the adapters promise is proven elsewhere, on engines.
  */
-import { createHash, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { TABLE_PARTITION_KEY, TABLE_SORT_KEY } from '../../contract/aws.ts';
+import { KMS_ANSWERS } from './kms-answers.ts';
 import { SECRET_TEXT } from './recorded-events.ts';
 
 export interface AwsStub {
@@ -35,15 +36,9 @@ interface Input {
   readonly Message?: string;
 }
 
-/** The key of KMS that signs the log. */
-const { privateKey: LOG_KEY } = generateKeyPairSync('ed25519');
-
 const ANSWERS: { readonly [operation: string]: (input: Input, items: readonly StubItem[]) => object } = {
   GetSecretValue: () => ({ SecretString: SECRET_TEXT }),
-  GetPublicKey: () => ({
-    PublicKey: createPublicKey(LOG_KEY).export({ format: 'der', type: 'spki' }).toString('base64'),
-  }),
-  Sign: ({ Message = '' }) => ({ Signature: sign(null, Buffer.from(Message, 'base64'), LOG_KEY).toString('base64') }),
+  ...KMS_ANSWERS,
   GetItem: ({ Key = {} }, items) => ({ Item: items.find((item) => keyOf(item) === keyOf(Key)) }),
   Query: ({ ExpressionAttributeValues: values = {}, ExclusiveStartKey: start, Limit }, items) => {
     const first = `${values[':pk']?.S} ${values[':prefix']?.S ?? ''}`;

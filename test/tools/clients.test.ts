@@ -89,8 +89,10 @@ describe('a generated client', () => {
     ];
     const generator = ['-m', 'openapi_python_client', 'generate', '--path', OPENAPI_FILE, ...options];
     const { output } = await succeed(folder, PYTHON, generator);
-    // The generator knows no lines of JSON: such a client sends batches as JSON.
+    // The generator knows no lines of JSON: such a client sends batches as JSON, and reads whole histories by page.
     expect(output.match(/^WARNING.*|^Unsupported.*/gm)).toEqual([
+      'WARNING parsing GET /api/v1/markets/{slug}/history.ndjson within public_reads.',
+      'WARNING parsing GET /api/v1/markets/{slug}/history/{year}.ndjson within public_reads.',
       'WARNING parsing POST /api/v1/ingest/batches within ingest.',
       'Unsupported content type application/x-ndjson',
     ]);

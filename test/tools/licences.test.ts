@@ -24,6 +24,7 @@ const CLASSIFIERS: Readonly<Record<string, string>> = {
 
 /** Modules of Go state their licence by its text alone. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
+  [/Mozilla Public License/, 'MPL-2.0'],
   [/Apache License/, 'Apache-2.0'],
   [/Permission is hereby granted, free of charge/, 'MIT'],
   [/Permission to use, copy, modify, and(\/or)? distribute this software/, 'ISC'],

@@ -8,8 +8,13 @@ export interface Exception {
 }
 
 /** Public reads have no credential. Every operation without scopes is one of these. */
-const PUBLIC_READS =
-  /^\/paths\/\/api\/v1\/(markets|markets\/\{slug\}|markets\/\{slug\}\/history|snapshot|waitlist|openapi\.json)\/get\//;
+const PUBLIC_READS = new RegExp(
+  [
+    '^/paths//api/v1/(snapshot|waitlist|openapi\\.json|latest(\\.csv)?',
+    '(editions/\\{name\\}(/markets)?|markets)(/\\{slug\\}(/history)?)?',
+    'markets/\\{slug\\}/history(/index|(/\\{year\\})?\\.(csv|ndjson)))/get/',
+  ].join('|'),
+);
 
 const CONDITIONS = /^\/components\/parameters\/If/;
 const LINES = /\/requestBody\/content\/application\/x-ndjson\/schema$/;

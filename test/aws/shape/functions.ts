@@ -20,10 +20,19 @@ export interface FunctionsOptions {
   readonly engines: Engines;
   /** Where CloudFront is called. */
   readonly controlPlaneUrl: string;
+  /** Where the log's key is. */
+  readonly kmsUrl: string;
   readonly log: (line: string) => void;
 }
 
-export function hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log }: FunctionsOptions): Functions {
+export function hostFunctions({
+  deployed,
+  bundles,
+  engines,
+  controlPlaneUrl,
+  kmsUrl,
+  log,
+}: FunctionsOptions): Functions {
   const lambdaVariables = {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -32,6 +41,7 @@ export function hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log
     AWS_ENDPOINT_URL_S3: engines.s3,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: engines.secretsManager,
     AWS_ENDPOINT_URL_CLOUDFRONT: controlPlaneUrl,
+    AWS_ENDPOINT_URL_KMS: kmsUrl,
   };
   const functions = new Map(
     [...deployed.functions].map(([name, settings]) => {

@@ -7,7 +7,7 @@ import { createDynamoDbClient } from '../../../storage/dynamodb-client.ts';
 import { createS3Client } from '../../../storage/s3-client.ts';
 import type { Properties } from '../../infra/synthesised.ts';
 import type { EngineStates } from '../engines/engine.ts';
-import { type Physical, propertiesOf, REGION, type Templates } from './references.ts';
+import { ACCOUNT, type Physical, propertiesOf, REGION, type Templates } from './references.ts';
 
 /** Where the engines are. */
 export interface Engines {
@@ -60,6 +60,7 @@ export async function makeResources(templates: Templates, engines: Engines): Pro
     'data/PublicObjects.Ref': publicBucket,
     'data/Uploads.Ref': uploadsBucket,
     'data/Secret.Ref': secret.arn,
+    'data/Log1Key.Arn': `arn:aws:kms:${REGION}:${ACCOUNT}:key/log-1`,
     'api/OriginSecret1.Ref': originSecret.arn,
   };
   const secrets = new Map([[originSecret.arn, originSecret.text]]);

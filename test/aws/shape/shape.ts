@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { FunctionName } from '../../../infra/permissions.ts';
 import { buildLambdas } from '../../../scripts/build-lambdas.ts';
+import { serveKms } from '../../bundles/kms-answers.ts';
 import type { Deployment } from '../../scenario/deployment.ts';
 import { makeRunFolder, removeRunFolder } from '../engines/run-folder.ts';
 import { serveBucketEvents } from './bucket-events.ts';
@@ -90,6 +91,7 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
       invalidate: (items) => cdn.forget(items),
     };
     const controlPlane = started(await serveLocally((...http) => serveControlPlane(calls, ...http), failed));
+    const kms = started(await serveLocally(serveKms, failed));
 
     const writeName = new URL(writes.url).host;
     const deployed = withoutTls(
@@ -104,7 +106,8 @@ export async function startShape({ engines, minuteMs }: ShapeOptions): Promise<S
     );
     const controlPlaneUrl = controlPlane.url;
     const say = (line: string) => log.push(line);
-    const functions = started(hostFunctions({ deployed, bundles, engines, controlPlaneUrl, log: say }));
+    const kmsUrl = kms.url;
+    const functions = started(hostFunctions({ deployed, bundles, engines, controlPlaneUrl, kmsUrl, log: say }));
     const { invoke } = functions;
     const { apiKey } = (await invoke('first-key', {})) as { apiKey: string };
 
