@@ -207,11 +207,11 @@ test('after kill -9 at any moment of the first start, the next start completes i
     fc.asyncProperty(delaysMs, async (delays) => {
       const { folder, remove } = await makeTemporaryFolder();
       for (const delayMs of delays) {
-        const killed = startServer({ TIDEMARK_DATA: folder });
+        const killed = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
         await setTimeout(delayMs);
         expect(await killed.end('SIGKILL')).toBe('SIGKILL');
       }
-      const server = startServer({ TIDEMARK_DATA: folder });
+      const server = startServer({ TIDEMARK_DATA: folder, TIDEMARK_PROJECTIONS: 'all' });
       try {
         expect(await publishedBytes(await server.started)).toEqual(undisturbed);
       } finally {
