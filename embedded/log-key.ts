@@ -125,7 +125,7 @@ export interface PublishedLog {
   readonly keyIds: readonly number[];
 }
 
-/** Which log a checkpoint is of. Null if it is none: the publisher then puts the right one back from the ledger. */
+/** The origin of a checkpoint. Null if it cannot be read: the publisher then puts it back from the ledger. */
 export function publishedLog(checkpoint: string | null): PublishedLog | null {
   if (checkpoint === null) return null;
   try {
@@ -138,7 +138,7 @@ export function publishedLog(checkpoint: string | null): PublishedLog | null {
   }
 }
 
-/** The published checkpoint; null if there is none. */
+/** The published checkpoint. Null: the store has no checkpoint. */
 export async function readLogCheckpoint(objects: Pick<ObjectStore, 'get'>): Promise<string | null> {
   const found = await objects.get(publicKey({ kind: 'log-checkpoint' }));
   return found.kind === 'found' ? Buffer.from(found.body).toString('utf8') : null;

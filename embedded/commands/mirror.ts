@@ -52,7 +52,7 @@ const PASSING = [UpstreamUnavailable, UpstreamInvalid, MirrorFull, StorageUnavai
 export async function runMirror(command: MirrorCommand): Promise<MirrorResult> {
   const { url, everySeconds, isOnce } = command;
   const log = openLog(readLogFormat(command.environment), {
-    // What is printed at the end of one round is data.
+    // A single round prints its result as data.
     output: isOnce ? process.stderr : process.stdout,
     errors: process.stderr,
     nowMs: systemRuntime.nowMs,

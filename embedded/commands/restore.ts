@@ -62,7 +62,7 @@ export async function restoreBackup(environment: Environment, command: RestoreCo
   return { dataFolder, backup: backup.name, createdAt, generation, replaced, ...restored };
 }
 
-/** By the checkpoint in the store, which the next start verifies. 0: there is none that can be read. */
+/** The size in the checkpoint of the store, which the next start verifies. 0: no checkpoint can be read. */
 async function shownLogSize(objects: ObjectStore): Promise<number> {
   try {
     return parseCheckpoint(parseNote((await readLogCheckpoint(objects)) ?? '').text).size;

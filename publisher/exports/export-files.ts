@@ -41,7 +41,7 @@ export class ExportWriter {
   /**
    * Puts the rows of a part and records them, unless they are recorded already.
    *
-   * @param before the record of the part; null if there is none
+   * @param before the record of the part; null for a new part
    * @throws Superseded if another export does the same work
    */
   async writePart(

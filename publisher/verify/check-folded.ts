@@ -13,7 +13,7 @@ import type { Findings } from './check-body.ts';
 import { checkHistoryFiles } from './check-history-files.ts';
 import type { PublicReader } from './reader.ts';
 
-/** What the log says of all markets that are shown: as the snapshot counts them. */
+/** The counts of all shown markets by the log, in the form of the snapshot. */
 export interface FoldedCounts {
   markets: number;
   observations: number;
