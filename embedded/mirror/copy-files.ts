@@ -10,7 +10,12 @@ import { bodyFaults } from './body-faults.ts';
 import type { MirrorWorld } from './mirror-world.ts';
 
 export type CopiedFiles =
-  | { readonly kind: 'checked'; readonly put: () => Promise<void> }
+  | {
+      readonly kind: 'checked';
+      /** By URL. */
+      readonly answers: ReadonlyMap<string, PublicResponse>;
+      readonly put: () => Promise<void>;
+    }
   | { readonly kind: 'stale' }
   | { readonly kind: 'faulty'; readonly findings: readonly Finding[] };
 
@@ -54,5 +59,5 @@ export async function copyFiles(
       await copy.putAt(url, { body, generation, ...(isGone && { contentType }) });
     }
   };
-  return { kind: 'checked', put };
+  return { kind: 'checked', answers: files, put };
 }

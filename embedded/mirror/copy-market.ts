@@ -52,11 +52,13 @@ export async function copyMarket(world: MirrorWorld, slug: string, atLeast: numb
     [url, response],
     [historyUrl(slug), history],
   ]);
-  const proof = await proofOf(world, slug, market.value.revision, known, findings);
-  if (bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
-  if (proof === 'stale') return { kind: 'stale' };
+  // Before the proof, which is about the files, too: those of the copy may be older.
   const files = world.hasFiles ? await copyFiles(world, slug, pagesOfHistory, known) : 'none';
   if (files !== 'none' && files.kind !== 'checked') return files;
+  const read = new Map([...known, ...(files === 'none' ? [] : files.answers)]);
+  const proof = await proofOf(world, slug, market.value.revision, read, findings);
+  if (bodyFaults(findings).length > 0) return { kind: 'faulty', findings: bodyFaults(findings) };
+  if (proof === 'stale') return { kind: 'stale' };
   const { body } = history as PublicResponse;
   // The target first. Its pages are there already.
   await copy.put({ kind: 'history', slug }, { body, generation, nextCursor: nextCursorOf(body) });
@@ -75,16 +77,21 @@ function checkOwnName(findings: Findings, slug: string, market: Checked<Market> 
   }
 }
 
-/** Whether the log says the same. In the last try of a round, bodies that are newer than the log are taken over. */
+/**
+ * Whether the log says the same. In the last try of a round, bodies that are newer than the log are taken over.
+ *
+ * @param known answers with what was read. Of the copy, only the pages of the history count: they never change.
+ */
 async function proofOf(
-  { log, copy, pageSizes, acceptsAhead }: MirrorWorld,
+  { log, upstream, copy, pageSizes, acceptsAhead }: MirrorWorld,
   slug: string,
   revision: number | null,
   known: ReadonlyMap<string, PublicResponse>,
   findings: Findings,
 ): Promise<'same' | 'ahead' | 'stale'> {
   if (log === null) return 'same';
-  const reader: PublicReader = async (path) => known.get(path) ?? (await copy.reader(path));
+  const reader: PublicReader = async (path) =>
+    known.get(path) ?? (await (pageOf(path) === null ? upstream : copy.reader)(path));
   const proof = await log.judge(slug, revision, reader, findings, pageSizes.observations);
   return proof === 'ahead' && !acceptsAhead ? 'stale' : proof;
 }

@@ -52,6 +52,16 @@ test('the copy has the whole log, and its files are those of the service', async
   ]);
 });
 
+test('the files of a history that has grown are proven as the service gives them, not as the copy has them', async () => {
+  const world = await publishedWorld(TEST_LOG, ['log', 'history-files']);
+  const copied = openMemoryObjects();
+  const first = await copyOf(world, copied);
+  await changeWorld(world);
+  const second = await copyOf(world, copied, first.state);
+  expect([first.findings, second.findings, second.outcome]).toEqual([[], [], 'current']);
+  expect(servedBy(copied)).toEqual(servedBy(world.objects));
+});
+
 test('verify --log finds nothing in the copy, and a key that came by no entry is not shown', async () => {
   const world = await publishedWorld(TEST_LOG);
   const copied = openMemoryObjects();
