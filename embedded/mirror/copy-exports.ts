@@ -4,7 +4,8 @@
  */
 import * as z from 'zod';
 import { canonicalJson } from '../../contract/canonical-json.ts';
-import { PUBLIC_PREFIX, type PublicObjectName, parsePublicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { EXPORTS_URL } from '../../contract/routes.ts';
 import { type Checked, checkAnswer, Findings } from '../../publisher/verify/check-body.ts';
 import {

@@ -4,14 +4,10 @@ import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles
 import type { Projection } from '../../contract/projections.ts';
 import {
   HISTORY_FILE_KINDS,
-  LOG_ROOT,
-  PUBLIC_PREFIX,
   type PublicObjectKind,
   type PublicObjectName,
-  parsePublicKey,
-  publicKey,
-  publicPath,
-} from '../../contract/public-objects.ts';
+} from '../../contract/public-object-names.ts';
+import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { EDITIONS_URL } from '../../contract/routes.ts';
 import { EXPORT_ROOT, exportManifestSchema } from '../../publisher/verify/check-exports.ts';
 import { copiedSnapshot } from './copied-snapshot.ts';
