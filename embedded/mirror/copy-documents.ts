@@ -1,7 +1,7 @@
 /** Takes over the documents that depend on no record. */
 
 import { problemType } from '../../contract/edge-problems.ts';
-import type { PublicObjectName } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { OPENAPI_URL, WAITLIST_URL } from '../../contract/routes.ts';
 import { Findings } from '../../publisher/verify/check-body.ts';
 import { checkDocuments } from '../../publisher/verify/check-documents.ts';

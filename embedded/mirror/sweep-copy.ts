@@ -4,14 +4,8 @@
  * round left behind is found in the same way.
  */
 import { parseTilePath, TILE_WIDTH, widthOfTile } from '../../contract/log/tiles.ts';
-import {
-  LOG_ROOT,
-  PUBLIC_PREFIX,
-  type PublicObjectName,
-  parsePublicKey,
-  publicKey,
-  publicPath,
-} from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { LOG_ROOT, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { PAGE_RETENTION_SECONDS } from '../../publisher/sweep/collect-garbage.ts';
 import type { MirrorCopy } from './copy.ts';
 

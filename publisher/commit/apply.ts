@@ -1,11 +1,7 @@
 /** Applies a committed generation from its bundle alone, so that the first try and every recovery are one code path. */
 import pMap from 'p-map';
-import {
-  HISTORY_FILE_KINDS,
-  type PublicObjectKind,
-  parsePublicKey,
-  STATIC_KINDS,
-} from '../../contract/public-objects.ts';
+import { HISTORY_FILE_KINDS, type PublicObjectKind, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import { parsePublicKey } from '../../contract/public-objects.ts';
 import { type Change, MAX_TRANSACT_CHANGES } from '../../storage/ledger.ts';
 import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';

@@ -7,7 +7,8 @@
  */
 import type { ExportExtension, ExportRow, ExportTable } from '../../contract/export-tables.ts';
 import { millisecondInstant } from '../../contract/instants.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';

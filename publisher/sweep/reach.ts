@@ -6,7 +6,8 @@
 
 import pMap from 'p-map';
 import { cursorGeneration } from '../../contract/cursors.ts';
-import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item, ItemKey } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { EDITIONS } from '../../storage/records/editions.ts';
