@@ -3,7 +3,8 @@
  * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
-import { type PublicObjectKind, parsePublicKey, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import { type PublicObjectKind, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { LogWatch } from './log-watch.ts';
 import {
   bodyOf,
