@@ -19,6 +19,7 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
+import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
 import {
   EDITIONS_URL,
   editionUrl,
@@ -34,67 +35,6 @@ export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
-
-/** The name of one stored object: its kind, and the fields that tell it from others of that kind. */
-export type PublicObjectName =
-  | { readonly kind: 'market-list' }
-  | { readonly kind: 'market-list-page'; readonly cursor: string }
-  | { readonly kind: 'market'; readonly slug: string }
-  | { readonly kind: 'history'; readonly slug: string }
-  | { readonly kind: 'history-page'; readonly slug: string; readonly cursor: string }
-  | { readonly kind: 'history-csv'; readonly slug: string }
-  | { readonly kind: 'history-ndjson'; readonly slug: string }
-  | { readonly kind: 'history-year-csv'; readonly slug: string; readonly year: string }
-  | { readonly kind: 'history-year-ndjson'; readonly slug: string; readonly year: string }
-  | { readonly kind: 'history-index'; readonly slug: string }
-  | { readonly kind: 'latest' }
-  | { readonly kind: 'latest-csv' }
-  | { readonly kind: 'snapshot' }
-  | { readonly kind: 'edition'; readonly edition: string }
-  | { readonly kind: 'edition-list'; readonly edition: string }
-  | { readonly kind: 'edition-market'; readonly edition: string; readonly slug: string }
-  | { readonly kind: 'edition-history'; readonly edition: string; readonly slug: string }
-  | { readonly kind: 'log-checkpoint' }
-  | { readonly kind: 'log-vkey' }
-  /** `tile`: what follows `tile/` in the path, e.g. `0/x001/234.p/5` or `entries/007`. */
-  | { readonly kind: 'log-tile'; readonly tile: string }
-  | { readonly kind: 'log-ndjson'; readonly tile: string }
-  /** Of one day, e.g. `2026-11-22`. */
-  | { readonly kind: 'export-package'; readonly date: string }
-  | { readonly kind: 'export-dataset'; readonly date: string }
-  | { readonly kind: 'export-latest' }
-  | { readonly [Kind in ExportFileKind]: { readonly kind: Kind; readonly file: string } }[ExportFileKind]
-  | { readonly [Kind in StaticKind]: { readonly kind: Kind } }[StaticKind];
-
-/** Bodies that depend on no record. They change with a deployment or its configuration, and are never removed. */
-export const STATIC_KINDS = ['not-found', 'problems', 'waitlist', 'openapi'] as const;
-
-export type StaticKind = (typeof STATIC_KINDS)[number];
-
-/** Immutable files of the exports. `file`: a table, the number of a part, and a digest. */
-export type ExportFileKind = 'export-parquet' | 'export-ndjson' | 'export-csv' | 'export-schema';
-
-/** The files of a market's history, and their index. */
-export const HISTORY_FILE_KINDS = [
-  'history-csv',
-  'history-ndjson',
-  'history-year-csv',
-  'history-year-ndjson',
-  'history-index',
-] as const;
-
-export type PublicObjectKind = PublicObjectName['kind'];
-
-/**
- * How long an object is kept:
- * - `head`: one mutable object that follows the newest generation; removed together with the thing that it shows.
- * - `export`: kept while a manifest of the last weeks names it, or is the manifest of a day of them.
- * - `page`: immutable; kept while the newest generation reaches it and for the cursor lifetime after that.
- * - `edition`: immutable; kept until an operator removes its edition. Not `immutable` for caches, because then a removal
- *   would not reach readers.
- * - `log`: immutable; a full tile is kept for ever, a partial one until the log has been longer for the cursor lifetime.
- */
-export type Retention = 'head' | 'page' | 'edition' | 'log' | 'export';
 
 export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
   /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */

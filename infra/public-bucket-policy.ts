@@ -1,6 +1,7 @@
 /** The policy of the bucket of public objects. */
 import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { PUBLIC_OBJECTS, PUBLIC_PREFIX, type PublicObjectKind, publicKey } from '../contract/public-objects.ts';
+import type { PublicObjectKind } from '../contract/public-object-names.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, publicKey } from '../contract/public-objects.ts';
 import { LAYOUT_OBJECTS, REDO_OBJECTS } from './permissions.ts';
 import { denyAll } from './policies.ts';
 

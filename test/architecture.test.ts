@@ -9,9 +9,14 @@ import { installedPackages, isAllowed, LICENCES_OF_TOOLS, LICENCES_TO_SHIP, lice
 const ROOT = join(import.meta.dirname, '..');
 
 /** The part of the contract from which the edge router is built: constants and pure functions in a small language. */
-const EDGE_CONTRACT = ['edge-problems', 'limits', 'object-paths', 'public-objects', 'routes'].map(
-  (name) => `contract/${name}.ts`,
-);
+const EDGE_CONTRACT = [
+  'edge-problems',
+  'limits',
+  'object-paths',
+  'public-object-names',
+  'public-objects',
+  'routes',
+].map((name) => `contract/${name}.ts`);
 
 /**
  * Each top-level folder with TypeScript in it, and the places outside itself that it may import: folders or files.

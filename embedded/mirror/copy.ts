@@ -1,10 +1,10 @@
 /** The verified copy: an object folder with the keys of the service, which the embedded edge can serve. */
 import { statusOfObject } from '../../contract/edge-problems.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import {
   cacheTagOf,
   PUBLIC_CACHE_CONTROL,
   PUBLIC_OBJECTS,
-  type PublicObjectName,
   parsePublicKey,
   publicKey,
 } from '../../contract/public-objects.ts';

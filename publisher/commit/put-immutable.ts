@@ -1,13 +1,8 @@
 /** Puts public pages, which may never change. */
 import { cursorGeneration } from '../../contract/cursors.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import {
-  cacheTagOf,
-  PUBLIC_CACHE_CONTROL,
-  PUBLIC_OBJECTS,
-  type PublicObjectName,
-  publicKey,
-} from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { cacheTagOf, PUBLIC_CACHE_CONTROL, PUBLIC_OBJECTS, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectMetadata, ObjectStore } from '../../storage/object-store.ts';
 import { ImmutableMismatch } from '../errors.ts';
 

@@ -9,7 +9,8 @@
  * keeps those of editions.
  */
 import { cursorGeneration, isCursorOf } from '../../contract/cursors.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { replaced } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { readPage } from '../../storage/paging.ts';

@@ -6,7 +6,8 @@
  * left by a process that died is swept like a file of an old export.
  */
 import type { ExportTable } from '../../contract/export-tables.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { created } from '../../storage/changes.ts';
 import type { Change, Item } from '../../storage/ledger.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';

@@ -2,7 +2,8 @@
 import pMap from 'p-map';
 import { type ExportRow, MARKETS_TABLE } from '../../contract/export-tables.ts';
 import type { Market } from '../../contract/market.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
 import { readAll } from '../../storage/paging.ts';
 import { exportPartsOf } from '../../storage/records/exports.ts';

@@ -1,6 +1,7 @@
 /** Reads the beginning of a history's files from what is published, so that an append need not render it again. */
 import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../contract/history-rows.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import type { FileSize, FilesPosition, PublishedFile } from '../../storage/records/publication.ts';
 import { sha256Hex } from '../../storage/sha256.ts';

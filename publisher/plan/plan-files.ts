@@ -6,7 +6,8 @@ import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { historyIndex, historyTooLongDocument } from '../../contract/history-files.ts';
 import { HISTORY_FILE_FORMS, HISTORY_FORMATS, type HistoryFormat } from '../../contract/history-rows.ts';
 import { canonicalInstant } from '../../contract/metric.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { type Removal, removedMarketDocument } from '../../contract/removed-market.ts';
 import { readAll } from '../../storage/paging.ts';
 import {

@@ -1,6 +1,7 @@
 /** Plans a generation: renders the due markets, and puts immutable pages, to which nothing links yet. */
 import { PROJECTIONS } from '../../contract/projections.ts';
-import { publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import { STATIC_KINDS } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { Item } from '../../storage/ledger.ts';
 import type { HeadValue, ListState } from '../../storage/records/publication.ts';
 import { BundleWriter } from '../commit/bundle.ts';

@@ -1,6 +1,7 @@
 /** The published bodies, read from the store: the ledger's record of them may be of another time. */
 import { isDeepStrictEqual } from 'node:util';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { ObjectStore } from '../../storage/object-store.ts';
 import { sha256Hex } from '../../storage/sha256.ts';
 import { publicMetadata } from '../commit/put-immutable.ts';

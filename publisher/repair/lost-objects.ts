@@ -1,7 +1,8 @@
 /** Finds objects that the store should have and does not list. */
 import { HISTORY_FORMATS } from '../../contract/history-rows.ts';
 import { ndjsonPath, tilePath, tilesOfGrowth } from '../../contract/log/tiles.ts';
-import { PUBLIC_PREFIX, type PublicObjectName, publicKey, STATIC_KINDS } from '../../contract/public-objects.ts';
+import { type PublicObjectName, STATIC_KINDS } from '../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../contract/public-objects.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { queryPages, readAll, readMany } from '../../storage/paging.ts';
 import { MARKET_INDEX } from '../../storage/records/markets.ts';

@@ -5,7 +5,8 @@
  * removed; the one after it notices and puts the file back.)
  */
 import { EXPORT_KEPT_DAYS } from '../../contract/export-tables.ts';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import type { Item, Ledger } from '../../storage/ledger.ts';
 import { readAll, readMany } from '../../storage/paging.ts';
 import { dateOfExportDay, EXPORT_DAYS, EXPORT_FILES, exportFileKey } from '../../storage/records/exports.ts';

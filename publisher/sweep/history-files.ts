@@ -1,5 +1,5 @@
 /** Which files of histories are published, by the ledger's records. */
-import { HISTORY_FILE_KINDS, type PublicObjectName } from '../../contract/public-objects.ts';
+import { HISTORY_FILE_KINDS, type PublicObjectName } from '../../contract/public-object-names.ts';
 import type { Ledger } from '../../storage/ledger.ts';
 import { readMany } from '../../storage/paging.ts';
 import { publishedHeadsKey, publishedYearKey } from '../../storage/records/publication.ts';

@@ -17,7 +17,7 @@
  * | `batch/<id>`     | `checkpoint`   | {@link OldCheckpointValue}: the progress of the whole batch       |
  * | `batch/<id>`     | `faults/<n>`   | as now; their keys sort before those of `faults/<source>/<n>`     |
  */
-import type { StaticKind } from '../../contract/public-objects.ts';
+import type { StaticKind } from '../../contract/public-object-names.ts';
 import type { ItemKey } from '../ledger.ts';
 import type { KeyRange } from '../paging.ts';
 import { type CheckpointValue, checkpointKey, type StrandValue, type Task, WORK_QUEUE } from './batches.ts';

@@ -19,7 +19,7 @@
  * | `garbage`                 | `walk`                   | {@link WalkValue}: where the next sweep continues         |
  * | `publications`            | `<publication id>`       | {@link PublicationValue}                                  |
  */
-import type { StaticKind } from '../../contract/public-objects.ts';
+import type { StaticKind } from '../../contract/public-object-names.ts';
 import type { Item, ItemKey } from '../ledger.ts';
 import type { KeyRange, PrefixRange } from '../paging.ts';
 import { keyIn, keyOf } from './keys.ts';

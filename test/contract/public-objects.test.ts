@@ -2,16 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURSOR_PATTERN, SLUG_PATTERN } from '../../contract/limits.ts';
 import { ndjsonPath } from '../../contract/log/tiles.ts';
-import {
-  PUBLIC_OBJECTS,
-  PUBLIC_PREFIX,
-  type PublicObjectKind,
-  type PublicObjectName,
-  parsePublicKey,
-  publicKey,
-  publicPath,
-  type Retention,
-} from '../../contract/public-objects.ts';
+import type { PublicObjectKind, PublicObjectName, Retention } from '../../contract/public-object-names.ts';
+import { PUBLIC_OBJECTS, PUBLIC_PREFIX, parsePublicKey, publicKey, publicPath } from '../../contract/public-objects.ts';
 import { publicMetadata } from '../../publisher/commit/put-immutable.ts';
 import { checkObjectKey } from '../../storage/object-rules.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type PublicObjectName, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { publicKey } from '../../contract/public-objects.ts';
 import { type CacheAnswer, createObjectCache, type ObjectCache } from '../../embedded/edge/cache.ts';
 import type { GetResult } from '../../storage/object-store.ts';
 import { FakeClock, FaultyObjects } from './edge-fixture.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { PublicObjectName } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { ask, converse, type Edge, parseReply, startEdge } from './edge-fixture.ts';
 
 const GOLD: PublicObjectName = { kind: 'market', slug: 'gold-usd' };

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
 import { NOT_FOUND_PROBLEM, PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import type { PublicObjectName } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import type { HealthReport } from '../../embedded/edge/answer.ts';
 import type { PurgeTargets } from '../../publisher/tell/purge.ts';
 import { ask, CURSOR, type Edge, startEdge } from './edge-fixture.ts';

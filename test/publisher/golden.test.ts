@@ -8,12 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  HISTORY_FILE_KINDS,
-  PUBLIC_OBJECTS,
-  type PublicObjectKind,
-  parsePublicKey,
-} from '../../contract/public-objects.ts';
+import { HISTORY_FILE_KINDS, type PublicObjectKind } from '../../contract/public-object-names.ts';
+import { PUBLIC_OBJECTS, parsePublicKey } from '../../contract/public-objects.ts';
 import { REDO_PREFIX } from '../../publisher/commit/bundle.ts';
 import { openDirectoryObjects } from '../../storage/directory-objects.ts';
 import { openSqliteLedger } from '../../storage/sqlite-ledger.ts';

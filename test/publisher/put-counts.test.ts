@@ -1,6 +1,7 @@
 /** The exact cost of a publish in requests: a rise in cost is a failing test. */
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_PREFIX, type PublicObjectKind, parsePublicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectKind } from '../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, parsePublicKey } from '../../contract/public-objects.ts';
 import { DEFAULT_PAGE_SIZES, type LogSettings } from '../../publisher/dependencies.ts';
 import { LAYOUT_PREFIX } from '../../publisher/plan/list-layout.ts';
 import { type PublishOutcome, publish } from '../../publisher/publish.ts';

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../contract/canonical-json.ts';
 import { PROBLEM_CONTENT_TYPE } from '../../contract/edge-problems.ts';
-import { PUBLIC_OBJECTS, type PublicObjectKind, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectKind } from '../../contract/public-object-names.ts';
+import { PUBLIC_OBJECTS, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { removedMarketDocument } from '../../contract/removed-market.ts';
 import { historyUrl, MARKETS_URL, marketUrl } from '../../contract/routes.ts';
 import { publicMetadata } from '../../publisher/commit/put-immutable.ts';

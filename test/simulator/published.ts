@@ -1,6 +1,7 @@
 /** The public state of a store at one moment, read without simulated operations. */
 import { statusOfObject } from '../../contract/edge-problems.ts';
-import { type PublicObjectName, parsePublicKey, publicKey } from '../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../contract/public-object-names.ts';
+import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import type { ObjectEntries, StoredEntry } from './simulated-objects.ts';
 
 export interface ListedMarket {

@@ -1,6 +1,7 @@
 /** A published world whose list has a cadence of a minute. */
 import { expect } from 'vitest';
-import { type PublicObjectName, publicKey } from '../../../contract/public-objects.ts';
+import type { PublicObjectName } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { verify } from '../../../publisher/verify/verify.ts';

@@ -1,6 +1,7 @@
 /** The static bodies of a deployment are published when they change, and only then. */
 import { expect, test } from 'vitest';
-import { publicKey, STATIC_KINDS, type StaticKind } from '../../../contract/public-objects.ts';
+import { STATIC_KINDS, type StaticKind } from '../../../contract/public-object-names.ts';
+import { publicKey } from '../../../contract/public-objects.ts';
 import { waitlistBody } from '../../../contract/waitlist.ts';
 import type { PublisherDependencies } from '../../../publisher/dependencies.ts';
 import { staticBodies } from '../../../publisher/plan/static-bodies.ts';

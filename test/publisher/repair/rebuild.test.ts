@@ -1,7 +1,8 @@
 /** Everything public can be made again from the ledger alone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PUBLIC_PREFIX, publicKey, STATIC_KINDS } from '../../../contract/public-objects.ts';
+import { STATIC_KINDS } from '../../../contract/public-object-names.ts';
+import { PUBLIC_PREFIX, publicKey } from '../../../contract/public-objects.ts';
 import type { PageSizes } from '../../../publisher/dependencies.ts';
 import { BundleLost, LedgerBehind, Superseded } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
