@@ -28,6 +28,7 @@ import {
   LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
+  RECENT_URL,
 } from './routes.ts';
 
 /** On every public object, also on immutable ones: the contract promises 15 seconds for every URL. */
@@ -194,6 +195,14 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => LATEST_CSV_URL,
     pattern: whole(`${LATEST_URL}\\.csv`),
     contentType: CSV_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
+  recent: {
+    path: () => RECENT_URL,
+    pattern: whole(RECENT_URL),
+    contentType: JSON_TYPE,
     mayBeGone: false,
     cacheTag: () => 'markets',
     retention: 'head',
