@@ -34,6 +34,7 @@ const NAMES = [
   'restart',
   'publish-all',
   'log',
+  'exports',
   'freshness',
   'read',
   'costs',
