@@ -28,6 +28,7 @@ import {
   LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
+  RECENT_URL,
 } from './routes.ts';
 
 /** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
@@ -197,6 +198,14 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     path: () => LATEST_CSV_URL,
     pattern: whole(`${LATEST_URL}\\.csv`),
     contentType: CSV_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
+  recent: {
+    path: () => RECENT_URL,
+    pattern: whole(RECENT_URL),
+    contentType: JSON_TYPE,
     mayBeGone: false,
     cacheTag: () => 'markets',
     retention: 'head',
