@@ -4,7 +4,7 @@
  */
 import type { PublicObservation } from '../contract/metric.ts';
 import { moneyTexts } from '../contract/money-texts.ts';
-import { importLogKey, type LogKey, LogVerificationError, type ProvenEntry, SignedLog } from './signed-log.ts';
+import { importLogKey, LogVerificationError, type ProvenEntry, SignedLog, type VerifyingKey } from './signed-log.ts';
 
 export interface ReaderOptions {
   /** E.g. `https://data.example`: the service and its mirrors, in the order in which they are asked. */
@@ -15,6 +15,8 @@ export interface ReaderOptions {
   readonly maxAgeSeconds?: number;
   /** For one answer. Default: 10,000. */
   readonly timeoutMs?: number;
+  /** Milliseconds since the epoch: `Date.now`. */
+  readonly nowMs: () => number;
   readonly fetch?: typeof fetch;
 }
 
@@ -56,7 +58,7 @@ const NEWER_THAN_LOG_MS = 10 * 60_000;
 export class TidemarkReader {
   readonly #options: ReaderOptions;
   readonly #checkedAtMs = new Map<string, number>();
-  #keys: Promise<readonly LogKey[]> | null = null;
+  #keys: Promise<readonly VerifyingKey[]> | null = null;
   /** Hosts that showed something else than what is signed, with the reason. They are not asked any more. */
   readonly refused = new Map<string, string>();
 
@@ -99,14 +101,14 @@ export class TidemarkReader {
     from: Source,
     slug: string,
     choose: (rows: readonly PublicObservation[]) => PublicObservation | undefined,
-    keys: readonly LogKey[],
+    keys: readonly VerifyingKey[],
   ): Promise<ProvenObservation> {
     const row = choose(rowsOf((await this.#found(from, `/api/v1/markets/${slug}/history`)).body));
     if (row === undefined) throw new HostUnavailable('has no such row');
     const log = await SignedLog.open(async (path) => (await this.#found(from, `/api/v1/log/${path}`)).body, keys);
     const proven = await log.prove(row);
     if (proven === null) {
-      if (Date.now() - Date.parse(row.recordedAt) < NEWER_THAN_LOG_MS) {
+      if (this.#options.nowMs() - Date.parse(row.recordedAt) < NEWER_THAN_LOG_MS) {
         throw new HostUnavailable('has a row that is newer than its log: ask again soon');
       }
       throw new LogVerificationError(`${row.id} is not in the log`);
@@ -136,7 +138,7 @@ export class TidemarkReader {
   /** The service itself has no such document. */
   async #assertNotOld(host: string): Promise<void> {
     const { maxAgeSeconds = 300 } = this.#options;
-    if (Date.now() - (this.#checkedAtMs.get(host) ?? Number.NEGATIVE_INFINITY) < AGE_CHECKED_MS) return;
+    if (this.#options.nowMs() - (this.#checkedAtMs.get(host) ?? Number.NEGATIVE_INFINITY) < AGE_CHECKED_MS) return;
     const { status, body } = await this.#ask({ host, cache: 'default' }, '/api/v1/mirror');
     if (status === 200) {
       const { ageSeconds, state } = objectOf(body);
@@ -145,7 +147,7 @@ export class TidemarkReader {
         throw new HostUnavailable(`is a mirror that is ${ageSeconds} s old, and ${maxAgeSeconds} s are allowed`);
       }
     }
-    this.#checkedAtMs.set(host, Date.now());
+    this.#checkedAtMs.set(host, this.#options.nowMs());
   }
 
   async #found(from: Source, path: string): Promise<HostAnswer> {
@@ -169,7 +171,7 @@ export class TidemarkReader {
     throw new HostUnavailable(`answered ${status} to ${path}`);
   }
 
-  async #logKeys(): Promise<readonly LogKey[]> {
+  async #logKeys(): Promise<readonly VerifyingKey[]> {
     const { vkeys = [] } = this.#options;
     if (vkeys.length === 0) throw new RangeError('a proof needs vkeys, the keys of the log');
     this.#keys ??= Promise.all(vkeys.map(importLogKey));

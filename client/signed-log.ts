@@ -13,7 +13,7 @@ export class LogVerificationError extends Error {
 }
 
 /** A public key of a log. */
-export interface LogKey {
+export interface VerifyingKey {
   /** The origin of the log that it signs. */
   readonly name: string;
   readonly id: string;
@@ -49,7 +49,7 @@ const sha256 = async (...parts: readonly Uint8Array[]): Promise<Bytes> =>
 const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** @throws LogVerificationError for a text that is no verifier key (`<name>+<id>+<base64>`) of type Ed25519 */
-export async function importLogKey(vkey: string): Promise<LogKey> {
+export async function importLogKey(vkey: string): Promise<VerifyingKey> {
   const [, name = '', id = '', material = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
   const bytes = base64(material);
   if (bytes?.[0] !== ED25519 || bytes.length !== 1 + HASH_BYTES) {
@@ -61,7 +61,7 @@ export async function importLogKey(vkey: string): Promise<LogKey> {
 }
 
 /** Reads a checkpoint. @throws LogVerificationError unless one of the keys has signed it */
-export async function readSignedCheckpoint(note: string, keys: readonly LogKey[]): Promise<SignedCheckpoint> {
+export async function readSignedCheckpoint(note: string, keys: readonly VerifyingKey[]): Promise<SignedCheckpoint> {
   const split = note.lastIndexOf('\n\n');
   const [text, lines] = [note.slice(0, split + 1), note.slice(split + 2).split('\n')];
   const [origin = '', size = '', encoded = ''] = text.split('\n');
@@ -96,7 +96,7 @@ export class SignedLog {
   }
 
   /** Reads and checks the checkpoint, and the tiles whose hashes give its root. */
-  static async open(read: LogFileReader, keys: readonly LogKey[]): Promise<SignedLog> {
+  static async open(read: LogFileReader, keys: readonly VerifyingKey[]): Promise<SignedLog> {
     const checkpoint = await readSignedCheckpoint(decode(await read('checkpoint')), keys);
     const edge = new Map<number, Bytes>();
     let root: Bytes | null = null;

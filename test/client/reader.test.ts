@@ -62,7 +62,10 @@ function readerFrom(hosts: readonly Host[], options: Partial<ReaderOptions> = {}
     return new Response(Buffer.from(answer.body), { status: answer.status });
   };
   const names = hosts.map((_, index) => `https://${index}.example`);
-  return { reader: new TidemarkReader({ hosts: names, vkeys: [vkey], fetch: ask, ...options }), asked };
+  return {
+    reader: new TidemarkReader({ hosts: names, vkeys: [vkey], nowMs: Date.now, fetch: ask, ...options }),
+    asked,
+  };
 }
 
 const textOf = ({ body }: HostAnswer) => new TextDecoder().decode(body);
