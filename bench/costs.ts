@@ -3,7 +3,7 @@ import { acceptedBatch, edition, idleMinute, publication, sweep, workedOffBatch 
 import { month, type Traffic } from './month.ts';
 import type { OperationCounts } from './operations.ts';
 import { dollarsOf } from './prices.ts';
-import { exportOfDay, historyFilesOfGeneration, latestOfList, logOfGeneration } from './projection-costs.ts';
+import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
 import { number, printHeading } from './table.ts';
 
 const MINUTES = 30 * 24 * 60;
@@ -83,7 +83,8 @@ export function unitTable(): string {
     ['log: a generation of 1 observation', logOfGeneration({ entries: 1 })],
     ['log: a generation of 100 observations', logOfGeneration({ entries: 100 })],
     ['history-files: a generation of 100 markets', historyFilesOfGeneration({ markets: 100, longHistories: 100 })],
-    ['latest: with a list of 10 pages, the first of which has changed', latestOfList({ pagesBehind: 9 })],
+    ['latest: with a list of 10 pages, the first of which has changed', newestOfList({ files: 2, pagesBehind: 9 })],
+    ['recent: the same', newestOfList({ files: 1, pagesBehind: 9 })],
     ['exports: a day, 1,000,000 observations of 1,000 markets', exportOfDay({ entries: 1_000_000, markets: 1_000 })],
     [
       'a sweep through 10,000 objects, a list a minute',

@@ -1,8 +1,9 @@
 /** The cost of a month of a deployment, by the cost model. */
 import { EXPORT_PART_ENTRIES } from '../contract/export-tables.ts';
+import { RECENT_MARKETS_MAX } from '../contract/recent-prices.ts';
 import { acceptedBatch, idleMinute, publication, sweep, workedOffBatch } from './cost-model.ts';
 import { dollarsOf, PRICES } from './prices.ts';
-import { exportOfDay, historyFilesOfGeneration, latestOfList, logOfGeneration } from './projection-costs.ts';
+import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from './projection-costs.ts';
 
 export interface Traffic {
   readonly markets: number;
@@ -94,6 +95,7 @@ export function month(traffic: Traffic): readonly Line[] {
   const invocations = 3 * MINUTES + DAYS * EXPORT_LOOKS + generations + batches;
   const logKilobytes = invocations * INVOCATION_LOG_KILOBYTES + batches * REQUEST_LOG_KILOBYTES;
   const verifyReads = HOURS * Math.min(VERIFY_READS, 2 * markets + listPages);
+  const newest = { pagesBehind: listPages / 2, remembered: list.remembered };
   const projections: readonly Line[] = [
     {
       what: 'log: tiles, records, signatures, its key',
@@ -110,7 +112,11 @@ export function month(traffic: Traffic): readonly Line[] {
         closedPages * PRICES.objectPut +
         generations * changed * HISTORY_FILES_SECONDS * PRICES.functionSecond,
     },
-    { what: 'latest: newest values', dollars: lists * dollarsOf(latestOfList({ pagesBehind: listPages / 2 })) },
+    { what: 'latest: newest values', dollars: lists * dollarsOf(newestOfList({ ...newest, files: 2 })) },
+    {
+      what: 'recent: last prices',
+      dollars: markets > RECENT_MARKETS_MAX ? 0 : lists * dollarsOf(newestOfList({ ...newest, files: 1 })),
+    },
     {
       what: 'exports: every day',
       dollars: DAYS * dollarsOfExport({ entries: rowsTotal, markets, rowsADay: rowsTotal / DAYS }),

@@ -82,9 +82,18 @@ export function historyFilesOfGeneration({
   };
 }
 
-/** `latest` in two formats, with each list; pages behind the last change of the list are read. */
-export function latestOfList({ pagesBehind = 0 }: { readonly pagesBehind?: number }): OperationCounts {
-  return { ...noOperations(), objectReads: pagesBehind, objectStats: 2, objectPuts: 2 };
+export interface NewestShape {
+  /** `latest` has two, `recent` one. */
+  readonly files: 1 | 2;
+  /** Pages of the list behind its last change. */
+  readonly pagesBehind?: number;
+  /** Markets that changed since the list before, without those of this generation: their histories are read. */
+  readonly remembered?: number;
+}
+
+/** `latest` or `recent`, with each list. */
+export function newestOfList({ files, pagesBehind = 0, remembered = 0 }: NewestShape): OperationCounts {
+  return { ...noOperations(), objectReads: 1 + pagesBehind + remembered, objectStats: files, objectPuts: files };
 }
 
 export interface ExportShape {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type CountedService, openCountedService } from '../../bench/counted-service.ts';
 import { noOperations, type OperationCounts } from '../../bench/operations.ts';
 import { dollarsOf } from '../../bench/prices.ts';
-import { exportOfDay, historyFilesOfGeneration, latestOfList, logOfGeneration } from '../../bench/projection-costs.ts';
+import { exportOfDay, historyFilesOfGeneration, logOfGeneration, newestOfList } from '../../bench/projection-costs.ts';
 import { laterObservation, readSample, syntheticMarket } from '../../bench/synthetic-markets.ts';
 import type { Projection } from '../../contract/projections.ts';
 
@@ -88,11 +88,18 @@ test('files of histories add four puts for each market, and reads where it has c
   expectAdded(historyFilesOfGeneration({ markets: 12, longHistories: 12 }), await generation(12));
 });
 
-test('latest adds two puts to a list, and reads the pages that have not changed', async () => {
-  const { generation } = await twoServices(201, ['latest']);
-  expectAdded(latestOfList({ pagesBehind: 2 }), await generation(1, 1, 'with-it'));
-  expect(requestsOf(await generation(1))).toEqual(requestsOf(noOperations()));
-});
+test.each([
+  ['latest', 2],
+  ['recent', 1],
+] as const)(
+  '%s adds its puts to a list, and reads the pages and histories that it needs',
+  async (projection, files) => {
+    const { generation } = await twoServices(201, [projection]);
+    expectAdded(newestOfList({ files, pagesBehind: 2 }), await generation(1, 1, 'with-it'));
+    expect(requestsOf(await generation(5))).toEqual(requestsOf(noOperations()));
+    expectAdded(newestOfList({ files, pagesBehind: 2, remembered: 4 }), await generation(1, 1, 'with-it'));
+  },
+);
 
 test('an export costs as in the model', async () => {
   const { service, generation } = await twoServices(101, ['log', 'exports']);
