@@ -1,10 +1,11 @@
 /** Takes over the files that are made from the list. They are put right after it, as the service does. */
-import { LATEST_MARKETS_MAX, type LatestEntry } from '../../contract/latest.ts';
+import { LATEST_MARKETS_MAX, type LatestEntry } from '../../contract/latest-entries.ts';
 import type { Snapshot } from '../../contract/market.ts';
 import type { Projection } from '../../contract/projections.ts';
-import { LATEST_CSV_URL, MARKETS_URL } from '../../contract/routes.ts';
+import { RECENT_MARKETS_MAX } from '../../contract/recent-prices.ts';
+import { LATEST_CSV_URL, MARKETS_URL, RECENT_URL } from '../../contract/routes.ts';
 import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
-import { checkLatest } from '../../publisher/verify/check-latest.ts';
+import { checkLatest, ReadPrices } from '../../publisher/verify/check-latest.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
@@ -22,6 +23,8 @@ export interface WalkedList {
 
 interface ListFiles {
   readonly projection: Projection;
+  /** A service with more markets does not publish them. */
+  readonly marketsMax: number;
   /** One of them; the copy has all if it has this one. */
   readonly lastUrl: string;
   /** Reads all of them, and checks them by the rules of `verify`. */
@@ -30,12 +33,15 @@ interface ListFiles {
 
 /** In the order in which they are put. */
 const LIST_FILES: readonly ListFiles[] = [
-  {
-    projection: 'latest',
-    lastUrl: LATEST_CSV_URL,
-    check: (reader, findings, { head, latest }) => checkLatest(reader, findings, latest, head.digest),
-  },
+  { projection: 'latest', marketsMax: LATEST_MARKETS_MAX, lastUrl: LATEST_CSV_URL, check: checkOf('latest') },
+  { projection: 'recent', marketsMax: RECENT_MARKETS_MAX, lastUrl: RECENT_URL, check: checkOf('recent') },
 ];
+
+/** What they say of histories, `verify` compares with the mirror's own pages. */
+function checkOf(projection: Projection): ListFiles['check'] {
+  return (reader, findings, { head, latest }) =>
+    checkLatest(reader, findings, { entries: latest, digest: head.digest, prices: new ReadPrices() }, [projection]);
+}
 
 /** `stale`: they are of another list. A cache may be the reason, or a publication in between. */
 export type CopiedListFiles = { readonly kind: 'copied' | 'stale'; readonly findings: readonly Finding[] };
@@ -70,8 +76,9 @@ export async function copyListFiles(
 }
 
 function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFiles[] {
-  if (counts.markets > LATEST_MARKETS_MAX) return [];
-  return LIST_FILES.filter(({ projection }) => projections.includes(projection));
+  return LIST_FILES.filter(
+    ({ projection, marketsMax }) => projections.includes(projection) && counts.markets <= marketsMax,
+  );
 }
 
 async function copyKind(world: MirrorWorld, { check }: ListFiles, list: WalkedList): Promise<readonly Finding[]> {
