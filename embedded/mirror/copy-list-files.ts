@@ -23,25 +23,17 @@ export interface WalkedList {
 
 interface ListFiles {
   readonly projection: Projection;
-  /** A service with more markets does not publish them. */
-  readonly marketsMax: number;
   /** One of them; the copy has all if it has this one. */
   readonly lastUrl: string;
-  /** Reads all of them, and checks them by the rules of `verify`. */
-  readonly check: (reader: PublicReader, findings: Findings, list: WalkedList) => Promise<void>;
+  /** A longer list has no such files. */
+  readonly marketsMax: number;
 }
 
 /** In the order in which they are put. */
 const LIST_FILES: readonly ListFiles[] = [
-  { projection: 'latest', marketsMax: LATEST_MARKETS_MAX, lastUrl: LATEST_CSV_URL, check: checkOf('latest') },
-  { projection: 'recent', marketsMax: RECENT_MARKETS_MAX, lastUrl: RECENT_URL, check: checkOf('recent') },
+  { projection: 'latest', lastUrl: LATEST_CSV_URL, marketsMax: LATEST_MARKETS_MAX },
+  { projection: 'recent', lastUrl: RECENT_URL, marketsMax: RECENT_MARKETS_MAX },
 ];
-
-/** What they say of histories, `verify` compares with the mirror's own pages. */
-function checkOf(projection: Projection): ListFiles['check'] {
-  return (reader, findings, { head, latest }) =>
-    checkLatest(reader, findings, { entries: latest, digest: head.digest, prices: new ReadPrices() }, [projection]);
-}
 
 /** `stale`: they are of another list. A cache may be the reason, or a publication in between. */
 export type CopiedListFiles = { readonly kind: 'copied' | 'stale'; readonly findings: readonly Finding[] };
@@ -81,14 +73,20 @@ function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFi
   );
 }
 
-async function copyKind(world: MirrorWorld, { check }: ListFiles, list: WalkedList): Promise<readonly Finding[]> {
+/** They are compared with the list. `verify` compares them with the histories, too. */
+async function copyKind(
+  world: MirrorWorld,
+  { projection }: ListFiles,
+  { head, latest }: WalkedList,
+): Promise<readonly Finding[]> {
   const findings = new Findings();
   const files = recorded(freshReader(world));
-  const listAnswer = { status: 200, headers: new Map<string, string>(), body: Buffer.from(list.head.text) };
+  const listAnswer = { status: 200, headers: new Map<string, string>(), body: Buffer.from(head.text) };
   // The list that was put: the check shall not excuse a file by a newer one.
   const reader: PublicReader = async (url, headers) =>
     url === MARKETS_URL ? listAnswer : await files.reader(url, headers);
-  await check(reader, findings, list);
+  const list = { entries: latest, digest: head.digest, prices: new ReadPrices() };
+  await checkLatest(reader, findings, list, [projection]);
   const faults = bodyFaults(findings);
   if (faults.length > 0) return faults;
   for (const [url, { status, body }] of files.answers) {

@@ -52,6 +52,7 @@ var NOT_FOUND_PROBLEM = edgeProblem(
   "not-found",
   "No such resource: /api/v1/markets lists the slugs of all markets. If a cursor is unknown or has expired, start again from the first page, without a cursor."
 );
+var IMMUTABLE_SECONDS = 365 * 24 * 60 * 60;
 var CURSOR_LIFETIME_SECONDS = 24 * 60 * 60;
 var SLUG_MAX_LENGTH = 80;
 var SLUG_PATTERN = "[a-z0-9]+(-[a-z0-9]+)*";

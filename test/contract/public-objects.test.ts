@@ -170,6 +170,7 @@ function sorted(name: PublicObjectName): unknown {
 
 const CURSOR = '7-0123456789abcdef0123456789abcdef';
 const CACHED = 'public, max-age=15, stale-if-error=300';
+const FOREVER = 'public, max-age=31536000, immutable';
 
 interface Row {
   readonly name: PublicObjectName;
@@ -427,10 +428,20 @@ describe('the table of public objects', () => {
     expect(PUBLIC_OBJECTS[name.kind].retention).toBe(retention);
     expect(publicMetadata(name, 7, CURSOR)).toEqual({
       contentType,
-      cacheControl: CACHED,
+      cacheControl: name.kind === 'export-schema' ? FOREVER : CACHED,
       cacheTag,
       generation: 7,
       nextCursor: CURSOR,
     });
+  });
+
+  test.each([
+    ['0/000', FOREVER],
+    ['2/x001/234', FOREVER],
+    ['0/000.p/5', CACHED],
+    ['entries/000', CACHED],
+    ['entries/000.p/5', CACHED],
+  ])('the tile %s: %s', (tile, cacheControl) => {
+    expect(publicMetadata({ kind: 'log-tile', tile }, 7)).toMatchObject({ cacheControl });
   });
 });
