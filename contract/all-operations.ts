@@ -1,11 +1,12 @@
 /** The operations of the write API and the public reads: what the OpenAPI document describes. */
 import type * as z from 'zod';
 import { editionReads } from './operations/edition-reads.ts';
+import { faceReads } from './operations/face-reads.ts';
 import type { OperationDefinition } from './operations/operation.ts';
 import { publicReadOperations } from './operations/public-reads.ts';
 import { OPERATIONS } from './operations.ts';
 
-export const ALL_OPERATIONS = { ...publicReadOperations, ...editionReads, ...OPERATIONS } as const;
+export const ALL_OPERATIONS = { ...publicReadOperations, ...editionReads, ...faceReads, ...OPERATIONS } as const;
 
 export type AnyOperationId = keyof typeof ALL_OPERATIONS;
 

@@ -7,6 +7,7 @@ import { ALL_OPERATIONS } from './all-operations.ts';
 import { cadenceSchema, calendarCadenceSchema, minutesCadenceSchema } from './cadence.ts';
 import type { Json } from './canonical-json.ts';
 import { editionSchema } from './editions.ts';
+import { faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from './faces.ts';
 import { FEATURES, type FeatureDefinition } from './features.ts';
 import { historyIndexSchema, historyTooLongSchema } from './history-files.ts';
 import {
@@ -90,6 +91,9 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,
+    FaceCurrencies: faceCurrenciesSchema,
+    FaceQuotes: faceQuotesSchema,
+    FaceRates: faceRatesSchema,
     HistoryIndex: historyIndexSchema,
     HistoryPage: historyPageSchema,
     HistoryTooLong: historyTooLongSchema,

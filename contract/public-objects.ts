@@ -19,10 +19,17 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
-import type { PublicObjectKind, PublicObjectName, Retention } from './public-object-names.ts';
+import {
+  PRICE_EXTENSIONS,
+  type PublicObjectKind,
+  type PublicObjectName,
+  type Retention,
+} from './public-object-names.ts';
 import {
   EDITIONS_URL,
   editionUrl,
+  FACE_RATES_URL,
+  FACES_URL,
   historyFileUrl,
   historyIndexUrl,
   LATEST_CSV_URL,
@@ -51,6 +58,7 @@ export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
 
 const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
 const ROOT = '/api/v1';
 /** The log's paths are its URLs. */
@@ -58,8 +66,10 @@ export const LOG_ROOT = `${ROOT}/log`;
 /** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
 const EXPORTS = `${ROOT}/exports`;
-const DATE = '(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})';
+const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const DATE = `(?<date>${DAY})`;
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
+const EXTENSION = `(?<extension>${PRICE_EXTENSIONS.join('|')})`;
 const HISTORY = `${MARKETS_URL}/(?<slug>${SLUG_PATTERN})/history`;
 
 const EDITION_MARKET = `/markets/(?<slug>${SLUG_PATTERN})`;
@@ -213,7 +223,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'log-checkpoint': {
     path: () => `${LOG_ROOT}/checkpoint`,
     pattern: whole(`${LOG_ROOT}/checkpoint`),
-    contentType: 'text/plain; charset=utf-8',
+    contentType: TEXT_TYPE,
     mayBeGone: false,
     cacheTag: () => 'log',
     retention: 'head',
@@ -221,7 +231,7 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
   'log-vkey': {
     path: () => `${LOG_ROOT}/vkey`,
     pattern: whole(`${LOG_ROOT}/vkey`),
-    contentType: 'text/plain; charset=utf-8',
+    contentType: TEXT_TYPE,
     mayBeGone: false,
     cacheTag: () => 'log',
     retention: 'head',
@@ -279,6 +289,38 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     'export',
     ({ file }) => `/parts/${file}.json`,
   ),
+  'face-rates': {
+    path: ({ date, file }) => `${FACE_RATES_URL}/${date}/v1/${file}.json`,
+    pattern: whole(`${FACE_RATES_URL}/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'faces',
+    retention: 'face',
+  },
+  'face-prices': {
+    path: ({ slug, extension }) => `${FACES_URL}/prices/${slug}.${extension}`,
+    pattern: whole(`${FACES_URL}/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`),
+    contentType: TEXT_TYPE,
+    mayBeGone: true,
+    cacheTag: (name) => name.slug,
+    retention: 'face',
+  },
+  'face-includes': {
+    path: ({ extension }) => `${FACES_URL}/prices.${extension}`,
+    pattern: whole(`${FACES_URL}/prices\\.${EXTENSION}`),
+    contentType: TEXT_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'faces',
+    retention: 'face',
+  },
+  'face-quotes': {
+    path: ({ slug }) => `${FACES_URL}/quotes/${slug}.json`,
+    pattern: whole(`${FACES_URL}/quotes/(?<slug>${SLUG_PATTERN})\\.json`),
+    contentType: JSON_TYPE,
+    mayBeGone: true,
+    cacheTag: (name) => name.slug,
+    retention: 'face',
+  },
   'not-found': {
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),

@@ -12,6 +12,10 @@ export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
+/** Files in the forms of other programs. Rates are in the layout of the npm package currency-api. */
+export const FACES_URL = '/api/v1/faces';
+export const FACE_RATES_URL = `${FACES_URL}/currency-api`;
+
 export const EDITIONS_URL = '/api/v1/editions';
 
 /** An edition's document. The URLs of its markets begin with it, and go on as those of today's markets. */

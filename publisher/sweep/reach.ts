@@ -28,6 +28,7 @@ import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 import { type ExportObject, unrecordedExports } from './expired-exports.ts';
+import { type FaceObject, isFace, unreachableFaces } from './faces.ts';
 import { type FileObject, isHistoryFile, unpublishedFiles } from './history-files.ts';
 
 /** The market list of an applied generation. */
@@ -150,6 +151,7 @@ export class Reach {
     const historyPages: HistoryPage[] = [];
     const lostPages: string[] = [];
     const exported: ExportObject[] = [];
+    const faces: FaceObject[] = [];
     for (const key of keys) {
       const written = packedGeneration(key);
       const name = parsePublicKey(key);
@@ -157,6 +159,7 @@ export class Reach {
         if (this.#isPackedDone(key, written)) unreachable.add(key);
       } else if (name === null) unknown.push(key);
       else if (name.kind.startsWith('export-')) exported.push({ key, name });
+      else if (isFace(name)) faces.push({ key, name });
       else if ('tile' in name) {
         if (isTileExpired(key, this.#expiredLogSize)) unreachable.add(key);
       } else if ('cursor' in name) {
@@ -170,6 +173,7 @@ export class Reach {
     }
     const { ledger, nowMs } = this.#storage;
     for (const key of await unrecordedExports(ledger, exported, nowMs())) unreachable.add(key);
+    for (const key of await unreachableFaces(this.#storage, faces)) unreachable.add(key);
     for (const { key } of await this.#withoutMarket(bodies)) unreachable.add(key);
     for (const key of await unpublishedFiles(this.#storage.ledger, files)) unreachable.add(key);
     lostPages.push(...(await this.#lostHistoryPages(historyPages)));
@@ -201,6 +205,7 @@ export class Reach {
   /** Whether this is a body or a file of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
+    if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
     if (name !== null && isLatest(name)) return (await readSettledList(this.#storage))?.hasLatest !== false;
     const isFile = name !== null && isHistoryFile(name);
     if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;

@@ -12,6 +12,7 @@ import { DEFAULT_PAGE_SIZES, type PageSizes } from '../dependencies.ts';
 import { type Checked, checkAnswer, checkBody, Findings } from './check-body.ts';
 import { checkDocuments } from './check-documents.ts';
 import { checkExports } from './check-exports.ts';
+import { checkMarketFaces, checkRates, readIncluded } from './check-faces.ts';
 import { checkFiles } from './check-files.ts';
 import { checkHistory } from './check-history.ts';
 import { checkLatest } from './check-latest.ts';
@@ -58,6 +59,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   // checked when it is read again below.
   const before = await checkBody(reader, new Findings(), SNAPSHOT_URL, snapshotSchema);
   const hasFiles = before?.value.projections?.includes('history-files') === true;
+  const hasFaces = before?.value.projections?.includes('faces') === true;
+  const included = hasFaces ? await readIncluded(reader) : null;
   const isListCurrent = before === null || before.value.listGeneration === before.value.generation;
   const checkMarket = async (item: Market): Promise<void> => {
     const url = marketUrl(item.slug);
@@ -73,6 +76,9 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
     checkExpectations(findings, market.value);
     const history = await checkHistory(reader, findings, market.value, pageSizes.observations);
     if (hasFiles) await checkFiles(reader, findings, item.slug, history);
+    if (included !== null) {
+      await checkMarketFaces(reader, findings, market.value, history.observations, included);
+    }
     if (settled && history.observations.length !== market.value.history.count) {
       findings.add(item.history.href, 'unsettled', 'is of another generation than its market');
     }
@@ -103,6 +109,8 @@ export async function verify(reader: PublicReader, options: VerifyOptions = {}):
   const hasLatest = before?.value.projections?.includes('latest') === true && list.markets <= LATEST_MARKETS_MAX;
   if (hasLatest && list.head !== null) await checkLatest(reader, findings, list.latest, list.head.digest);
   await checkExports(reader, findings, share);
+  const listed = { generation: before?.value.listGeneration ?? null, entries: list.latest };
+  if (included !== null) await checkRates(reader, findings, listed, share);
   if (list.head !== null) await checkConditional(reader, findings, list.head, settled);
   return {
     findings: findings.all,

@@ -30,10 +30,11 @@ type ProjectionKind =
   | (typeof HISTORY_FILE_KINDS)[number]
   | `log-${string}`
   | `export-${string}`
+  | `face-${string}`
   | 'latest'
   | 'latest-csv';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|latest)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|face-|latest)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';
