@@ -9,6 +9,9 @@ import { currencyCodeSchema } from './metric.ts';
 /** A deployment with more markets makes none of these files. */
 export const FACES_MARKETS_MAX = 200_000;
 
+/** 200 years of days. Older prices are in the files of the history. */
+export const FACE_DAYS_MAX = 73_000;
+
 /** Rates of a day are kept for this many days. */
 export const FACE_RATES_KEPT_DAYS = 35;
 
@@ -19,9 +22,9 @@ export const QUOTES_NOTE =
 const dateSchema = z.iso.date().describe('A day in UTC.');
 const closeSchema = z.number().describe('The last price of the day for one unit, as a floating-point number.');
 const creditSchema = z.strictObject({
-  label: z.string(),
-  url: z.string(),
-  licence: z.string().nullable(),
+  label: z.string().describe('The name of the source.'),
+  url: z.string().describe('A page that describes or holds the whole source.'),
+  licence: z.string().nullable().describe('The licence of the data. Null: not stated.'),
   attribution: z.string().nullable().describe('The text that must be shown with the data. Null: no text.'),
 });
 
@@ -34,6 +37,7 @@ export const faceQuotesSchema = z.strictObject({
   date: dateSchema.nullable().describe('The day of `price`.'),
   quotes: z
     .array(z.strictObject({ date: dateSchema, close: closeSchema }))
+    .meta({ maxItems: FACE_DAYS_MAX })
     .describe('Oldest first. A day without a known price is left out.'),
   derived: z.literal(QUOTES_NOTE).describe('How the numbers were made.'),
   market: z.string().describe('The URL of the market.'),
@@ -52,8 +56,8 @@ const faceRateSchema = z.strictObject({
   market: z.string().describe('The slug of the market that gave the price.'),
   decimal: z.string().describe('Its newest price, exactly, in major units of `currency` for `quantity` of `unit`.'),
   currency: currencyCodeSchema,
-  quantity: z.int().min(1),
-  unit: z.string(),
+  quantity: z.int().min(1).describe('How many of `unit` the price buys.'),
+  unit: z.string().describe('The thing that the price buys: a code of ISO 4217.'),
   observedAt: z.string().describe('The moment of the price.'),
   isInverse: z.boolean().describe('Whether the market quotes the pair the other way round.'),
 });
@@ -69,11 +73,17 @@ export const faceRatesSchema = z
         note: z.literal(FACE_RATES_NOTE),
         generation: z.int().min(1).describe('Of the list of markets that the rates show.'),
         log: z
-          .strictObject({ size: z.int().min(0), root: z.string() })
+          .strictObject({
+            size: z.int().min(0).describe('The number of entries.'),
+            root: z.string().describe('The root hash of the tree, in base64.'),
+          })
           .nullable()
           .describe('The log that has the prices. Null: the deployment has no log.'),
         rates: z.record(codeSchema, faceRateSchema).describe('Where each rate comes from.'),
-        attributions: z.array(z.string()).describe('Texts that must be shown with the data.'),
+        attributions: z
+          .array(z.string())
+          .meta({ maxItems: FACES_MARKETS_MAX })
+          .describe('Texts that must be shown with the data.'),
       })
       .describe('How the numbers were made.'),
   })

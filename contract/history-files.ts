@@ -38,8 +38,11 @@ export const historyIndexSchema = z.strictObject({
     .strictObject({ href: z.string().describe('The URL of the history, which shows its newest page.') })
     .describe('The newest page: everything after the last closed page.'),
   years: z.array(yearSchema).max(YEARS_MAX).describe('The years that have observations, oldest first.'),
-  csv: z.string().describe('The URL of the whole standing history as CSV.'),
-  ndjson: z.string().describe('The URL of the whole standing history as NDJSON.'),
+  csv: z.string().nullable().describe('The URL of the whole standing history as CSV. Null: there is no observation.'),
+  ndjson: z
+    .string()
+    .nullable()
+    .describe('The URL of the whole standing history as NDJSON. Null: there is no observation.'),
 });
 
 export type HistoryIndex = z.infer<typeof historyIndexSchema>;
@@ -58,8 +61,8 @@ export function historyIndex(
       csv: historyFileUrl(slug, 'csv', year),
       ndjson: historyFileUrl(slug, 'ndjson', year),
     })),
-    csv: historyFileUrl(slug, 'csv', null),
-    ndjson: historyFileUrl(slug, 'ndjson', null),
+    csv: years.length === 0 ? null : historyFileUrl(slug, 'csv', null),
+    ndjson: years.length === 0 ? null : historyFileUrl(slug, 'ndjson', null),
   };
 }
 

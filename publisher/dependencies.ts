@@ -29,6 +29,8 @@ export interface PublisherStorage extends Pick<Runtime, 'nowMs' | 'newAttemptId'
    * again: files of a new kind are written, and files of a kind that was switched off are left to the sweep.
    */
   readonly projections?: ReadonlySet<Projection>;
+  /** The caches in front of the object store; default none. */
+  readonly caches?: Purge;
 }
 
 /** Who signs the log. */
@@ -44,7 +46,6 @@ export interface PublisherDependencies extends PublisherStorage {
   readonly log?: LogSettings;
   /** Bodies that do not come from the ledger. */
   readonly staticBodies: StaticBodies;
-  /** The caches in front of the object store. */
   readonly caches: Purge;
   /**
    * The minimum of seconds between two publications of a list with this many markets. Default: {@link

@@ -7,7 +7,7 @@ import type { ObjectRef } from '../../storage/records/publication.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { Superseded } from '../errors.ts';
-import { type BundleLine, type HeadPut, readBundle } from './bundle.ts';
+import { type BundleLine, type HeadPut, readBundle, type TilePut } from './bundle.ts';
 import { countPublished } from './count-published.ts';
 import { fencedPut } from './fenced-put.ts';
 import { putTile } from './put-tile.ts';
@@ -65,13 +65,15 @@ export async function applyGeneration(storage: PublisherStorage, head: Head): Pr
 }
 
 async function applyPart(
-  { ledger, objects, newAttemptId }: PublisherStorage,
+  { ledger, objects, newAttemptId, caches }: PublisherStorage,
   generation: number,
   lines: readonly BundleLine[],
 ): Promise<void> {
   const concurrency = OBJECT_CONCURRENCY;
   const tiles = lines.filter((line) => line.kind === 'tile');
-  await pMap(tiles, ({ key, body }) => putTile(objects, generation, key, Buffer.from(body, 'base64')), { concurrency });
+  const put = ({ key, body }: TilePut) => putTile(objects, generation, key, Buffer.from(body, 'base64'));
+  // Somebody may have asked for a tile that was not in the log.
+  if ((await pMap(tiles, put, { concurrency })).includes(true)) await caches?.purge({ tags: ['log'] });
   const puts = lines.filter((line) => line.kind === 'put');
   for (const place of PUT_ORDER) {
     const some = puts.filter((line) => placeOf(line) === place);

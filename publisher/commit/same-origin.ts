@@ -1,7 +1,8 @@
 /** Checks that the ledger and the store belong together. */
+import pMap from 'p-map';
 import { publicKey } from '../../contract/public-objects.ts';
 import { HEAD_KEY } from '../../storage/records/publication.ts';
-import type { PublisherStorage } from '../dependencies.ts';
+import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
 import { ledgerBehind } from '../errors.ts';
 import { type Head, supersededIfMoved } from './swap-head.ts';
 
@@ -23,14 +24,19 @@ export async function assertSameOrigin(storage: PublisherStorage): Promise<Head 
 
 /**
  * The last generation that the store is known to have; 0 if it shows no generation. Without a snapshot, the first
- * generation may be applied in part. A bundle puts the newest history page of a market before its other bodies.
+ * generation may be applied in part. A bundle puts tiles of the log first, then the newest history page of a market.
  */
 export async function shownGeneration({ objects }: PublisherStorage): Promise<number> {
   const snapshot = await objects.stat(publicKey({ kind: 'snapshot' }));
   if (snapshot !== null) return snapshot.metadata.generation;
   const [history] = (await objects.list(HISTORIES)).keys;
-  return history === undefined ? 0 : ((await objects.stat(history))?.metadata.generation ?? 0);
+  const { keys: tiles } = await objects.list(LOG);
+  const heads = await pMap(history === undefined ? tiles : [history, ...tiles], (key) => objects.stat(key), {
+    concurrency: OBJECT_CONCURRENCY,
+  });
+  return Math.max(0, ...heads.map((head) => head?.metadata.generation ?? 0));
 }
 
 /** The keys of the newest pages of all histories begin with this. */
 const HISTORIES = publicKey({ kind: 'history', slug: 'any' }).slice(0, -'any.json'.length);
+const LOG = publicKey({ kind: 'log-checkpoint' }).slice(0, -'checkpoint'.length);

@@ -1,10 +1,8 @@
 /** From a history to one price a day. */
+import { FACE_DAYS_MAX } from '../../contract/faces.ts';
 
 import { millisecondInstant } from '../../contract/instants.ts';
 import { isShowable, type PublicObservation } from '../../contract/metric.ts';
-
-/** 200 years of days. Older prices are in the files of the history. */
-export const FACE_DAYS_MAX = 73_000;
 
 export interface DayPrice {
   /** UTC, e.g. `2026-11-22`. */

@@ -1,12 +1,12 @@
 /** The files of one market: prices for beancount and hledger, and quotes as JSON. Pure: the same input has the same bytes. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { type FaceQuotes, QUOTES_NOTE } from '../../contract/faces.ts';
+import { FACE_DAYS_MAX, type FaceQuotes, QUOTES_NOTE } from '../../contract/faces.ts';
 import type { Market } from '../../contract/market.ts';
 import { PRICE_EXTENSIONS, type PriceExtension, type PublicObjectName } from '../../contract/public-object-names.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';
 import { approximateMoney } from '../exports/observation-rows.ts';
 import { commodityOf } from './commodity.ts';
-import { type DayPrice, FACE_DAYS_MAX } from './day-prices.ts';
+import type { DayPrice } from './day-prices.ts';
 
 export interface Face {
   readonly name: PublicObjectName;

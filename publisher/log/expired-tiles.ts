@@ -1,7 +1,7 @@
 /**
  * Which tiles of the log no checkpoint needs that a reader may still hold. A partial tile is needed by the sizes of
- * which it is the right edge: while the log had that size, and for the cursor lifetime after that. Full tiles are never
- * removed.
+ * which it is the right edge: while the log had that size, and for the cursor lifetime after that. Full tiles of the log
+ * are never removed. A tile beyond the end of the log is of a generation that was given up.
  */
 import {
   hashesOnLevel,
@@ -15,12 +15,30 @@ import { LOG_ROOT, PUBLIC_PREFIX } from '../../contract/public-objects.ts';
 
 const ROOT = `${PUBLIC_PREFIX}${LOG_ROOT}/`;
 
+interface TileEnd {
+  /** The number of hashes of its level up to the end of the tile. */
+  readonly end: number;
+  readonly level: number;
+  readonly width: number;
+}
+
+function tileEnd(key: string): TileEnd | null {
+  const tile = key.startsWith(ROOT) ? parseTilePath(key.slice(ROOT.length)) : null;
+  if (tile === null) return null;
+  const { n, width } = tile;
+  return { end: n * TILE_WIDTH + width, level: typeof tile.level === 'number' ? tile.level : 0, width };
+}
+
+/** Whether a log of this size does not reach the end of the tile. */
+export function isTileBeyond(key: string, size: number): boolean {
+  const tile = tileEnd(key);
+  return tile !== null && tile.end > hashesOnLevel(tile.level, size);
+}
+
 /** @param size of the log in the oldest generation that may still be read; 0: none has expired */
 export function isTileExpired(key: string, size: number): boolean {
-  const tile = key.startsWith(ROOT) ? parseTilePath(key.slice(ROOT.length)) : null;
-  if (tile === null || tile.width === TILE_WIDTH) return false;
-  const level = typeof tile.level === 'number' ? tile.level : 0;
-  return tile.n * TILE_WIDTH + tile.width < hashesOnLevel(level, size);
+  const tile = tileEnd(key);
+  return tile !== null && tile.width < TILE_WIDTH && tile.end < hashesOnLevel(tile.level, size);
 }
 
 /** The keys of the partial tiles of a log of size `was` that one of `size` does not need. */

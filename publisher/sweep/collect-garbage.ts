@@ -25,6 +25,10 @@
  * that an expired generation superseded is treated like a page that was never in use. So its record may be removed
  * before the page, or the page may be left: a walk finds it later.
  *
+ * Safety of tiles: a partial tile that the log has outgrown never comes back. A tile beyond the end of the log is of a
+ * generation that was given up. It is removed unless HEAD has moved. A later generation could put it with the same
+ * bytes, and so with the same ETag, while the delete request is on its way; a rebuild puts the tile back then.
+ *
  * Safety of editions: an edition names an applied generation with its list, so all of its pages are in use at that
  * moment. From then on they are kept: list pages by the edition's layout, history pages because the generation lies
  * between the page and the one that superseded it. Bodies of editions are removed only after an operator has ended them.

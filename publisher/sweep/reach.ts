@@ -25,7 +25,7 @@ import {
 import { changeMany } from '../change-many.ts';
 import { packedGeneration } from '../commit/packed-object.ts';
 import { OBJECT_CONCURRENCY, type PublisherStorage } from '../dependencies.ts';
-import { isTileExpired } from '../log/expired-tiles.ts';
+import { isTileBeyond, isTileExpired } from '../log/expired-tiles.ts';
 import { LAYOUT_PREFIX, readLayout, readLayoutAt } from '../plan/list-layout.ts';
 import { type ExportObject, unrecordedExports } from './expired-exports.ts';
 import { type FaceObject, isFace, unreachableFaces } from './faces.ts';
@@ -34,6 +34,8 @@ import { type FileObject, isHistoryFile, unpublishedFiles } from './history-file
 /** The market list of an applied generation. */
 export interface SettledList {
   readonly generation: number;
+  /** The size of its log. Null: the store may have a longer one. */
+  readonly logSize: number | null;
   /** The cursors of its pages, and of those of editions. */
   readonly cursors: ReadonlySet<string>;
   /** Whether the newest values are published as files. */
@@ -70,6 +72,7 @@ export async function readSettledList({ ledger, objects }: PublisherStorage): Pr
   }
   return {
     generation: head.revision,
+    logSize: head.value.log?.isDoubtful ? null : (head.value.log?.size ?? 0),
     hasLatest: list.latest !== undefined,
     cursors,
     layoutKeys,
@@ -161,7 +164,7 @@ export class Reach {
       else if (name.kind.startsWith('export-')) exported.push({ key, name });
       else if (isFace(name)) faces.push({ key, name });
       else if ('tile' in name) {
-        if (isTileExpired(key, this.#expiredLogSize)) unreachable.add(key);
+        if (isTileExpired(key, this.#expiredLogSize) || this.#isStray(key)) unreachable.add(key);
       } else if ('cursor' in name) {
         // A page of a later generation may not be in the layout yet.
         if (cursorGeneration(name.cursor) > this.generation) continue;
@@ -202,10 +205,20 @@ export class Reach {
     return (await changeMany(this.#storage, checks)).map(({ key }) => key.sort);
   }
 
-  /** Whether this is a body or a file of a market that is in use now, even if it was not when it was judged. */
+  /** Whether the tile lies beyond the end of the log: its generation was given up. */
+  #isStray(key: string): boolean {
+    const { logSize } = this.#list;
+    return logSize !== null && isTileBeyond(key, logSize);
+  }
+
+  /** Whether this is a tile, a body or a file of a market that is in use now, even if it was not when it was judged. */
   async isBodyInUse(key: string): Promise<boolean> {
     const name = parsePublicKey(key);
     if (name !== null && isFace(name)) return (await unreachableFaces(this.#storage, [{ key, name }])).length === 0;
+    if (this.#isStray(key)) {
+      const head = await this.#storage.ledger.get(HEAD_KEY);
+      return head?.revision !== this.generation;
+    }
     if (name !== null && isLatest(name)) return (await readSettledList(this.#storage))?.hasLatest !== false;
     const isFile = name !== null && isHistoryFile(name);
     if (name === null || (!isFile && name.kind !== 'market' && name.kind !== 'history')) return false;

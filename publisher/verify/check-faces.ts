@@ -84,9 +84,8 @@ async function checkCurrency(
   const url = publicPath({ kind: 'face-rates', date: 'latest', file: `currencies/${code}` });
   const answer = checkAnswer(findings, url, await reader(url), faceRatesSchema);
   if (answer === null) return;
-  const { derived, [code]: rates = {} } = answer.value as typeof answer.value & {
-    [code: string]: { [code: string]: number };
-  };
+  const { derived } = answer.value;
+  const rates: Readonly<Record<string, number>> = answer.value[code] ?? {};
   const named = Object.entries(derived.rates);
   if (Object.keys(rates).length !== named.length + 1) findings.add(url, 'file', 'has rates without a price');
   for (const [quote, rate] of named) {

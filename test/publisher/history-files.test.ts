@@ -16,7 +16,7 @@ import { observationsOf } from '../../storage/records/markets.ts';
 import { faultyStorage } from './faulty-storage.ts';
 import { createFilesWorld, type FilesWorld, old, worldOfTwoYears } from './files-world.ts';
 import { removeMarket } from './remove-market.ts';
-import { market, price } from './world.ts';
+import { market, price, readerOf } from './world.ts';
 
 const OPEN_YEAR = ['a/history.csv', 'a/history.ndjson', 'a/history/2026.csv', 'a/history/2026.ndjson'];
 const PASSED_YEAR = ['a/history/2025.csv', 'a/history/2025.ndjson'];
@@ -142,8 +142,22 @@ describe('the rows', () => {
     for (const { cursor, firstObservedAt } of index.closedPages) {
       expect(JSON.parse(await text(`a/history?cursor=${cursor}`)).data.at(-1).observedAt).toBe(firstObservedAt);
     }
-    expect((await world.read('b/history/index')).status).toBe(200);
+  });
+
+  test('that an index names are there, before and after the first observation', async () => {
+    const world = await worldOfTwoYears();
+    const indexOf = async (slug: string) => JSON.parse((await world.read(`${slug}/history/index`)).text);
+    expect(await indexOf('b')).toMatchObject({ closedPages: [], years: [], csv: null, ndjson: null });
     expect((await world.read('b/history.csv')).status).toBe(404);
+    await world.ingest([price('b', 0, 100)]);
+    await world.publish();
+    for (const slug of ['a', 'b']) {
+      const { years, csv, ndjson } = await indexOf(slug);
+      for (const file of [csv, ndjson, ...years.flatMap((year: typeof years) => [year.csv, year.ndjson])]) {
+        expect((await readerOf(world.objects)(file)).status, file).toBe(200);
+      }
+    }
+    expect(await world.findings()).toEqual([]);
   });
 
   test('of a file end before it is too long: then they are only counted', async () => {

@@ -76,16 +76,23 @@ export class LogWatch {
     const { fail, nowMs, keptMs } = this.#world;
     const { level, n, width } = tileOf(key);
     const end = n * TILE_WIDTH + width;
+    if (!this.isTileShown(key)) return;
     const outgrown = this.#checkpoints.find(({ size }) => hashesOnLevel(levelOf(level), size) > end);
     const isKept = outgrown === undefined || nowMs() - outgrown.atMs < keptMs;
     if (width === TILE_WIDTH || isKept) fail('deleted-in-use', `${key} is deleted, and a reader may need it`);
+  }
+
+  /** Whether a checkpoint has ever led to it, or to a later place. */
+  isTileShown(key: string): boolean {
+    const { level, n, width } = tileOf(key);
+    return n * TILE_WIDTH + width <= hashesOnLevel(levelOf(level), this.#tree.size);
   }
 
   /** Whether the newest checkpoint needs the tile. */
   isTileInUse(key: string): boolean {
     const { level, n, width } = tileOf(key);
     const hashes = hashesOnLevel(levelOf(level), this.#tree.size);
-    return width === TILE_WIDTH || n * TILE_WIDTH + width === hashes;
+    return n * TILE_WIDTH + width === hashes || (width === TILE_WIDTH && this.isTileShown(key));
   }
 
   #append(n: number, width: number): void {

@@ -112,6 +112,11 @@ async function runOrdinary(world: World, isRestored: boolean, batches?: number):
     poll.limit(SETTLING_POLLS),
   );
   await world.scheduler.run();
+  if (world.violation === null && world.watch.isStaticBodyOld) {
+    actors.operator.wake(0);
+    poll.limit(SETTLING_POLLS);
+    await world.scheduler.run();
+  }
   if (world.violation !== null || !isSwept) return;
   // A day later no current object may be swept.
   for (let days = 0; days < 2; days++) {

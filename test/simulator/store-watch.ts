@@ -3,6 +3,7 @@
  * to an older body, an immutable object with other bytes, a page that is deleted too early.
  */
 import { CURSOR_LIFETIME_SECONDS, FRESH_SECONDS, STALE_IF_ERROR_SECONDS } from '../../contract/limits.ts';
+import { type PublicObjectKind, STATIC_KINDS } from '../../contract/public-object-names.ts';
 import { parsePublicKey, publicKey } from '../../contract/public-objects.ts';
 import { LogWatch } from './log-watch.ts';
 import {
@@ -42,6 +43,8 @@ export class StoreWatch implements StoreWitness {
   readonly #newest = new Map<string, number>();
   /** The last generation before the latest restore; 0 without a restore. */
   lastOfBefore = 0;
+  /** A late request has put a static body of a former deployment: an operator must publish everything again. */
+  isStaticBodyOld = false;
   /** The pages of each first page, and the time when former pages left it. */
   readonly #chains = new Map<string, ReadonlySet<string>>();
   readonly #retiredAtMs = new Map<string, number>();
@@ -82,15 +85,17 @@ export class StoreWatch implements StoreWitness {
     const name = parsePublicKey(key);
     if (name === null || 'cursor' in name || 'tile' in name) {
       if (name !== null && 'tile' in name) this.log.tilePut(key);
-      const bytes = this.#immutable.get(key);
-      if (before !== undefined) this.#fail('immutable', `${key} is swapped`);
+      // No checkpoint has led to it yet: it was of a generation that was given up.
+      const isUnseen = name !== null && 'tile' in name && !this.log.isTileShown(key);
+      const bytes = isUnseen ? undefined : this.#immutable.get(key);
+      if (before !== undefined && !isUnseen) this.#fail('immutable', `${key} is swapped`);
       if (bytes !== undefined && bytes !== entry.etag) this.#fail('immutable', `${key} once had other bytes`);
       this.#immutable.set(key, entry.etag);
       return;
     }
     const { generation } = entry.metadata;
     const newest = this.#newest.get(key) ?? 0;
-    if (generation < newest) this.#fail('going-back', `${key} of generation ${newest} is replaced by ${generation}`);
+    if (generation < newest) this.#checkLate(key, name.kind, generation, newest, before);
     if (generation === newest && before !== undefined && before.etag !== entry.etag) {
       this.#fail('going-back', `generation ${generation} puts two bodies of ${key}`);
     }
@@ -104,6 +109,22 @@ export class StoreWatch implements StoreWitness {
     if (name.kind === 'history') this.#checkPages(key, entry);
     if (name.kind === 'market-list') this.#checkList(key, entry);
     if (name.kind === 'snapshot') this.#checkSnapshot(entry);
+  }
+
+  /**
+   * A late request of a former generation. A static body can come back, when a deployment is undone: then such a request
+   * cannot be fenced (publisher/commit/fenced-put.ts).
+   */
+  #checkLate(
+    key: string,
+    kind: PublicObjectKind,
+    generation: number,
+    newest: number,
+    before: StoredEntry | undefined,
+  ): void {
+    const shown = this.versionsOf(key).filter(({ etag }) => etag === before?.etag).length;
+    if ((STATIC_KINDS as readonly string[]).includes(kind) && shown > 1) this.isStaticBodyOld = true;
+    else this.#fail('going-back', `${key} of generation ${newest} is replaced by ${generation}`);
   }
 
   deleted(key: string, _entry: StoredEntry): void {

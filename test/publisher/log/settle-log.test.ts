@@ -1,12 +1,18 @@
 /** The log after losses: of objects, of a bundle, of a market, of the ledger's newest state, and of its own switch. */
 import { expect, test } from 'vitest';
 import type { Json } from '../../../contract/canonical-json.ts';
+import type { LogCheckpoint } from '../../../contract/log/checkpoint.ts';
+import { ndjsonPath, TILE_WIDTH, tilePath } from '../../../contract/log/tiles.ts';
 import { publicKey } from '../../../contract/public-objects.ts';
-import { BundleLost, LogForked } from '../../../publisher/errors.ts';
+import { publicMetadata } from '../../../publisher/commit/put-immutable.ts';
+import { putTile } from '../../../publisher/commit/put-tile.ts';
+import { BundleLost, ImmutableMismatch, LedgerBehind, LogForked } from '../../../publisher/errors.ts';
 import { publish } from '../../../publisher/publish.ts';
 import { findLostObjects } from '../../../publisher/repair/lost-objects.ts';
 import { rebuild } from '../../../publisher/repair/rebuild.ts';
 import { restore } from '../../../publisher/repair/restore.ts';
+import { collectGarbage } from '../../../publisher/sweep/collect-garbage.ts';
+import type { PurgeTargets } from '../../../publisher/tell/purge.ts';
 import { logChunkKey } from '../../../storage/records/log.ts';
 import { openMemoryObjects } from '../../storage/memory-objects.ts';
 import { diesAfter, faultyStorage, ProcessDied } from '../faulty-storage.ts';
@@ -193,5 +199,67 @@ test('a deployment that begins its log states everything that stands, and remove
   expect(
     (await readLog(world.objects)).filter((entry) => 'market' in entry && entry.market === 'b').map(brief),
   ).toEqual(['removal b 1']);
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+/** Tiles as a generation leaves them behind that was given up, for each size after this one. */
+async function leaveTiles({ objects }: Pick<World, 'objects'>, size: number, generation: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let width = (size % TILE_WIDTH) + 1; width <= (size % TILE_WIDTH) + 4; width++) {
+    const n = Math.floor(size / TILE_WIDTH);
+    keys.push(...[tilePath(0, n, width), tilePath('entries', n, width), ndjsonPath(n, width)].map(logKey));
+  }
+  const metadata = publicMetadata({ kind: 'log-tile', tile: '0/000' }, generation);
+  for (const key of keys) await objects.put(key, Buffer.from('of another past'), metadata, { kind: 'absent' });
+  return keys;
+}
+
+test('tiles of a generation that was given up make way for the log, and caches forget them', async () => {
+  const world = await publishedWorld();
+  const { size } = (await readCheckpoint(world.objects)) as LogCheckpoint;
+  await leaveTiles(world, size, 1);
+  await world.ingest([price('a', 1, 2)]);
+  const purged: PurgeTargets[] = [];
+  const caches = { purge: async (targets: PurgeTargets) => void purged.push(targets) };
+  await publish({ ...world.dependencies, caches });
+  expect(purged).toEqual([{ tags: ['log'] }]);
+  expect(await readCheckpoint(world.objects)).toMatchObject({ size: size + 1 });
+  expect(await faultsOfLog(world.objects)).toEqual([]);
+});
+
+test('a sweep removes tiles beyond the end of the log, if their generation is over', async () => {
+  const world = await publishedWorld();
+  const { size } = (await readCheckpoint(world.objects)) as LogCheckpoint;
+  const before = filesOfLog(world);
+  const keys = await leaveTiles(world, size, 1);
+  world.clock.nowMs += 26 * 3_600_000;
+  const { removed } = await collectGarbage(world.dependencies, { dryRun: false });
+  expect(removed).toEqual(expect.arrayContaining(keys));
+  expect(filesOfLog(world)).toEqual(before);
+  await leaveTiles(world, size, 9);
+  expect((await collectGarbage(world.dependencies, { dryRun: false })).removed).toEqual([]);
+});
+
+test('a tile that the checkpoint leads to is never replaced, nor one of a newer generation', async () => {
+  const world = await publishedWorld();
+  const body = Buffer.from('other bytes');
+  const { size } = (await readCheckpoint(world.objects)) as LogCheckpoint;
+  const last = logKey(tilePath(0, Math.floor(size / TILE_WIDTH), size % TILE_WIDTH));
+  for (const key of [logKey(tilePath('entries', 0, TILE_WIDTH)), last]) {
+    await expect(putTile(world.objects, 9, key, body)).rejects.toThrow(ImmutableMismatch);
+  }
+  const [later] = (await leaveTiles(world, size, 7)) as [string];
+  await expect(putTile(world.objects, 6, later, body)).rejects.toThrow(LedgerBehind);
+  expect(await putTile(world.objects, 7, later, body)).toBe(true);
+  expect(await putTile(world.objects, 7, later, body)).toBe(false);
+});
+
+test('a store that shows only tiles is not empty', async () => {
+  const world = loggedWorld();
+  await leaveTiles(world, 0, 3);
+  await world.ingest([market('a'), market('b')]);
+  await expect(publish(world.dependencies)).rejects.toThrow(LedgerBehind);
+  await restore(world.dependencies);
+  await settle(world.dependencies);
   expect(await faultsOfLog(world.objects)).toEqual([]);
 });
