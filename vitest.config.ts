@@ -7,13 +7,16 @@ import { defineConfig } from 'vitest/config';
  */
 const SETS = ['slow', 'aws', 'tools'];
 /**
- * Fast tests that start dozens of processes, a fifth of the time of all. `npm test` leaves them out, and says so. CI,
+ * Fast tests that start dozens of processes, two fifths of the time of all. `npm test` leaves them out, and says so. CI,
  * `npm run test:slow` and a path on the command line run them.
  */
 const PROCESSES = [
   'test/bundles/bundles.test.ts',
-  ...['failures', 'machine', 'operations'].map((name) => `test/cli/${name}.test.ts`),
-  ...['backup', 'vanished-folder'].map((name) => `test/embedded/${name}.test.ts`),
+  'test/docs/operator-guide.test.ts',
+  ...['failures', 'ingest', 'machine', 'mapping', 'operations', 'settings'].map((name) => `test/cli/${name}.test.ts`),
+  ...['backup', 'ingest-file', 'main', 'restore-command', 'vanished-folder'].map(
+    (name) => `test/embedded/${name}.test.ts`,
+  ),
 ];
 const leftOut = process.env.TIDEMARK_PROCESSES === 'few' ? PROCESSES : [];
 const set = SETS.find((name) => name === process.env.TIDEMARK_TESTS) ?? null;

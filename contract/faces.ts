@@ -3,21 +3,9 @@
  * numbers; each says so. docs/faces.md describes them.
  */
 import * as z from 'zod';
+import { FACE_DAYS_MAX, FACE_RATES_NOTE, FACES_MARKETS_MAX, QUOTES_NOTE } from './face-limits.ts';
 import { MARKET_SOURCES_MAX } from './limits.ts';
 import { currencyCodeSchema } from './metric.ts';
-
-/** A deployment with more markets makes none of these files. */
-export const FACES_MARKETS_MAX = 200_000;
-
-/** 200 years of days. Older prices are in the files of the history. */
-export const FACE_DAYS_MAX = 73_000;
-
-/** Rates of a day are kept for this many days. */
-export const FACE_RATES_KEPT_DAYS = 35;
-
-export const QUOTES_NOTE =
-  'Floating-point numbers for one unit, derived from exact prices, the last one of each day in UTC. `market` leads to ' +
-  'the exact ones.';
 
 const dateSchema = z.iso.date().describe('A day in UTC.');
 const closeSchema = z.number().describe('The last price of the day for one unit, as a floating-point number.');
@@ -46,10 +34,6 @@ export const faceQuotesSchema = z.strictObject({
 });
 
 export type FaceQuotes = z.infer<typeof faceQuotesSchema>;
-
-export const FACE_RATES_NOTE =
-  'Floating-point numbers, derived from the exact prices in `rates`: decimal ÷ quantity, or the inverse of it. There are ' +
-  'no cross rates. A rate that is not known is left out.';
 
 const codeSchema = z.string().regex(/^[a-z]{3}$/);
 const faceRateSchema = z.strictObject({

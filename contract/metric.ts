@@ -184,7 +184,7 @@ export const metricNameSchema = z
   })
   .describe('The name of a metric on its market: `price`, or another camelCase word.');
 
-const observationFields = {
+export const observationFields = {
   id: z
     .string()
     .regex(/^obs_[0-9a-f]{24}$/)
@@ -240,11 +240,6 @@ export type Observation = Metric & {
 
 export function isUnknown(metric: Metric): boolean {
   return (metric.kind === 'money' ? metric.amountMinor : metric.value) === null;
-}
-
-/** An observation that its market can show: the newest version, unless that says that there never was one. */
-export function isShowable({ retraction, supersededBy }: Pick<Observation, 'retraction' | 'supersededBy'>): boolean {
-  return supersededBy === null && retraction !== 'mistake';
 }
 
 function hasReasonExactlyWhenUnknown(metric: Metric): boolean {

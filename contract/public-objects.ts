@@ -6,7 +6,7 @@
  */
 
 import { PROBLEM_CONTENT_TYPE } from './edge-problems.ts';
-import { CURSOR_PATTERN, FRESH_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
+import { CURSOR_PATTERN, FRESH_SECONDS, IMMUTABLE_SECONDS, SLUG_PATTERN, STALE_IF_ERROR_SECONDS } from './limits.ts';
 import {
   historyPages,
   historyPath,
@@ -19,44 +19,28 @@ import {
   SNAPSHOT_PATH,
   WAITLIST_PATH,
 } from './object-paths.ts';
-import {
-  PRICE_EXTENSIONS,
-  type PublicObjectKind,
-  type PublicObjectName,
-  type Retention,
-} from './public-object-names.ts';
+import { PRICE_EXTENSIONS, type PublicObjectKind, type PublicObjectName } from './public-object-names.ts';
+import { exportKind, faceKind, JSON_TYPE, type PublicObjectPolicy, whole } from './public-object-policy.ts';
 import {
   EDITIONS_URL,
   editionUrl,
-  FACE_RATES_URL,
-  FACES_URL,
   historyFileUrl,
   historyIndexUrl,
   LATEST_CSV_URL,
   LATEST_URL,
   MARKETS_URL,
+  RECENT_URL,
 } from './routes.ts';
 
-/** On every public object, also on immutable ones: the contract promises 15 seconds for every URL. */
+/** On every public object that a correction, a removal or a takedown may concern: readers hear of it after 15 seconds. */
 export const PUBLIC_CACHE_CONTROL = `public, max-age=${FRESH_SECONDS}, stale-if-error=${STALE_IF_ERROR_SECONDS}`;
+
+/** Of objects whose bytes never change and that nobody will ever have to take back. See {@link cacheControlOf}. */
+export const IMMUTABLE_CACHE_CONTROL = `public, max-age=${IMMUTABLE_SECONDS}, immutable`;
 
 /** A reader can reach only keys below this prefix: the origin path adds it, never a query or a header. */
 export const PUBLIC_PREFIX = 'public';
 
-export interface PublicObjectPolicy<Kind extends PublicObjectKind> {
-  /** The key below {@link PUBLIC_PREFIX}; also the path that the router asks the origin for. */
-  readonly path: (name: Extract<PublicObjectName, { kind: Kind }>) => string;
-  /** The inverse of `path`: a pattern whose named groups are the fields of the name. */
-  readonly pattern: RegExp;
-  readonly contentType: string;
-  /** Whether a problem document may take the object's place: see `statusOfObject`. */
-  readonly mayBeGone: boolean;
-  /** The cache tag (CloudFront) by which a purge names the object. Null: a purge names its path. */
-  readonly cacheTag: (name: Extract<PublicObjectName, { kind: Kind }>) => string | null;
-  readonly retention: Retention;
-}
-
-const JSON_TYPE = 'application/json';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson';
@@ -65,7 +49,6 @@ const ROOT = '/api/v1';
 export const LOG_ROOT = `${ROOT}/log`;
 /** Of C2SP tlog-tiles: groups of three digits, and the width of a partial tile. */
 const TILE_INDEX = '(?:x[0-9]{3}/)*[0-9]{3}(?:\\.p/[1-9][0-9]{0,2})?';
-const EXPORTS = `${ROOT}/exports`;
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const DATE = `(?<date>${DAY})`;
 const EXPORT_FILE = '(?<file>(?:observations|markets)-[0-9]{6}-[0-9a-f]{32})';
@@ -87,28 +70,6 @@ function editionKind<Name extends Extract<PublicObjectName, { readonly edition: 
     cacheTag: ({ edition }: Name) => `edition-${edition}`,
     retention: 'edition',
   } as const;
-}
-
-/** Whole-string pattern of a path. */
-function whole(source: string): RegExp {
-  return new RegExp(`^${source}$`);
-}
-
-/** @param pattern of the path below the exports, the inverse of `path` */
-function exportKind<Kind extends PublicObjectKind>(
-  pattern: string,
-  contentType: string,
-  retention: Retention,
-  path: PublicObjectPolicy<Kind>['path'],
-): PublicObjectPolicy<Kind> {
-  return {
-    path: (name) => EXPORTS + path(name),
-    pattern: whole(EXPORTS + pattern),
-    contentType,
-    mayBeGone: false,
-    cacheTag: () => 'exports',
-    retention,
-  };
 }
 
 export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObjectPolicy<Kind> } = {
@@ -208,6 +169,14 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     cacheTag: () => 'markets',
     retention: 'head',
   },
+  recent: {
+    path: () => RECENT_URL,
+    pattern: whole(RECENT_URL),
+    contentType: JSON_TYPE,
+    mayBeGone: false,
+    cacheTag: () => 'markets',
+    retention: 'head',
+  },
   snapshot: {
     path: () => SNAPSHOT_PATH,
     pattern: whole(`${ROOT}/snapshot\\.json`),
@@ -289,38 +258,24 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
     'export',
     ({ file }) => `/parts/${file}.json`,
   ),
-  'face-rates': {
-    path: ({ date, file }) => `${FACE_RATES_URL}/${date}/v1/${file}.json`,
-    pattern: whole(`${FACE_RATES_URL}/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: false,
-    cacheTag: () => 'faces',
-    retention: 'face',
-  },
-  'face-prices': {
-    path: ({ slug, extension }) => `${FACES_URL}/prices/${slug}.${extension}`,
-    pattern: whole(`${FACES_URL}/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`),
-    contentType: TEXT_TYPE,
-    mayBeGone: true,
-    cacheTag: (name) => name.slug,
-    retention: 'face',
-  },
-  'face-includes': {
-    path: ({ extension }) => `${FACES_URL}/prices.${extension}`,
-    pattern: whole(`${FACES_URL}/prices\\.${EXTENSION}`),
-    contentType: TEXT_TYPE,
-    mayBeGone: false,
-    cacheTag: () => 'faces',
-    retention: 'face',
-  },
-  'face-quotes': {
-    path: ({ slug }) => `${FACES_URL}/quotes/${slug}.json`,
-    pattern: whole(`${FACES_URL}/quotes/(?<slug>${SLUG_PATTERN})\\.json`),
-    contentType: JSON_TYPE,
-    mayBeGone: true,
-    cacheTag: (name) => name.slug,
-    retention: 'face',
-  },
+  'face-rates': faceKind(
+    `/currency-api/(?<date>latest|${DAY})/v1/(?<file>currencies(?:/[a-z]{3})?)\\.json`,
+    JSON_TYPE,
+    ({ date, file }) => `/currency-api/${date}/v1/${file}.json`,
+  ),
+  'face-prices': faceKind(
+    `/prices/(?<slug>${SLUG_PATTERN})\\.${EXTENSION}`,
+    TEXT_TYPE,
+    ({ slug, extension }) => `/prices/${slug}.${extension}`,
+    ({ slug }) => slug,
+  ),
+  'face-includes': faceKind(`/prices\\.${EXTENSION}`, TEXT_TYPE, ({ extension }) => `/prices.${extension}`),
+  'face-quotes': faceKind(
+    `/quotes/(?<slug>${SLUG_PATTERN})\\.json`,
+    JSON_TYPE,
+    ({ slug }) => `/quotes/${slug}.json`,
+    ({ slug }) => slug,
+  ),
   'not-found': {
     path: () => '/errors/404.json',
     pattern: whole('/errors/404\\.json'),
@@ -358,6 +313,22 @@ export const PUBLIC_OBJECTS: { readonly [Kind in PublicObjectKind]: PublicObject
 /** The path of an object as the origin knows it, e.g. `/api/v1/markets/gold-usd.json`. */
 export function publicPath(name: PublicObjectName): string {
   return (PUBLIC_OBJECTS[name.kind].path as (name: PublicObjectName) => string)(name);
+}
+
+/**
+ * Objects that may stay in caches for a year: hashes of full tiles, and schemas of exports. They hold no text of anybody.
+ * All other immutable objects hold values and names of sources, which may have to go: docs/decisions/048-immutable-files.md.
+ */
+const FOREVER: { readonly [Kind in PublicObjectKind]?: (name: Extract<PublicObjectName, { kind: Kind }>) => boolean } =
+  {
+    'log-tile': ({ tile }) => !tile.startsWith('entries/') && !tile.includes('.p/'),
+    'export-schema': () => true,
+  };
+
+/** The `Cache-Control` of an object. */
+export function cacheControlOf(name: PublicObjectName): string {
+  const isForEver = FOREVER[name.kind] as ((name: PublicObjectName) => boolean) | undefined;
+  return isForEver?.(name) ? IMMUTABLE_CACHE_CONTROL : PUBLIC_CACHE_CONTROL;
 }
 
 /** See {@link PublicObjectPolicy.cacheTag}. */

@@ -7,14 +7,14 @@ export const SNAPSHOT_URL = '/api/v1/snapshot';
 export const LATEST_URL = '/api/v1/latest';
 export const LATEST_CSV_URL = `${LATEST_URL}.csv`;
 export const WAITLIST_URL = '/api/v1/waitlist';
+export const RECENT_URL = '/api/v1/recent';
 /** The newest daily exports. */
 export const EXPORTS_URL = '/api/v1/exports/latest';
 /** The OpenAPI document. */
 export const OPENAPI_URL = '/api/v1/openapi.json';
 
-/** Files in the forms of other programs. Rates are in the layout of the npm package currency-api. */
+/** Files in the forms of other programs. */
 export const FACES_URL = '/api/v1/faces';
-export const FACE_RATES_URL = `${FACES_URL}/currency-api`;
 
 export const EDITIONS_URL = '/api/v1/editions';
 

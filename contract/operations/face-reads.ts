@@ -1,13 +1,7 @@
 /** The public reads in the forms of other programs: see docs/faces.md. */
 import * as z from 'zod';
-import {
-  FACE_RATES_NOTE,
-  type FaceQuotes,
-  faceCurrenciesSchema,
-  faceQuotesSchema,
-  faceRatesSchema,
-  QUOTES_NOTE,
-} from '../faces.ts';
+import { FACE_RATES_NOTE, QUOTES_NOTE } from '../face-limits.ts';
+import { type FaceQuotes, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../faces.ts';
 import { slugSchema } from '../market.ts';
 import { defineOperations } from './operation.ts';
 

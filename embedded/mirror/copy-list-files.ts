@@ -1,10 +1,11 @@
 /** Takes over the files that are made from the list. They are put right after it, as the service does. */
-import { LATEST_MARKETS_MAX, type LatestEntry } from '../../contract/latest.ts';
+import { LATEST_MARKETS_MAX, type LatestEntry } from '../../contract/latest-entries.ts';
 import type { Snapshot } from '../../contract/market.ts';
 import type { Projection } from '../../contract/projections.ts';
-import { LATEST_CSV_URL, MARKETS_URL } from '../../contract/routes.ts';
+import { RECENT_MARKETS_MAX } from '../../contract/recent-prices.ts';
+import { LATEST_CSV_URL, MARKETS_URL, RECENT_URL } from '../../contract/routes.ts';
 import { type Checked, Findings } from '../../publisher/verify/check-body.ts';
-import { checkLatest } from '../../publisher/verify/check-latest.ts';
+import { checkLatest, ReadPrices } from '../../publisher/verify/check-latest.ts';
 import type { PublicReader } from '../../publisher/verify/reader.ts';
 import type { Finding } from '../../publisher/verify/report.ts';
 import { bodyDigest } from '../../storage/object-rules.ts';
@@ -24,17 +25,14 @@ interface ListFiles {
   readonly projection: Projection;
   /** One of them; the copy has all if it has this one. */
   readonly lastUrl: string;
-  /** Reads all of them, and checks them by the rules of `verify`. */
-  readonly check: (reader: PublicReader, findings: Findings, list: WalkedList) => Promise<void>;
+  /** A longer list has no such files. */
+  readonly marketsMax: number;
 }
 
 /** In the order in which they are put. */
 const LIST_FILES: readonly ListFiles[] = [
-  {
-    projection: 'latest',
-    lastUrl: LATEST_CSV_URL,
-    check: (reader, findings, { head, latest }) => checkLatest(reader, findings, latest, head.digest),
-  },
+  { projection: 'latest', lastUrl: LATEST_CSV_URL, marketsMax: LATEST_MARKETS_MAX },
+  { projection: 'recent', lastUrl: RECENT_URL, marketsMax: RECENT_MARKETS_MAX },
 ];
 
 /** `stale`: they are of another list. A cache may be the reason, or a publication in between. */
@@ -70,18 +68,25 @@ export async function copyListFiles(
 }
 
 function publishedKinds({ projections = [], counts }: Snapshot): readonly ListFiles[] {
-  if (counts.markets > LATEST_MARKETS_MAX) return [];
-  return LIST_FILES.filter(({ projection }) => projections.includes(projection));
+  return LIST_FILES.filter(
+    ({ projection, marketsMax }) => projections.includes(projection) && counts.markets <= marketsMax,
+  );
 }
 
-async function copyKind(world: MirrorWorld, { check }: ListFiles, list: WalkedList): Promise<readonly Finding[]> {
+/** They are compared with the list. `verify` compares them with the histories, too. */
+async function copyKind(
+  world: MirrorWorld,
+  { projection }: ListFiles,
+  { head, latest }: WalkedList,
+): Promise<readonly Finding[]> {
   const findings = new Findings();
   const files = recorded(freshReader(world));
-  const listAnswer = { status: 200, headers: new Map<string, string>(), body: Buffer.from(list.head.text) };
+  const listAnswer = { status: 200, headers: new Map<string, string>(), body: Buffer.from(head.text) };
   // The list that was put: the check shall not excuse a file by a newer one.
   const reader: PublicReader = async (url, headers) =>
     url === MARKETS_URL ? listAnswer : await files.reader(url, headers);
-  await check(reader, findings, list);
+  const list = { entries: latest, digest: head.digest, prices: new ReadPrices() };
+  await checkLatest(reader, findings, list, [projection]);
   const faults = bodyFaults(findings);
   if (faults.length > 0) return faults;
   for (const [url, { status, body }] of files.answers) {

@@ -6,6 +6,7 @@ import type { ListState } from '../../storage/records/publication.ts';
 import type { PublisherStorage } from '../dependencies.ts';
 import type { ExportWriter } from './export-files.ts';
 import { marketRows } from './market-rows.ts';
+import { PartFile } from './part-file.ts';
 import { publishedMarkets } from './published-list.ts';
 import { SourceSummary } from './source-summary.ts';
 
@@ -22,21 +23,27 @@ export async function updateMarkets(
 ): Promise<SourceSummary> {
   const before = await readAll(storage.ledger, exportPartsOf('markets'));
   const sources = new SourceSummary();
-  let rows: ExportRow[] = [];
+  const begin = () => new PartFile(MARKETS_TABLE, breathe);
+  let file = begin();
   let part = 0;
   const flush = async () => {
-    await writer.writePart(MARKETS_TABLE, part, before[part] ?? null, { entries: 0, rows });
+    await writer.writePart(MARKETS_TABLE, part, before[part] ?? null, { entries: 0, file });
     part++;
-    rows = [];
+    file = begin();
   };
   for await (const markets of publishedMarkets(storage, list)) {
+    let rows: ExportRow[] = [];
     for (const market of markets) {
       sources.add(market);
       const added = marketRows(market);
-      if (rows.length + added.length > partRows) await flush();
+      if (file.rows + rows.length + added.length > partRows) {
+        await file.add(rows);
+        await flush();
+        rows = [];
+      }
       rows.push(...added);
     }
-    await breathe();
+    await file.add(rows);
   }
   await flush();
   for (const left of before.slice(part).reverse()) await writer.forgetPart(left);

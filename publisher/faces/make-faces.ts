@@ -9,7 +9,7 @@
  *
  * Every step may be repeated, by this process or another. One history is read at a time, page by page.
  */
-import { FACES_MARKETS_MAX } from '../../contract/faces.ts';
+import { FACES_MARKETS_MAX } from '../../contract/face-limits.ts';
 import type { Market } from '../../contract/market.ts';
 import { publicKey } from '../../contract/public-objects.ts';
 import type { Change, Item } from '../../storage/ledger.ts';

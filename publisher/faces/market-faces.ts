@@ -1,6 +1,7 @@
 /** The files of one market: prices for beancount and hledger, and quotes as JSON. Pure: the same input has the same bytes. */
 import { canonicalJson, type Json } from '../../contract/canonical-json.ts';
-import { FACE_DAYS_MAX, type FaceQuotes, QUOTES_NOTE } from '../../contract/faces.ts';
+import { FACE_DAYS_MAX, QUOTES_NOTE } from '../../contract/face-limits.ts';
+import type { FaceQuotes } from '../../contract/faces.ts';
 import type { Market } from '../../contract/market.ts';
 import { PRICE_EXTENSIONS, type PriceExtension, type PublicObjectName } from '../../contract/public-object-names.ts';
 import { historyUrl, marketUrl } from '../../contract/routes.ts';

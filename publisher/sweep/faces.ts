@@ -1,5 +1,5 @@
 /** Which faces readers may still ask for. */
-import { FACE_RATES_KEPT_DAYS } from '../../contract/faces.ts';
+import { FACE_RATES_KEPT_DAYS } from '../../contract/face-limits.ts';
 import type { PublicObjectName } from '../../contract/public-object-names.ts';
 import { PUBLIC_OBJECTS } from '../../contract/public-objects.ts';
 import { readMany } from '../../storage/paging.ts';

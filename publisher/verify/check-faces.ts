@@ -1,6 +1,6 @@
 /** Checks faces: those of a market by rendering them again from its history, and rates by the prices that they name. */
 import { type FaceRate, faceCurrenciesSchema, faceQuotesSchema, faceRatesSchema } from '../../contract/faces.ts';
-import type { LatestEntry } from '../../contract/latest.ts';
+import type { LatestEntry } from '../../contract/latest-entries.ts';
 import type { Market } from '../../contract/market.ts';
 import type { PublicObservation } from '../../contract/metric.ts';
 import { moneyTexts } from '../../contract/money-texts.ts';

@@ -32,9 +32,10 @@ type ProjectionKind =
   | `export-${string}`
   | `face-${string}`
   | 'latest'
-  | 'latest-csv';
+  | 'latest-csv'
+  | 'recent';
 const isOfProjection = (kind: string) =>
-  /^(log-|export-|face-|latest)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
+  /^(log-|export-|face-|latest|recent)/.test(kind) || (HISTORY_FILE_KINDS as readonly string[]).includes(kind);
 
 type BodyKind = Exclude<PublicObjectKind, ProjectionKind>;
 type GoldenKind = BodyKind | 'bundle' | 'layout';
