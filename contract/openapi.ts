@@ -49,6 +49,7 @@ import { waitlistRequestSchema, waitlistRequestWithContactSchema } from './opera
 import { watchlistSchema } from './operations/watchlists.ts';
 import { publicEditionSchema } from './public-edition.ts';
 import { removedMarketSchema } from './removed-market.ts';
+import { takedownSchema } from './takedowns.ts';
 import { waitlistSchema } from './waitlist.ts';
 
 type JsonObject = { readonly [name: string]: Json };
@@ -87,6 +88,7 @@ const NAMES: { readonly [Way in Direction]: { readonly [name: string]: z.ZodType
     CalendarCadence: calendarCadenceSchema,
     Claim: claimSchema,
     Edition: editionSchema,
+    Takedown: takedownSchema,
     Entitlement: entitlementSchema,
     Entitlements: entitlementsSchema,
     Erasure: erasureSchema,

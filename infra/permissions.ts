@@ -103,6 +103,7 @@ const PUBLISHER_READS: Partitions = [
   P.published,
   P.putOff,
   P.supersededPages,
+  P.takedowns,
 ];
 
 /** The records that a request can write. Records of the publisher are not among them. */
@@ -129,6 +130,7 @@ const WRITE_API_PUTS: Partitions = [
   P.sources,
   P.sourceStates,
   P.sourceWork,
+  P.takedowns,
   P.verifications,
   P.verificationsByMarket,
   P.waitlist,
@@ -239,6 +241,7 @@ export const ACCESS: { readonly [Name in FunctionName]: Access } = {
         P.published,
         P.putOff,
         P.supersededPages,
+        P.takedowns,
         // For marking all markets for a refresh.
         P.work,
       ],

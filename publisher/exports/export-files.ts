@@ -49,10 +49,10 @@ export class ExportWriter {
     table: ExportTable,
     part: number,
     before: Item<ExportPartValue> | null,
-    { entries, rows }: { readonly entries: number; readonly rows: readonly ExportRow[] },
+    { rows, ...covered }: Pick<ExportPartValue, 'entries' | 'takenDown'> & { readonly rows: readonly ExportRow[] },
   ): Promise<void> {
     const files = rows.length === 0 ? null : await this.#putRows(table, part, before?.value.files ?? null, rows);
-    const value: ExportPartValue = { entries, files, ...observedIn(rows) };
+    const value: ExportPartValue = { ...covered, files, ...observedIn(rows) };
     const key = exportPartKey(table.name, part);
     const guard =
       before === null ? { kind: 'absent' as const } : { kind: 'written-by' as const, attemptId: before.attemptId };

@@ -31,6 +31,8 @@ export interface PartsOptions {
   readonly breathe: () => Promise<void>;
   /** Asked before each part, which takes some seconds. */
   readonly hasTime: () => boolean;
+  /** How many entries of the log were taken down. */
+  readonly takenDown: number;
   /** Entries of the log in a part: a multiple of the width of a tile. */
   readonly partEntries: number;
 }
@@ -39,8 +41,9 @@ type Part = Item<ExportPartValue>;
 
 /** Whether all parts are up to a log of this size; false: there was no time for all. */
 export async function updateParts(options: PartsOptions, logSize: number): Promise<boolean> {
-  const { storage, hasTime, partEntries } = options;
+  const { storage, hasTime, partEntries, takenDown } = options;
   await forgetFromFirstLost(options, await readParts(storage));
+  await forgetBefore(options, takenDown, await readParts(storage));
   for (;;) {
     const parts = await readParts(storage);
     const last = parts.at(-1);
@@ -63,7 +66,7 @@ function readParts({ ledger }: PublisherStorage): Promise<Part[]> {
 
 /** @param covered the first entry that no part covers yet */
 async function updatePart(
-  { storage, readEntries, writer, breathe, partEntries }: PartsOptions,
+  { storage, readEntries, writer, breathe, partEntries, takenDown }: PartsOptions,
   earlier: readonly Part[],
   before: Part | null,
   covered: number,
@@ -79,7 +82,11 @@ async function updatePart(
   }
   await changeEarlierParts({ storage, writer, breathe }, earlier, read.earlierChanges(covered));
   const rows = await read.rows(await quantitiesOf(storage, read.undefinedMarkets), breathe);
-  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, { entries: end - start, rows });
+  await writer.writePart(OBSERVATIONS_TABLE, earlier.length, before, {
+    entries: end - start,
+    ...(takenDown === 0 ? {} : { takenDown }),
+    rows,
+  });
 }
 
 /** A market that the ledger has lost has none. A later entry says that its observations do not hold. */
@@ -103,8 +110,9 @@ async function changeEarlierParts(
     const isChanged = changed.length < rows.length || changed.some((row, place) => row !== rows[place]);
     for (const { id } of rows) left.delete(id);
     if (!isChanged) continue;
-    const { entries } = part.value;
-    await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { entries, rows: changed });
+    const { entries, takenDown } = part.value;
+    const covered = { entries, ...(takenDown === undefined ? {} : { takenDown }) };
+    await options.writer.writePart(OBSERVATIONS_TABLE, index, part, { ...covered, rows: changed });
   }
 }
 
@@ -147,6 +155,11 @@ async function forgetFromFirstLost({ storage, writer }: PartsOptions, parts: rea
     lost++;
   }
   await forget({ writer }, parts.slice(lost));
+}
+
+/** Rows may hold a text that has been taken down since. */
+async function forgetBefore(options: PartsOptions, takenDown: number, parts: readonly Part[]): Promise<void> {
+  if (parts.some(({ value }) => (value.takenDown ?? 0) !== takenDown)) await forget(options, parts);
 }
 
 /** The last one first: after a crash, no part is missing before another. */

@@ -148,6 +148,11 @@ const PREPARE: { readonly [Id in ApiOperationId]: Prepare } = {
     await made.make('createEdition', { body: params });
     return { params };
   },
+  listTakedowns: () => ({ query: '' }),
+  createTakedown: async (made) => {
+    await made.make('removeMarket', { body: { reason: 'Its source has ended.' } });
+    return {};
+  },
   getEntitlements: () => ({}),
   putEntitlement: () => ({
     params: { subject: 'user:bob', feature: 'watchlists' },
